@@ -15,7 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.model_files import resolve
-from lsp_harness.process.memory import resident
+from lsp_harness.process.memory import resident_bytes
 
 HOME = "LSP_HARNESS_HOME"
 PROBED = "probe.json"
@@ -72,7 +72,7 @@ class Ours:
     @property
     def rss(self) -> int:
         """Bytes of resident memory."""
-        return resident(self.pid)
+        return resident_bytes(self.pid)
 
 
 async def _gone(pid: int) -> None:

@@ -16,7 +16,7 @@ from lsp_harness.completion.request.completion_request import Questions
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
-from lsp_harness.process.typing_activity import pressed
+from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -124,7 +124,7 @@ class Typist:
         """Make the hole contain `typed` and ask for a completion at its end; the change is part of the time."""
         began = perf_counter()
         # as a server does
-        pressed()
+        record_typing()
         new = encode(typed)
         shared = common(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))

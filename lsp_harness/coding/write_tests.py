@@ -18,7 +18,7 @@ from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME
-from lsp_harness.files.secrets import secret_lines, spans
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Around, Infill, Sampling
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax import scope
@@ -109,7 +109,7 @@ class WriteTests:
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
         source = self.subject.source
-        if spans(encode(source)) or secret_lines(self.job.document):
+        if find_secrets(encode(source)) or secret_lines(self.job.document):
             raise work.failed("this contains what looks like a secret, so it is not sent to the model")
         [size] = await self.job.engine.count([source])
         if size > (budget := self.job.config.context.code_budget):

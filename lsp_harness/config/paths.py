@@ -13,9 +13,9 @@ from typing import Literal
 
 import platformdirs
 
-from lsp_harness.disk.file_reading import reason
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import FULL
+from lsp_harness.disk.file_writing import DISK_FULL_ERRORS
 from lsp_harness.errors import ConfigError
 
 APP = "lsp-harness"
@@ -92,9 +92,9 @@ def not_written(kind: Kind, path: Path, error: BaseException) -> str:
         # the error names what is in the way, which may lie below the folder that is asked about
         return f"{error.filename or path} is a folder, where a file must be; remove it"
     # a database does not always tell a full disk from a missing permission
-    full = error.errno in FULL if isinstance(error, OSError) else True
+    full = error.errno in DISK_FULL_ERRORS if isinstance(error, OSError) else True
     remedy = "free some room there, or " if full else ""
-    return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
+    return f"{path} cannot be written ({system_message(error)}); {remedy}{kind.advice}"
 
 
 def replaced(kind: Kind) -> str:
@@ -111,7 +111,7 @@ def _not_private(path: Path) -> str:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = path.lstat()
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({reason(error)})"
+        return f"{path} cannot be made ({system_message(error)})"
     mine = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
     return "" if mine else f"{path} must be a directory of yours with mode 0700"
 
@@ -143,7 +143,7 @@ def _unusable(path: Path) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({reason(error)})"
+        return f"{path} cannot be made ({system_message(error)})"
     return "" if os.access(path, os.R_OK | os.X_OK) else f"{path} belongs to somebody else"
 
 
@@ -165,7 +165,7 @@ def _unfit(base: Path, path: Path) -> str:
     try:
         owner = base.stat().st_uid
     except (OSError, ValueError) as error:
-        return f"{base} cannot be used ({reason(error)})"
+        return f"{base} cannot be used ({system_message(error)})"
     # for root every folder can be written: what it makes in one of another user that user could neither use nor remove
     if owner != os.getuid():
         return f"{base} belongs to another user"

@@ -5,8 +5,8 @@ The command line prints this log on standard error; the server also sends it to 
 
 import logging
 
-LOG = "lsp_harness.disk"
-REMEMBERED = 1000
+LOGGER_NAME = "lsp_harness.disk"
+MAX_REMEMBERED = 1000
 """Sentences that are remembered as said; a process that runs for weeks must not collect them for ever."""
 
 _said: dict[str, None] = {}
@@ -16,12 +16,12 @@ def warn_once(sentence: str) -> None:
     """Log a warning, unless this process has logged the same one before."""
     if sentence in _said:
         return
-    while len(_said) >= REMEMBERED:
+    while len(_said) >= MAX_REMEMBERED:
         _said.pop(next(iter(_said)), None)
     _said[sentence] = None
-    logging.getLogger(LOG).warning("%s", sentence)
+    logging.getLogger(LOGGER_NAME).warning("%s", sentence)
 
 
-def forget() -> None:
+def forget_warnings() -> None:
     """Let every sentence be said again."""
     _said.clear()

@@ -13,14 +13,14 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import reason, regular
+from lsp_harness.disk.file_reading import is_regular_file, system_message
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileProblem
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
-BESIDE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-EXISTING = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
+NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+EXISTING_FILE_FLAGS = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -36,16 +36,16 @@ def replace_file(path: Path, data: bytes) -> None:
         raise FileProblem(f"{path} was not changed: {_remedy(target, error)}") from error
 
 
-def put_file(path: Path, data: bytes) -> None:
+def write_own_file(path: Path, data: bytes) -> None:
     """Write a file of our own, for this user alone; whatever is under the name that is no regular file goes. Raises OSError."""
-    clear(path)
+    remove_irregular_file(path)
     _put(Path(os.path.realpath(path)), data, None, durable=False)
 
 
-def append_open(path: Path) -> int:
+def open_for_append(path: Path) -> int:
     """The descriptor of a file of our own that is appended to; what is there and no regular file goes. Raises OSError."""
-    clear(path)
-    return os.open(path, os.O_APPEND | os.O_CREAT | EXISTING, 0o600)
+    remove_irregular_file(path)
+    return os.open(path, os.O_APPEND | os.O_CREAT | EXISTING_FILE_FLAGS, 0o600)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -55,21 +55,21 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def try_folder(folder: Path) -> None:
+def probe_folder(folder: Path) -> None:
     """Find out whether files can be written there, by writing one that is gone again. Raises OSError."""
     with _beside(folder) as (descriptor, _):
-        write_all(descriptor, bytes(TRIAL))
+        write_all(descriptor, bytes(PROBE_BYTES))
         os.fsync(descriptor)
 
 
-TRIAL = 65_536
+PROBE_BYTES = 65_536
 """Bytes of the file that a folder is tried with: a disk with less room than that is as good as full."""
 
 
-def clear(path: Path) -> Path:
+def remove_irregular_file(path: Path) -> Path:
     """Remove what lies under the name of a file of our own and is none: a pipe, a link to a device or to nothing. The path.
     Raises OSError."""
-    if regular(path) or not os.path.lexists(path):
+    if is_regular_file(path) or not os.path.lexists(path):
         return path
     told = os.lstat(path)
     if not path.is_symlink() and stat.S_ISDIR(told.st_mode):
@@ -82,7 +82,7 @@ def clear(path: Path) -> Path:
 def _writable(target: Path) -> os.stat_result | None:
     """What is known of a file that may be written; None where there is none yet."""
     try:
-        descriptor = os.open(target, EXISTING)
+        descriptor = os.open(target, EXISTING_FILE_FLAGS)
     except FileNotFoundError:
         return None
     try:
@@ -117,7 +117,7 @@ def _put(target: Path, data: bytes, told: os.stat_result | None, *, durable: boo
 def _beside(folder: Path) -> Generator[tuple[int, Path]]:
     """A new file in a folder, which is removed unless it was given another name."""
     new = folder / f".lsp-harness-{secrets.token_hex(6)}.tmp"
-    descriptor = os.open(new, BESIDE, 0o600)
+    descriptor = os.open(new, NEW_FILE_FLAGS, 0o600)
     try:
         yield descriptor, new
     finally:
@@ -144,7 +144,7 @@ def _keep_traits(target: Path, descriptor: int, told: os.stat_result) -> None:
 
 
 def _overwrite(target: Path, data: bytes, size: int) -> None:
-    descriptor = os.open(target, EXISTING)
+    descriptor = os.open(target, EXISTING_FILE_FLAGS)
     try:
         try:
             if data:
@@ -161,12 +161,12 @@ def _overwrite(target: Path, data: bytes, size: int) -> None:
 
 def _remedy(target: Path, error: OSError) -> str:
     """Why a file was not written, and what to do about it."""
-    said = reason(error).lower()
-    if error.errno in FULL:
+    said = system_message(error).lower()
+    if error.errno in DISK_FULL_ERRORS:
         return f"{said}; free some room on the disk of {target.parent} and run it again"
     if error.errno == errno.EROFS:
         return f"{said}; mount it for writing, or work on a copy"
-    if error.errno in READ_ONLY:
+    if error.errno in PERMISSION_ERRORS:
         if os.access(target, os.W_OK):
             return f"{said} in the folder {target.parent}, where the new file is made; make the folder writable"
         return f"{said}; make the file writable (chmod u+w)"

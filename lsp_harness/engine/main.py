@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
 from lsp_harness.inference.running_engines import record, record_file
-from lsp_harness.process.detached_process import Beats
+from lsp_harness.process.detached_process import Heartbeat
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -200,7 +200,7 @@ def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tupl
     return access_guard.Guard(app, token), [listener]
 
 
-async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket, beats: Beats) -> None:
+async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket, beats: Heartbeat) -> None:
     """Serve until told to stop or idle for `args.idle` seconds."""
     import uvicorn
 
@@ -244,7 +244,7 @@ async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket,
 def main(argv: list[str] | None = None) -> int:
     """Entry point of the process."""
     args = arguments(argv)
-    beats = Beats(args.ready_fd)
+    beats = Heartbeat(args.ready_fd)
     try:
         engine = load(args)
         listener = bind(args.socket)

@@ -2,15 +2,15 @@
 
 import os
 
-SHIFT = 0x100
-HIGH = {byte: SHIFT + byte for byte in (*range(0x80, 0x100), ord("\n"))}
+HIGH_BYTE_OFFSET = 0x100
+HIGH_BYTE_CHARACTERS = {byte: HIGH_BYTE_OFFSET + byte for byte in (*range(0x80, 0x100), ord("\n"))}
 """Bytes beyond ASCII, and the end of a line, get characters that no rule about blanks or lines is about."""
 
 
-def bytewise(data: bytes) -> str:
-    return data.decode("latin-1").translate(HIGH)
+def to_byte_text(data: bytes) -> str:
+    return data.decode("latin-1").translate(HIGH_BYTE_CHARACTERS)
 
 
-def bytewise_path(path: str) -> str:
+def path_to_byte_text(path: str) -> str:
     """A path as `bytewise` has its bytes."""
-    return path if path.isascii() and "\n" not in path else bytewise(os.fsencode(path))
+    return path if path.isascii() and "\n" not in path else to_byte_text(os.fsencode(path))

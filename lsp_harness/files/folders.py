@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-Identity = tuple[int, int]
+FileIdentity = tuple[int, int]
 
 
-class Placed(NamedTuple):
+class FileInFolder(NamedTuple):
     """A file in a folder: `folder` as whoever opened it named it, and the path from there on, as it is on disk."""
 
     folder: Path
@@ -23,7 +23,7 @@ class Placed(NamedTuple):
         return self.folder / self.path
 
 
-def identity(path: str | Path) -> Identity | None:
+def file_identity(path: str | Path) -> FileIdentity | None:
     """Device and inode; None for what is not there."""
     try:
         told = os.stat(path)
@@ -32,12 +32,12 @@ def identity(path: str | Path) -> Identity | None:
     return told.st_dev, told.st_ino
 
 
-def same(one: Path, other: Path) -> bool:
+def is_same_file(one: Path, other: Path) -> bool:
     """Whether two paths name the same file or folder."""
-    return one == other or ((found := identity(one)) is not None and found == identity(other))
+    return one == other or ((found := file_identity(one)) is not None and found == file_identity(other))
 
 
-def real(path: Path) -> Path:
+def resolve_links(path: Path) -> Path:
     """Where links lead; of what is not there, and of links that lead in a circle, the path itself."""
     try:
         return Path(os.path.realpath(path))
@@ -45,60 +45,60 @@ def real(path: Path) -> Path:
         return path
 
 
-def placed(file: Path | None, folders: Iterable[Path]) -> Placed | None:
+def find_folder(file: Path | None, folders: Iterable[Path]) -> FileInFolder | None:
     """The innermost of the folders that a file lies in; None where it lies in none.
 
     A link that leads out of every folder lies where it is named.
     """
-    return _placed(file, real(file), list(folders)) if file else None
+    return _placed(file, resolve_links(file), list(folders)) if file else None
 
 
-def names(file: Path, folders: Iterable[Path]) -> list[Path]:
+def file_names(file: Path, folders: Iterable[Path]) -> list[Path]:
     """The names of a file that rules may be about: its own, the one that links lead to, and the one below the folder it lies in."""
-    there = real(file)
+    there = resolve_links(file)
     place = _placed(file, there, list(folders))
     return list(dict.fromkeys((Path(os.path.normpath(file)), there, *([place.file] if place else ()))))
 
 
-def _placed(file: Path, there: Path, named: list[Path]) -> Placed | None:
+def _placed(file: Path, there: Path, named: list[Path]) -> FileInFolder | None:
     """`there` is where links lead."""
-    by_identity: dict[Identity, Path] = {}
+    by_identity: dict[FileIdentity, Path] = {}
     for folder in named:
         # of two names of one folder the one that the file is named by
-        if (found := identity(folder)) and (found not in by_identity or file.is_relative_to(folder)):
+        if (found := file_identity(folder)) and (found not in by_identity or file.is_relative_to(folder)):
             by_identity[found] = folder
     for above in (there, *there.parents):
-        if (found := identity(above)) in by_identity and found:
+        if (found := file_identity(above)) in by_identity and found:
             folder = by_identity[found]
-            return Placed(folder, Path(_spelled(folder, there.relative_to(above))))
+            return FileInFolder(folder, Path(_spelled(folder, there.relative_to(above))))
     plain = Path(os.path.normpath(file))
     around = [folder for folder in named if plain.is_relative_to(folder)]
     if not around:
         return None
     folder = max(around, key=lambda each: len(each.parts))
-    return Placed(folder, plain.relative_to(folder))
+    return FileInFolder(folder, plain.relative_to(folder))
 
 
-def inside(file: Path, folder: Path) -> Path | None:
+def path_inside(file: Path, folder: Path) -> Path | None:
     """The path of a file from a folder on; None where it does not lie in it."""
-    found = placed(file, [folder])
+    found = find_folder(file, [folder])
     return found.path if found else None
 
 
-def entries(file: Path, folder: Path) -> set[Path]:
+def paths_inside(file: Path, folder: Path) -> set[Path]:
     """The paths of a file from a folder on: where it leads, and for a link also its own name."""
-    named = inside(file.parent, folder)
-    return {path for path in (inside(file, folder), named / file.name if named is not None else None) if path}
+    named = path_inside(file.parent, folder)
+    return {path for path in (path_inside(file, folder), named / file.name if named is not None else None) if path}
 
 
-def outermost(file: Path, folders: Iterable[Path]) -> Path | None:
+def outermost_folder(file: Path, folders: Iterable[Path]) -> Path | None:
     """The first folder on the way to a file, as the file's own path names it, that is one of these."""
-    wanted = {found for folder in folders if (found := identity(folder))}
+    wanted = {found for folder in folders if (found := file_identity(folder))}
     named = set(folders)
-    return next((up for up in reversed(file.parents) if up in named or identity(up) in wanted), None)
+    return next((up for up in reversed(file.parents) if up in named or file_identity(up) in wanted), None)
 
 
-def replaced(path: Path) -> list[Path]:
+def files_shown_as(path: Path) -> list[Path]:
     """The files that a path means whose client has put U+FFFD for bytes that are not UTF-8."""
     found = [Path(path.anchor)]
     for part in path.parts[1:]:
@@ -128,7 +128,7 @@ def _folds(folder: Path, inner: Path) -> bool:
     for n, part in enumerate(inner.parts):
         if (other := part.swapcase()) != part:
             at = folder.joinpath(*inner.parts[:n])
-            return (found := identity(at / other)) is not None and found == identity(at / part)
+            return (found := file_identity(at / other)) is not None and found == file_identity(at / part)
     return False
 
 

@@ -7,9 +7,9 @@ import string
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from lsp_harness.files.byte_text import bytewise
+from lsp_harness.files.byte_text import to_byte_text
 
-CLASSES = {
+CHARACTER_CLASSES = {
     name: frozenset(characters.encode())
     for name, characters in {
         "alnum": string.ascii_letters + string.digits,
@@ -37,7 +37,7 @@ class Bracket:
     end: int
 
 
-def bracket(pattern: bytes, at: int) -> Bracket | None:
+def parse_bracket(pattern: bytes, at: int) -> Bracket | None:
     """The bracket that begins at `[`. None where it is not closed, or names no class: then the whole pattern matches nothing."""
     at += 1
     negated = pattern[at : at + 1] in (b"!", b"^")
@@ -60,7 +60,7 @@ def bracket(pattern: bytes, at: int) -> Bracket | None:
             elif byte == OPEN and following == COLON:
                 end = pattern.index(CLOSE, at + 2)
                 if end > at + 2 and pattern[end - 1] == COLON:
-                    members |= CLASSES[pattern[at + 2 : end - 1].decode("latin-1")]
+                    members |= CHARACTER_CLASSES[pattern[at + 2 : end - 1].decode("latin-1")]
                     at, start = end, None
                 else:
                     members.add(byte)
@@ -79,5 +79,5 @@ def _expression(members: AbstractSet[int], *, negated: bool) -> str:
     listed = members | {SLASH} if negated else members - {SLASH}
     if not listed:
         return "(?!)"
-    numbers = "".join(f"\\u{ord(character):04x}" for character in bytewise(bytes(sorted(listed))))
+    numbers = "".join(f"\\u{ord(character):04x}" for character in to_byte_text(bytes(sorted(listed))))
     return f"[^{numbers}]" if negated else f"[{numbers}]"

@@ -10,25 +10,25 @@ the first place that fits leaves the most to what follows, so that no other plac
 
 import re
 
-from lsp_harness.files.byte_text import bytewise
-from lsp_harness.files.ignore_brackets import BACKSLASH, OPEN, SLASH, bracket
+from lsp_harness.files.byte_text import to_byte_text
+from lsp_harness.files.ignore_brackets import BACKSLASH, OPEN, SLASH, parse_bracket
 
 STAR = "[^/]*"
 """What pathspec makes of `*`, and below of `**` where a pattern begins and within it. No pattern can say any of these itself: what it
 says is escaped, and no class of characters has a slash in it."""
-FIRST = "^(?:.+/)?"
-WITHIN = "(?:/.+)?"
-CLASS = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
+LEADING_FOLDERS = "^(?:.+/)?"
+INNER_FOLDERS = "(?:/.+)?"
+CHARACTER_CLASS = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
 NO_SLASH = "(?!/)"
 
 
-PRIVATE = 0xE000
+FIRST_STAND_IN = 0xE000
 STAND_IN = re.compile("[\ue000-\uf8ff]")
 LONE_STARS = re.compile(r"(?<![^/])\*{3,}(?![^/])")
 """Three or more are two, to git."""
 
 
-def compiled(line: bytes) -> tuple[re.Pattern[str], bool] | None:
+def compile_pattern(line: bytes) -> tuple[re.Pattern[str], bool] | None:
     """What a line of an ignore file means: the expression for paths, as `bytewise_path` has them, and whether these are ignored or
     taken back. None for what matches nothing: blank lines, comments, and what git refuses."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
@@ -44,7 +44,7 @@ def compiled(line: bytes) -> tuple[re.Pattern[str], bool] | None:
         return None
     if regex is None:
         return None
-    whole = STAND_IN.sub(lambda found: meanings[ord(found[0]) - PRIVATE], steady(regex))
+    whole = STAND_IN.sub(lambda found: meanings[ord(found[0]) - FIRST_STAND_IN], remove_backtracking(regex))
     return re.compile(whole), include
 
 
@@ -63,7 +63,7 @@ def _with_stand_ins(pattern: bytes) -> tuple[str, list[str]] | None:
     while at < len(pattern):
         byte, start = pattern[at], at
         if byte == OPEN:
-            if (found := bracket(pattern, at)) is None:
+            if (found := parse_bracket(pattern, at)) is None:
                 return None
             meaning, at = found.expression, found.end
             # a pattern with a slash is about paths from its own folder on; git looks for one in brackets, too
@@ -73,28 +73,28 @@ def _with_stand_ins(pattern: bytes) -> tuple[str, list[str]] | None:
             at += 1 + escaped
             if at > len(pattern) or pattern[start:] == b"\\/":
                 return None
-            character = bytewise(pattern[at - 1 : at])
+            character = to_byte_text(pattern[at - 1 : at])
             plain = character == "/" or not (escaped or character.isspace() or (start == 0 and character in "#!"))
             meaning = "" if plain else re.escape(character)
             if plain:
                 made.append(character)
         if meaning:
-            made.append(chr(PRIVATE + len(meanings)))
+            made.append(chr(FIRST_STAND_IN + len(meanings)))
             meanings.append(meaning)
     text = LONE_STARS.sub("**", "".join(made))
     return f"/{text}" if anchored and not text.startswith("/") else text, meanings
 
 
-def steady(regex: str) -> str:
+def remove_backtracking(regex: str) -> str:
     """The same without ways to go back; what follows the last star or `**` has to be looked for from the end. A class never means
     a slash, as in git."""
-    begin, *parts = map(_stars, CLASS.sub(_of_component, regex).split(WITHIN))
+    begin, *parts = map(_stars, CHARACTER_CLASS.sub(_of_component, regex).split(INNER_FOLDERS))
     if not parts:
         return begin
-    if begin.startswith(FIRST):
-        begin = f"^(?>(?:[^/]+/)*?{begin.removeprefix(FIRST)}(?=/))"
+    if begin.startswith(LEADING_FOLDERS):
+        begin = f"^(?>(?:[^/]+/)*?{begin.removeprefix(LEADING_FOLDERS)}(?=/))"
     blocks = "".join(f"(?>(?:/[^/]+)*?{part}(?=/))" for part in parts[:-1])
-    return f"{begin}{blocks}{WITHIN}{parts[-1]}"
+    return f"{begin}{blocks}{INNER_FOLDERS}{parts[-1]}"
 
 
 def _stars(part: str) -> str:

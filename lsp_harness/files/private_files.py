@@ -9,33 +9,33 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsp_harness.files.folders import names, replaced
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.secrets import secret_path
-from lsp_harness.text.uri import local_path, mentioned, unescaped
+from lsp_harness.files.folders import file_names, files_shown_as
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.text.uri import local_path, mentioned_paths, unescaped_paths
 
-SECRET = "a file for secrets, by its name"
+SECRET_REASON = "a file for secrets, by its name"
 
 
-class Kept:
+class PrivateFiles:
     """Of the workspace folders `roots`, which may change."""
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
         self._roots = roots
-        self._ignores = Ignores(roots)
+        self._ignores = IgnoreFiles(roots)
 
     def why(self, uri: str, path: str = "") -> str:
         """What the file is (`ignored by .gitignore`); empty where it is not kept. `path` is another name of it."""
         file = local_path(uri)
         said = [str(file)] if file else []
-        said += [name for name in mentioned(uri) if name not in said]
-        said += [name for name in unescaped(uri) if name not in said and os.path.lexists(name)]
+        said += [name for name in mentioned_paths(uri) if name not in said]
+        said += [name for name in unescaped_paths(uri) if name not in said and os.path.lexists(name)]
         for name in (path, *said):
-            if name and secret_path(name):
-                return SECRET
+            if name and is_secret_path(name):
+                return SECRET_REASON
         for found in dict.fromkeys(one for name in said for one in self._files(name)):
-            if secret_path(str(found)):
-                return SECRET
+            if is_secret_path(str(found)):
+                return SECRET_REASON
             if by := self._ignores.by(found):
                 return f"ignored by {by}"
         return ""
@@ -52,5 +52,5 @@ class Kept:
             # a name alone is that of a text that was never saved, unless there is such a file
             named = [root / name for root in self._roots if "/" in name or os.path.lexists(root / name)]
         for file in named:
-            for each in (file, *replaced(file)):
-                yield from names(each, self._roots)
+            for each in (file, *files_shown_as(file)):
+                yield from file_names(each, self._roots)

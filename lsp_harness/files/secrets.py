@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from lsp_harness.text.document import Document
 
-NAMES = (
+SECRET_NAMES = (
     *(
         ".env",
         ".env.*",
@@ -29,13 +29,13 @@ NAMES = (
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*"),
     "service-account*.json",
 )
-STEMS = ("credentials*", "client_secret*", "*secrets", "secret", "secrets.*")
+SECRET_STEMS = ("credentials*", "client_secret*", "*secrets", "secret", "secrets.*")
 """Names of data; a source file called so (`secrets.py`) is code like any other."""
-CODE = frozenset(
+CODE_SUFFIXES = frozenset(
     {".c", ".cc", ".cpp", ".cs", ".css", ".go", ".h", ".hpp", ".html", ".java", ".js", ".jsx", ".kt", ".lua", ".md"}
     | {".mjs", ".php", ".pl", ".py", ".pyi", ".r", ".rb", ".rs", ".scala", ".swift", ".ts", ".tsx", ".vue"}
 )
-FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"})
+SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"})
 
 KEY_START = b"-----BEGIN "
 KEY_BLOCK = re.compile(
@@ -62,7 +62,7 @@ TOKENS = tuple(
     )
 )
 """Each begins with what it is looked for by: a form that began with `\\b` would be tried at every byte, a hundred times as long."""
-REST = re.compile(rb"[\w-]*+")
+TOKEN_REST = re.compile(rb"[\w-]*+")
 """What a token goes on with: some are longer than what tells them, and a rest of one that is left would be known by nothing."""
 # not where the password is a placeholder
 PASSWORD = re.compile(rb"://[^\s/:@\"'{}$<>%]{1,64}:[^\s/@\"'{}$<>%]{3,}@")
@@ -76,29 +76,29 @@ KEY_END = re.compile(
 """The last lines of a private key whose beginning is not in the text."""
 
 
-_NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (NAMES, STEMS))
+_NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (SECRET_NAMES, SECRET_STEMS))
 
 
-def secret_path(path: str) -> bool:
+def is_secret_path(path: str) -> bool:
     """Whether a file of this name is kept from the model altogether."""
     # a workspace has thousands of them: `pathlib` takes three times as long
     *folders, name = [part for part in path.replace("\\", "/").lower().split("/") if part not in ("", ".")] or [""]
-    if not FOLDERS.isdisjoint(folders) or _NAMES.match(name):
+    if not SECRET_FOLDERS.isdisjoint(folders) or _NAMES.match(name):
         return True
     stem, dot, suffix = name.rpartition(".")
-    if dot + suffix in CODE:
+    if dot + suffix in CODE_SUFFIXES:
         return False
     return bool(_STEMS.match(name) or _STEMS.match(stem))
 
 
-def spans(data: bytes) -> list[tuple[int, int]]:
+def find_secrets(data: bytes) -> list[tuple[int, int]]:
     """Byte ranges of what has the form of a secret, apart and in order; a private key counts with all its lines."""
     found = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
     for form in (*TOKENS, PASSWORD):
         at = end = 0
         while match := form.search(data, at):
             if form is not PASSWORD and match.end() > end:
-                end = REST.match(data, match.end()).end()  # type: ignore[union-attr]
+                end = TOKEN_REST.match(data, match.end()).end()  # type: ignore[union-attr]
             found.append((match.start(), max(end, match.end())))
             # one may begin within another
             at = match.start() + 1
@@ -112,10 +112,10 @@ def spans(data: bytes) -> list[tuple[int, int]]:
     return apart
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """The text with an ellipsis in place of each secret: for logs, and for messages that quote what we did not write."""
     data = text.encode("utf-8", "surrogatepass")
-    for start, end in reversed(spans(data)):
+    for start, end in reversed(find_secrets(data)):
         data = data[:start] + "…".encode() + data[end:]
     if b"-----END " in data:
         data = KEY_END.sub("…".encode(), data)
@@ -125,7 +125,7 @@ def redacted(text: str) -> str:
 @lru_cache(maxsize=8)
 def _spans_of(data: bytes) -> list[tuple[int, int]]:
     # one request asks several times about one text
-    return spans(data)
+    return find_secrets(data)
 
 
 def secret_lines(document: Document) -> frozenset[int]:

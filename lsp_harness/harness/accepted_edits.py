@@ -14,12 +14,12 @@ from pathlib import Path
 from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.secrets import redacted
+from lsp_harness.files.secrets import redact
 from lsp_harness.harness import verdict_document
 from lsp_harness.harness.published_findings import Held, Published
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import shared
+from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import judge
@@ -122,7 +122,7 @@ class Watch:
             verdict = await judge(change, enabled(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text it stumbles over
-            sys.stderr.write(f"verification: {redacted(error.message)}\n")
+            sys.stderr.write(f"verification: {redact(error.message)}\n")
             return
         if self._documents.get(uri).version != document.version:
             return
@@ -150,5 +150,5 @@ class Watch:
 
 def _changed(change: Change) -> Span:
     """From the first byte of the text that is another one to the last."""
-    start, same = shared(change.before.data, change.after.data)
+    start, same = common_prefix_and_suffix(change.before.data, change.after.data)
     return Span(start, len(change.after.data) - same)

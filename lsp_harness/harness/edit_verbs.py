@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.files.folders import same
+from lsp_harness.files.folders import is_same_file
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Offer, Proposal, Report
@@ -169,7 +169,7 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
     """The test file's text, the editor's where it is open, and whether there is no such file yet."""
     uri = file.as_uri()
     for document in harness.documents:
-        if document.uri == uri or ((named := local_path(document.uri)) and same(named, file)):
+        if document.uri == uri or ((named := local_path(document.uri)) and is_same_file(named, file)):
             return document, False
     new = not file.exists()
     return Document.of(uri, b"" if new else read_file(file), language="python"), new

@@ -16,7 +16,7 @@ from lsp_harness.harness.acceptance_stats import Uptake
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.published_findings import Held, Published
 from lsp_harness.harness.suggestion_pause import Pause, Scope
-from lsp_harness.process.typing_activity import pressed
+from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.session.results import Offer, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
     from lsp_harness.context.sources.recent_edits import Recent
     from lsp_harness.context.sources.related_code import Near
-    from lsp_harness.files.private_files import Kept
+    from lsp_harness.files.private_files import PrivateFiles
     from lsp_harness.harness.accepted_edits import Watch
     from lsp_harness.harness.engine_health import Observed
     from lsp_harness.harness.folder_index import Said
@@ -79,7 +79,7 @@ class Harness:
         self._log: SessionLog | None = None
         self._parsed = Parsed(lambda: self.on_state())
         self._typed = Typed()
-        self._kept: Kept | None = None
+        self._kept: PrivateFiles | None = None
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
@@ -101,7 +101,7 @@ class Harness:
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen."""
         before, after = self.documents.change(uri, edit, version)
-        pressed()
+        record_typing()
         if self._recent:
             grown = len(after.starts) - len(before.starts)
             self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
@@ -401,11 +401,11 @@ class Harness:
 
     # -- parts, made when first needed
     @property
-    def kept(self) -> "Kept":
+    def kept(self) -> "PrivateFiles":
         if self._kept is None:
-            from lsp_harness.files.private_files import Kept
+            from lsp_harness.files.private_files import PrivateFiles
 
-            self._kept = Kept(self.roots)
+            self._kept = PrivateFiles(self.roots)
         return self._kept
 
     @property

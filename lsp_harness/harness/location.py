@@ -13,8 +13,8 @@ from lsp_harness.coding.task_location import RANKINGS, Candidate, Sought, Texts,
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileProblem, NoAnswer, UsageError
-from lsp_harness.files.folders import placed
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.folders import find_folder
+from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.symbol_queries import open_texts
 from lsp_harness.index.index_query import IndexQuery
@@ -65,7 +65,7 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
     rules of the folders that are open, `roots`."""
     from lsp_harness.syntax.tree import LIMIT
 
-    kept = Kept(roots or [root])
+    kept = PrivateFiles(roots or [root])
 
     def text(path: str) -> Document | None:
         file = root / path
@@ -141,7 +141,7 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.roots:
         raise UsageError("no folder is open; open the folder with the code")
-    place = placed(local_path(uri), harness.roots)
+    place = find_folder(local_path(uri), harness.roots)
     beside = place.path.as_posix() if place else ""
     if place is None and harness.roots[1:]:
         raise UsageError("several folders are open; send the URI of the folder, or of a file in it")

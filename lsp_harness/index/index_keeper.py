@@ -15,12 +15,12 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.index.index_place import Place
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
 from lsp_harness.process.detached_process import open_log
-from lsp_harness.process.leader_lock import lead
-from lsp_harness.process.line_output import next_line
-from lsp_harness.process.termination import STOPPED, state
-from lsp_harness.process.tool_run import end
+from lsp_harness.process.leader_lock import wait_for_lock
+from lsp_harness.process.line_output import read_line
+from lsp_harness.process.termination import STOPPED_STATES, process_state
+from lsp_harness.process.tool_run import kill_group
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Keeper:
                 # who wants the room on the disk may have deleted it
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._say({"state": "waiting"})
-                lock = await lead(self._place.lock)
+                lock = await wait_for_lock(self._place.lock)
                 began, self._did_something = monotonic(), False
                 await self._run(lock)
             except OSError as error:
@@ -98,10 +98,10 @@ class Keeper:
             said: dict[str, Any] = {"state": "scanning"}
 
             def idle() -> bool:
-                return said["state"] != "scanning" and state(process.pid) not in STOPPED
+                return said["state"] != "scanning" and process_state(process.pid) not in STOPPED_STATES
 
-            activity = Activity(lambda: session(process.pid), SILENCE_S, idle)
-            while line := await next_line(process.stdout, activity, LOOK_S):
+            activity = ProcessActivity(lambda: session_pids(process.pid), SILENCE_LIMIT_S, idle)
+            while line := await read_line(process.stdout, activity, POLL_INTERVAL_S):
                 if (known := _said(line)) is None:
                     continue
                 said = known
@@ -120,7 +120,7 @@ class Keeper:
                 process.stdin.close()
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
-            await end(process)
+            await kill_group(process)
 
     async def _start(self, lock: int) -> asyncio.subprocess.Process:
         argv = ["--root", str(self._place.root), "--database", str(self._place.database)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileProblem, StoreError
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _made(real: Path, folder: Path) -> Place:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # for people who wonder whose it is, and to find out whether there is room
     if not _is_of(folder, real):
-        put_file(folder / "root", bytes(real))
+        write_own_file(folder / "root", bytes(real))
     return Place(real, folder)
 
 
@@ -86,7 +86,7 @@ def prune() -> list[Path]:
         try:
             root = Path(os.fsdecode(read_file(folder / "root")))
             # of one that cannot be looked at nobody knows
-            if not root.is_dir() and not led(Place(root, folder).lock):
+            if not root.is_dir() and not is_locked(Place(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
                 gone.append(root)
         except (OSError, ValueError, FileProblem):

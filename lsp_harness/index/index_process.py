@@ -20,8 +20,8 @@ from time import monotonic
 from typing import Any
 
 from lsp_harness.errors import StoreDamaged, StoreError
-from lsp_harness.files.ignore_files import EXCLUDE
-from lsp_harness.files.walk import FOREIGN
+from lsp_harness.files.ignore_files import GIT_EXCLUDE_FILE
+from lsp_harness.files.walk import SKIPPED_FOLDERS
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.build.reader_processes import calm
 from lsp_harness.index.index_place import prune
@@ -173,7 +173,7 @@ class Process:
     def _counts(self, path: str) -> bool:
         """Whether a change there may change the index."""
         inner = Path(path).relative_to(self._root)
-        return FOREIGN.isdisjoint(inner.parts) or inner.as_posix().endswith(EXCLUDE)
+        return SKIPPED_FOLDERS.isdisjoint(inner.parts) or inner.as_posix().endswith(GIT_EXCLUDE_FILE)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileProblem, StoreError
 from lsp_harness.store.database import Reader, Writer, marks, remove
 
@@ -96,7 +96,7 @@ class Vectors:
             return
         # the first go into a new file: whoever reads the old one reads on
         name = self.matrix if first else self.matrix.with_suffix(".new")
-        with open(os.open(clear(name), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
+        with open(os.open(remove_irregular_file(name), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
             file.seek(first * rows.shape[1] * NUMBER.itemsize)
             file.write(rows.tobytes())
         if not first:

@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import EngineUnavailable, FileProblem
-from lsp_harness.process.termination import KILL_S, Ending, OpenProcess, condition, start_time
+from lsp_harness.process.termination import KILL_WAIT_S, Ending, OpenProcess, describe_state, start_time
 
 LOOK_S = 2.0
 """How long a command that only wants to know waits for an engine's answer."""
@@ -83,7 +83,7 @@ class Ended:
     def words(self) -> str:
         """What became of it, as the end of a sentence."""
         if not self.ending:
-            left = condition(self.pid)
+            left = describe_state(self.pid)
             why = f": it is {left}" if left else ""
             return f"could not be ended, not even with SIGKILL{why} (process {self.pid})"
         return "was ended" if self.ending == "terminated" else "was killed, as it did not end when it was asked to"
@@ -105,8 +105,8 @@ async def end(path: Path, *, grace_s: float | None = None, pid: int | None = Non
         # opened first and looked at again: from here on the number cannot mean another process
         if peer(path) != found:
             return None
-        before = condition(found)
-        return Ended(found, await process.end(grace_s, KILL_S), before)
+        before = describe_state(found)
+        return Ended(found, await process.end(grace_s, KILL_WAIT_S), before)
     except PermissionError:
         raise EngineUnavailable(f"the engine (process {found}) is not this user's and cannot be ended") from None
     finally:
@@ -117,7 +117,7 @@ def record(path: Path) -> None:
     """Write down beside the socket that this process has it, for a time when nobody can connect any more."""
     file = record_file(path)
     try:
-        put_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
+        write_own_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
     except OSError as error:
         paths.unkept("which process the engine is", paths.RUNTIME, file, error)
 

@@ -19,7 +19,7 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import ConfigError, EngineError, FileProblem
 from lsp_harness.inference.backends.backend import FEATURES, Features
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Stop, TokenLogprob, Usage
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 LARGEST = 16_000_000
 """Bytes of a script."""
@@ -59,7 +59,7 @@ class ScriptedEngine:
     async def _play(self, request: Continuation | Infill, index: int) -> AsyncIterator[Chunk]:
         if self._played == len(self._replies):
             raise EngineError(
-                f"the script has {counted(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
+                f"the script has {format_count(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
             )
         reply = self._replies[self._played]
         self._played += 1

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.embedding_recipe import pooling_of
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
@@ -155,7 +155,9 @@ class Supervisor:
                 # a process that listens and does not answer: its socket is needed, and so is its memory
                 await end(where.socket, grace_s=STUCK_GRACE_S)
             limit_s = max(silence_s, IMPORT_S)
-            said = await detached_process.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
+            said = await detached_process.start_detached(
+                self._argv(model, where), openmp.openmp_environment(), where.log, limit_s
+            )
         if error := said.get("error"):
             self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
             self._not_before = monotonic() + self._wait
@@ -188,7 +190,7 @@ def _lock_file(socket: Path) -> Path:
     try:
         if socket.is_dir() and not socket.is_symlink():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(socket))
-        return clear(lock)
+        return remove_irregular_file(lock)
     except OSError as error:
         raise EngineUnavailable(
             f"the engine does not start: {paths.not_written(paths.RUNTIME, lock, error)}"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from lsp_harness.files.secrets import redacted
+from lsp_harness.files.secrets import redact
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import decode
 
@@ -38,7 +38,7 @@ def signature(language: str, data: bytes, one: Declaration) -> str:
     line = re.sub(r"([(\[]) ", r"\1", re.sub(r",? ([)\]])", r"\1", line)).rstrip(":{;, ")
     if language in SCRIPTS:
         line = SCRIPT_WORDS.sub("", line)
-    return _cut(redacted(line), SHORT)
+    return _cut(redact(line), SHORT)
 
 
 def documentation(language: str, data: bytes, one: Declaration) -> str:
@@ -97,7 +97,7 @@ def _paragraph(lines: Iterable[str]) -> str:
             break
         if bare:
             said.append(bare)
-    return _cut(redacted(" ".join(" ".join(said).split())), LONG)
+    return _cut(redact(" ".join(" ".join(said).split())), LONG)
 
 
 def _cut(text: str, most: int) -> str:

@@ -15,7 +15,7 @@ from typing import cast
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem
-from lsp_harness.files.secrets import secret_path
+from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.knowledge.js_exports import SCRIPTS, exported
 from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.parse_budget import TooCostly
@@ -96,7 +96,7 @@ def contents(path: Path, place: Path) -> bytes | None:
     """The bytes of a file within a place; None for whatever should not be read."""
     try:
         found = os.path.realpath(path, strict=True)
-        if not Path(found).is_relative_to(place) or secret_path(found[len(str(place)) :]):
+        if not Path(found).is_relative_to(place) or is_secret_path(found[len(str(place)) :]):
             return None
         data = read_file(Path(found), LARGEST)
     except (OSError, ValueError, FileProblem):

@@ -9,20 +9,20 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from time import monotonic
 
-LOOK_S = 20.0
+POLL_INTERVAL_S = 20.0
 """Between two looks."""
-SILENCE_S = 180.0
+SILENCE_LIMIT_S = 180.0
 """Without a sign for so long a process is taken for stuck. What it waits for itself, a server above all, has shorter limits."""
 
 
-class Activity:
+class ProcessActivity:
     """Of the processes that `pids` names; each time anew, since they start others. `idle` says whether they have nothing to do,
     so that nothing is expected of them."""
 
     def __init__(
         self,
         pids: Callable[[], Collection[int]],
-        silence_s: float = SILENCE_S,
+        silence_s: float = SILENCE_LIMIT_S,
         idle: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -46,7 +46,7 @@ class Activity:
         return self._clock() - self._since >= self._silence_s
 
 
-def session(leader: int) -> list[int]:
+def session_pids(leader: int) -> list[int]:
     """The processes of the session that a process leads, itself among them."""
     found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()] if Path("/proc").is_dir() else [leader]
     return [pid for pid in found if _fields(pid)[3:4] == [str(leader)]]

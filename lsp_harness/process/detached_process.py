@@ -16,28 +16,28 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_writing import append_open
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.disk.file_writing import open_for_append
+from lsp_harness.process.termination import KILL_WAIT_S
 
-LOG_BYTES = 1_000_000
-BEAT_S = 0.5
+MAX_LOG_BYTES = 1_000_000
+HEARTBEAT_INTERVAL_S = 0.5
 """Between two signs of life of a process that starts."""
-READ_BYTES = 65536
+READ_CHUNK_BYTES = 65536
 
 
 def open_log(log: Path) -> BinaryIO:
     """Open the log of a process for appending; one older log is kept once the current one has grown past `LOG_BYTES`. Where it
     cannot be written, what the process says is thrown away."""
     try:
-        if log.exists() and log.stat().st_size > LOG_BYTES:
+        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             log.replace(log.with_suffix(log.suffix + ".1"))
-        return os.fdopen(append_open(log), "ab")
+        return os.fdopen(open_for_append(log), "ab")
     except OSError as error:
         paths.unkept("the log of a process", paths.STATE, log, error)
         return open(os.devnull, "ab")
 
 
-class Beats:
+class Heartbeat:
     """Empty lines to a descriptor, from a thread of their own, until they are stopped."""
 
     def __init__(self, descriptor: int) -> None:
@@ -55,11 +55,11 @@ class Beats:
     def _beat(self) -> None:
         # a parent that has left needs no sign
         with suppress(OSError):
-            while not self._stopped.wait(BEAT_S):
+            while not self._stopped.wait(HEARTBEAT_INTERVAL_S):
                 os.write(self._descriptor, b"\n")
 
 
-async def start(
+async def start_detached(
     argv: Sequence[str], env: Mapping[str, str], log: Path, silence_s: float | None = None
 ) -> dict[str, object]:
     """Run `argv --ready-fd N` in a session of its own, stderr to `log`.
@@ -96,7 +96,7 @@ async def start(
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(child.wait, KILL_S)
+            await asyncio.to_thread(child.wait, KILL_WAIT_S)
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
         transport.close()
@@ -105,7 +105,7 @@ async def start(
         if isinstance(answer := json.loads(said), dict):
             return cast("dict[str, object]", answer)
     try:
-        code = await asyncio.to_thread(child.wait, KILL_S)
+        code = await asyncio.to_thread(child.wait, KILL_WAIT_S)
     except subprocess.TimeoutExpired:
         return {"error": "it closed its connection to us without a word"}
     return {"error": f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)} while starting"}
@@ -118,7 +118,7 @@ async def _heard(stream: asyncio.StreamReader, silence_s: float | None) -> bytes
         try:
             # in two halves: where this process was stopped itself, the first is over before what came is read
             async with asyncio.timeout(silence_s and silence_s / 2):
-                part = await stream.read(READ_BYTES)
+                part = await stream.read(READ_CHUNK_BYTES)
         except TimeoutError:
             halves += 1
             if halves == 2:

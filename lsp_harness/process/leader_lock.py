@@ -8,15 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileProblem
 
 
-async def lead(path: Path) -> int:
+async def wait_for_lock(path: Path) -> int:
     """Waits until nobody else holds the lock. Its descriptor: the lock is held until it, and what a child inherits of it,
     are closed, by a crash at the latest."""
     loop = asyncio.get_running_loop()
-    descriptor = os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600)
+    descriptor = os.open(
+        remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600
+    )
     locked: asyncio.Future[int] = loop.create_future()
 
     def tell(error: OSError | None) -> None:
@@ -51,7 +53,7 @@ async def lead(path: Path) -> int:
         raise
 
 
-def led(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether somebody holds the lock."""
     with suppress(FileProblem), open_regular(path) as file:
         try:

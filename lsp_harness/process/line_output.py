@@ -6,11 +6,13 @@ import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
+from lsp_harness.process.termination import KILL_WAIT_S
 
 
-async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = SILENCE_S) -> AsyncGenerator[str]:
+async def stream_lines(
+    argv: Sequence[str], look_s: float = POLL_INTERVAL_S, silence_s: float = SILENCE_LIMIT_S
+) -> AsyncGenerator[str]:
     """The lines of its standard output as they come; whoever leaves early kills it and what it started.
 
     Its errors go to our own standard error stream, which is a log. Raises TimeoutError where it neither says anything nor works
@@ -19,10 +21,10 @@ async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = 
     child = await asyncio.create_subprocess_exec(
         *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
-    activity = Activity(lambda: session(child.pid), silence_s)
+    activity = ProcessActivity(lambda: session_pids(child.pid), silence_s)
     try:
         assert child.stdout
-        while line := await next_line(child.stdout, activity, look_s):
+        while line := await read_line(child.stdout, activity, look_s):
             yield line.decode("utf-8", "replace").rstrip("\n")
         async with asyncio.timeout(silence_s):
             await child.wait()
@@ -30,11 +32,11 @@ async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = 
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(TimeoutError):
-            async with asyncio.timeout(KILL_S):
+            async with asyncio.timeout(KILL_WAIT_S):
                 await child.wait()
 
 
-async def next_line(stream: asyncio.StreamReader, activity: Activity, look_s: float = LOOK_S) -> bytes:
+async def read_line(stream: asyncio.StreamReader, activity: ProcessActivity, look_s: float = POLL_INTERVAL_S) -> bytes:
     """The next line that a process says; empty at the end. Raises TimeoutError where its `activity` shows that it is stuck."""
     reading = asyncio.ensure_future(stream.readline())
     try:

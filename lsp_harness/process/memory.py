@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 
-def resident(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     """Bytes of resident memory; 0 for a process that is gone, and where the system has no /proc."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])

@@ -13,11 +13,16 @@ from typing import Literal
 
 Ending = Literal["", "terminated", "killed"]
 """How a process ended; empty for one that is still there."""
-KILL_S = 5.0
+KILL_WAIT_S = 5.0
 """How long a process is waited for after SIGKILL: one that waits for a disk or a driver does not end before that is back."""
-POLL_S = 0.02
-STOPPED = ("T", "t")
-STATES = {"T": "stopped by a signal", "t": "stopped by a debugger", "D": "waiting for a disk or a driver", "Z": "ended"}
+POLL_INTERVAL_S = 0.02
+STOPPED_STATES = ("T", "t")
+STATE_TEXTS = {
+    "T": "stopped by a signal",
+    "t": "stopped by a debugger",
+    "D": "waiting for a disk or a driver",
+    "Z": "ended",
+}
 
 
 class OpenProcess:
@@ -45,7 +50,7 @@ class OpenProcess:
 
     def gone(self) -> bool:
         """Whether it has ended; a process that nobody has waited for yet has ended, too."""
-        return start_time(self.pid) != self._started or state(self.pid) in ("", "Z")
+        return start_time(self.pid) != self._started or process_state(self.pid) in ("", "Z")
 
     async def ended(self, within_s: float) -> bool:
         """Wait for its end; whether it came in time."""
@@ -55,15 +60,15 @@ class OpenProcess:
                     await _readable(self._descriptor)
                 else:
                     while not self.gone():  # noqa: ASYNC110 - no event tells of the end of somebody else's child
-                        await asyncio.sleep(POLL_S)
+                        await asyncio.sleep(POLL_INTERVAL_S)
                 return True
         return False
 
-    async def end(self, grace_s: float, kill_s: float = KILL_S) -> Ending:
+    async def end(self, grace_s: float, kill_s: float = KILL_WAIT_S) -> Ending:
         """SIGTERM, after `grace_s` SIGKILL. Raises PermissionError."""
         self.send(signal.SIGTERM)
         # a process that is stopped takes no signal but SIGKILL; one that went on would answer whom it has kept waiting
-        if state(self.pid) not in STOPPED and await self.ended(grace_s):
+        if process_state(self.pid) not in STOPPED_STATES and await self.ended(grace_s):
             return "terminated"
         self.send(signal.SIGKILL)
         return "killed" if await self.ended(kill_s) else ""
@@ -79,14 +84,14 @@ def start_time(pid: int) -> str:
     return _stat(pid, 21)
 
 
-def state(pid: int) -> str:
+def process_state(pid: int) -> str:
     """The letter that the kernel has for what a process does; empty for one that is gone."""
     return _stat(pid, 2)
 
 
-def condition(pid: int) -> str:
+def describe_state(pid: int) -> str:
     """What keeps a process from working, in words; empty where the kernel sees nothing."""
-    return STATES.get(state(pid), "")
+    return STATE_TEXTS.get(process_state(pid), "")
 
 
 def _stat(pid: int, field: int) -> str:

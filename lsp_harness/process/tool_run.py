@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.process.termination import KILL_WAIT_S
 
 
-class Ran(NamedTuple):
+class ToolResult(NamedTuple):
     """`code` is None when the time ran out."""
 
     code: int | None
@@ -21,7 +21,7 @@ class Ran(NamedTuple):
     err: bytes
 
 
-def find(name: str) -> str | None:
+def find_tool(name: str) -> str | None:
     """A tool beside our own interpreter (same environment) or on PATH."""
     beside = Path(sys.executable).parent / name
     if os.access(beside, os.X_OK):
@@ -34,7 +34,9 @@ def _lowered() -> None:
     os.nice(5)
 
 
-async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 20.0) -> Ran:  # noqa: ASYNC109
+async def run_tool(
+    argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 20.0
+) -> ToolResult:
     """Run `argv` in its own process group; cancelled or too slow, the whole group is killed."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -52,14 +54,14 @@ async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = Non
             # interrupted half-way, asyncio would wait for the pipes of what the tool has started by then
             child = await asyncio.shield(starting)
             out, err = await child.communicate(stdin)
-        return Ran(child.returncode, out, err)
+        return ToolResult(child.returncode, out, err)
     except TimeoutError:
-        return Ran(None, b"", b"")
+        return ToolResult(None, b"", b"")
     finally:
-        await end(await starting)
+        await kill_group(await starting)
 
 
-async def end(child: asyncio.subprocess.Process) -> None:
+async def kill_group(child: asyncio.subprocess.Process) -> None:
     """Kill the group of a child that leads one, also when it has ended by itself: what it left running holds files and
     cores."""
     with suppress(ProcessLookupError, PermissionError):
@@ -71,5 +73,5 @@ async def end(child: asyncio.subprocess.Process) -> None:
             pipe.close()
     # one that waits for a disk or a driver does not end before that is back
     with suppress(TimeoutError):
-        async with asyncio.timeout(KILL_S):
+        async with asyncio.timeout(KILL_WAIT_S):
             await child.wait()

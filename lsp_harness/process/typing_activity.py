@@ -9,22 +9,22 @@ import time
 from contextlib import suppress
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError
 
-NAME = "typed"
+FILE_NAME = "typed"
 
 
-def pressed() -> None:
+def record_typing() -> None:
     """Somebody typed."""
     with suppress(OSError, ConfigError):
-        clear(paths.runtime() / NAME).touch(mode=0o600)
+        remove_irregular_file(paths.runtime() / FILE_NAME).touch(mode=0o600)
 
 
-def since() -> float:
+def seconds_since_typing() -> float:
     """Seconds since then; infinite where nobody has typed, or the clock was set back."""
     try:
-        passed = time.time() - os.stat(paths.runtime() / NAME).st_mtime
+        passed = time.time() - os.stat(paths.runtime() / FILE_NAME).st_mtime
     except (OSError, ConfigError):
         return math.inf
     return passed if passed >= 0 else math.inf

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_reading import is_regular_file
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
 SUFFIXES = ("", "-wal", "-shm")
@@ -56,7 +56,7 @@ class Writer:
 
     def _opened(self, schema: str, version: str) -> sqlite3.Connection:
         for suffix in SUFFIXES:
-            clear(Path(f"{self.path}{suffix}"))
+            remove_irregular_file(Path(f"{self.path}{suffix}"))
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
@@ -183,7 +183,7 @@ class Reader:
             self.close()
             for suffix in SUFFIXES:
                 # SQLite would wait for ever at a pipe
-                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
+                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not is_regular_file(part):
                     raise StoreDamaged(f"{part} is no regular file; {REMOVE}")
             self._connection = self._connect("mode=ro")
             self._frozen = False

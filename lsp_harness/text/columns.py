@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Encoding, byte_column, column, units
+from lsp_harness.text.position import Encoding, byte_column, column, count_units
 
-LONG = 4096
+LONG_LINE_BYTES = 4096
 """Bytes of a line from which on this pays."""
-BLOCK = 2048
+BLOCK_BYTES = 2048
 
 
-class Columns:
+class ColumnIndex:
     """An immutable index of one line of valid UTF-8, lone surrogates included."""
 
     __slots__ = ("_encoding", "_ends", "_sizes", "_units", "_widths")
@@ -27,7 +27,7 @@ class Columns:
         self._ends, self._units = [0, *accumulate(sizes)], [0, *accumulate(widths)]
 
     @classmethod
-    def of(cls, line: bytes, encoding: Encoding) -> "Columns | None":
+    def of(cls, line: bytes, encoding: Encoding) -> "ColumnIndex | None":
         """None for what is not UTF-8: its bytes have no characters to end a block with."""
         try:
             sizes, widths = _blocks(line, encoding)
@@ -54,7 +54,7 @@ class Columns:
         block = line[self._ends[n] : self._ends[n + 1]]
         return self._units[n] + column(block, byte - self._ends[n], self._encoding)
 
-    def edited(self, edit: Edit, line: bytes) -> "Columns | None":
+    def edited(self, edit: Edit, line: bytes) -> "ColumnIndex | None":
         """Of `line`, which is the line with an edit applied that has no line end; its offsets are those of the line before."""
         start, end, new = edit
         first = max(0, bisect_right(self._ends, start) - 2)
@@ -64,7 +64,7 @@ class Columns:
             sizes, widths = _blocks(line[self._ends[first] : self._ends[last] + shift], self._encoding)
         except UnicodeDecodeError:
             return None
-        return Columns(
+        return ColumnIndex(
             self._encoding,
             [*self._sizes[:first], *sizes, *self._sizes[last:]],
             [*self._widths[:first], *widths, *self._widths[last:]],
@@ -74,13 +74,13 @@ class Columns:
 def _blocks(data: bytes, encoding: Encoding) -> tuple[list[int], list[int]]:
     """Sizes and code units of blocks. Raises UnicodeDecodeError."""
     blocks = list(_cut(data))
-    return [len(one) for one in blocks], [units(one.decode("utf-8", "surrogatepass"), encoding) for one in blocks]
+    return [len(one) for one in blocks], [count_units(one.decode("utf-8", "surrogatepass"), encoding) for one in blocks]
 
 
 def _cut(data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
-        end = min(at + BLOCK, len(data))
+        end = min(at + BLOCK_BYTES, len(data))
         while end < len(data) and data[end] & 0xC0 == 0x80:
             end += 1
         yield data[at:end]

@@ -8,17 +8,17 @@ import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from lsp_harness.text.columns import LONG, Columns
+from lsp_harness.text.columns import LONG_LINE_BYTES, ColumnIndex
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
-from lsp_harness.text.shifted import Shifted
+from lsp_harness.text.shifted import ShiftedOffsets
 
-TERMINATOR = re.compile(rb"\r\n|\n|\r")
+LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 def line_starts(data: bytes) -> list[int]:
     """Offset of the first byte of every line; a text always has at least one line."""
-    return [0, *(match.end() for match in TERMINATOR.finditer(data))]
+    return [0, *(match.end() for match in LINE_END.finditer(data))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class Document:
     language: str
     version: int
     data: bytes
-    starts: Shifted = field(repr=False, compare=False)
+    starts: ShiftedOffsets = field(repr=False, compare=False)
     returns: bool = field(repr=False, compare=False)
     """There may be a `\\r` in it."""
-    columns: dict[tuple[int, Encoding], Columns] = field(
-        default_factory=dict[tuple[int, Encoding], Columns], repr=False, compare=False
+    columns: dict[tuple[int, Encoding], ColumnIndex] = field(
+        default_factory=dict[tuple[int, Encoding], ColumnIndex], repr=False, compare=False
     )
     """Where the characters of long lines are, of those that were asked about, by where the line starts."""
 
     @classmethod
     def of(cls, uri: str, text: str | bytes, *, language: str = "", version: int = 0) -> "Document":
         data = encode(text) if isinstance(text, str) else text
-        return cls(uri, language, version, data, Shifted(line_starts(data)), b"\r" in data)
+        return cls(uri, language, version, data, ShiftedOffsets(line_starts(data)), b"\r" in data)
 
     @property
     def text(self) -> str:
@@ -59,7 +59,7 @@ class Document:
     @property
     def newline(self) -> str:
         """The terminator of the first line, `\\n` where there is none."""
-        match = TERMINATOR.search(self.data)
+        match = LINE_END.search(self.data)
         return match.group().decode() if match else "\n"
 
     def line_of(self, offset: int) -> int:
@@ -100,12 +100,12 @@ class Document:
             return Position(line, index.column(text, offset - start))
         return Position(line, column(text, offset - start, encoding))
 
-    def _columns(self, start: int, line: bytes, encoding: Encoding) -> Columns | None:
+    def _columns(self, start: int, line: bytes, encoding: Encoding) -> ColumnIndex | None:
         """The index of a line; None for one that is short, or that needs none."""
-        if len(line) < LONG or encoding == "utf-8" or line.isascii():
+        if len(line) < LONG_LINE_BYTES or encoding == "utf-8" or line.isascii():
             return None
         known = self.columns.get((start, encoding))
-        if known is None and (known := Columns.of(line, encoding)):
+        if known is None and (known := ColumnIndex.of(line, encoding)):
             self.columns[start, encoding] = known
         return known
 
@@ -129,9 +129,9 @@ class Document:
             starts, columns = self._lines(edit, data), {}
         return Document(self.uri, self.language, version, data, starts, returns, columns)
 
-    def _moved_columns(self, edit: Edit, data: bytes) -> dict[tuple[int, Encoding], Columns]:
+    def _moved_columns(self, edit: Edit, data: bytes) -> dict[tuple[int, Encoding], ColumnIndex]:
         """The indexes of long lines after an edit within one line."""
-        found: dict[tuple[int, Encoding], Columns] = {}
+        found: dict[tuple[int, Encoding], ColumnIndex] = {}
         here, shift = self.starts[self.line_of(edit.start)], len(edit.new) - (edit.end - edit.start)
         for (start, encoding), index in self.columns.items():
             if start < here:
@@ -147,7 +147,7 @@ class Document:
                     found[start, encoding] = edited
         return found
 
-    def _lines(self, edit: Edit, data: bytes) -> Shifted:
+    def _lines(self, edit: Edit, data: bytes) -> ShiftedOffsets:
         """The line starts of `data`, which is this text with the edit applied; only what is next to it is read."""
         start, end, new = edit
         # one byte before: an edit may join or split a \r\n pair that began earlier

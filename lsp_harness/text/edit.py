@@ -9,7 +9,7 @@ from typing import AnyStr, NamedTuple
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
 
-MAX_PAIRS = 2_000_000
+MAX_COMPARED_PAIRS = 2_000_000
 """Pairs of equal lines or tokens of two texts that are compared one by one: ten thousand empty lines make a hundred million."""
 
 
@@ -45,7 +45,7 @@ def invert(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
     return back
 
 
-def between(old: bytes, new: bytes) -> list[Edit]:
+def line_edits(old: bytes, new: bytes) -> list[Edit]:
     """Line-wise edits from `old` to `new`: what a person would call the changed lines."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     at = [0]
@@ -65,7 +65,7 @@ def differences(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int,
     tail = next((n for n in range(most) if a[-1 - n] != b[-1 - n]), most)
     a, b = a[head : len(a) - tail], b[head : len(b) - tail]
     counts = Counter(b)
-    if sum(counts[one] for one in a) > MAX_PAIRS:
+    if sum(counts[one] for one in a) > MAX_COMPARED_PAIRS:
         return [(head, head + len(a), head, head + len(b))]
     return [
         (head + i1, head + i2, head + j1, head + j2)
@@ -74,13 +74,13 @@ def differences(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int,
     ]
 
 
-def shared(old: bytes, new: bytes) -> tuple[int, int]:
+def common_prefix_and_suffix(old: bytes, new: bytes) -> tuple[int, int]:
     """How many bytes two texts have in common at their beginning, and of the rest at their end."""
-    start = common(old, new)
-    return start, common(old[start:][::-1], new[start:][::-1])
+    start = common_prefix_length(old, new)
+    return start, common_prefix_length(old[start:][::-1], new[start:][::-1])
 
 
-def common(a: AnyStr, b: AnyStr) -> int:
+def common_prefix_length(a: AnyStr, b: AnyStr) -> int:
     """With how many bytes or characters both begin, in a few comparisons: the texts may be whole files."""
     low, high = 0, min(len(a), len(b))
     while low < high:
@@ -111,4 +111,4 @@ def _patch_lines(data: bytes) -> list[str]:
 
 def changed_size(old: bytes, new: bytes) -> int:
     """Bytes removed plus bytes added: how `shortest diff` is measured."""
-    return sum(edit.end - edit.start + len(edit.new) for edit in between(old, new))
+    return sum(edit.end - edit.start + len(edit.new) for edit in line_edits(old, new))

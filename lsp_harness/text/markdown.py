@@ -3,7 +3,7 @@
 import re
 
 
-def fenced(text: str, language: str = "") -> list[str]:
+def fence_code(text: str, language: str = "") -> list[str]:
     """The lines of a code block whose fence no line of the text can end."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -2,7 +2,7 @@
 
 import re
 
-WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 
 
 def plurals(name: str) -> tuple[str, ...]:
@@ -10,7 +10,7 @@ def plurals(name: str) -> tuple[str, ...]:
     return (f"{name}s", f"{name}es", f"{name[:-1]}ies") if name.endswith("y") else (f"{name}s", f"{name}es")
 
 
-def misspelt(wrong: str, right: str) -> bool:
+def is_misspelling(wrong: str, right: str) -> bool:
     """Whether a person who meant `right` may have written `wrong`.
 
     That is so where they differ by case, underscores or a plural `s`, by one letter in short names and by about a quarter of the letters in longer
@@ -23,12 +23,12 @@ def misspelt(wrong: str, right: str) -> bool:
         return True
     if min(len(a), len(b)) < 3:
         # one letter is as near to any other, but two may have changed places, or one was left out of three
-        return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and distance(a, b, 1) <= 1)
+        return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and edit_distance(a, b, 1) <= 1)
     allowed = min(3, max(1, (max(len(a), len(b)) + 1) // 4))
-    return distance(a, b, allowed) <= allowed or _abbreviated(wrong, right)
+    return edit_distance(a, b, allowed) <= allowed or _abbreviated(wrong, right)
 
 
-def distance(a: str, b: str, limit: int) -> int:
+def edit_distance(a: str, b: str, limit: int) -> int:
     """Letters inserted, left out, replaced, or exchanged with their neighbour (optimal string alignment).
 
     Returns `limit` + 1 where it is more than `limit`.
@@ -55,7 +55,7 @@ def _plain(name: str) -> str:
 
 
 def _abbreviated(one: str, other: str) -> bool:
-    a, b = WORDS.findall(one), WORDS.findall(other)
+    a, b = NAME_WORDS.findall(one), NAME_WORDS.findall(other)
     if len(a) != len(b) or not a:
         return False
     pairs = [sorted((x.lower(), y.lower()), key=len) for x, y in zip(a, b, strict=True)]

@@ -37,7 +37,7 @@ def decode(data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
 
-def units(text: str, encoding: Encoding) -> int:
+def count_units(text: str, encoding: Encoding) -> int:
     """How many code units `text` takes."""
     if encoding == "utf-32":
         return len(text)
@@ -77,7 +77,7 @@ def column(line: bytes, byte: int, encoding: Encoding) -> int:
     byte = min(byte, len(line))
     while errors == "surrogatepass" and 0 < byte < len(line) and line[byte] & 0xC0 == 0x80:
         byte -= 1
-    return byte if encoding == "utf-8" else units(line[:byte].decode("utf-8", errors), encoding)
+    return byte if encoding == "utf-8" else count_units(line[:byte].decode("utf-8", errors), encoding)
 
 
 def _countable(line: bytes) -> tuple[str, str]:

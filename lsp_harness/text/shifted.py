@@ -6,7 +6,7 @@ from itertools import chain
 from typing import overload
 
 
-class Shifted(Sequence[int]):
+class ShiftedOffsets(Sequence[int]):
     """An immutable list; only `find` asks for an order. To move its end again from the same place on costs nothing, from another what is between them."""
 
     __slots__ = ("_by", "_from", "_values")
@@ -15,23 +15,23 @@ class Shifted(Sequence[int]):
         """Those of `values` from the place `start` on are larger by `by` than they are kept. The list is not changed."""
         self._values, self._from, self._by = values, len(values) if start is None else start, by
 
-    def moved(self, start: int, by: int) -> "Shifted":
+    def moved(self, start: int, by: int) -> "ShiftedOffsets":
         """All from the place `start` on larger by `by`."""
         if start == self._from:
-            return Shifted(self._values, start, self._by + by)
+            return ShiftedOffsets(self._values, start, self._by + by)
         values = self._values.copy()
         if start > self._from:
             values[self._from : start] = [value + self._by for value in values[self._from : start]]
         else:
             values[start : self._from] = [value - self._by for value in values[start : self._from]]
-        return Shifted(values, start, self._by + by)
+        return ShiftedOffsets(values, start, self._by + by)
 
-    def replaced(self, start: int, end: int, new: Sequence[int], by: int) -> "Shifted":
+    def replaced(self, start: int, end: int, new: Sequence[int], by: int) -> "ShiftedOffsets":
         """With `new` for what is at the places from `start` up to `end`, and all behind that larger by `by`."""
         moved = self.moved(end, by)
         values = moved._values.copy()
         values[start:end] = new
-        return Shifted(values, start + len(new), moved._by)
+        return ShiftedOffsets(values, start + len(new), moved._by)
 
     def find(self, value: int) -> int:
         """How many are not larger than `value`."""

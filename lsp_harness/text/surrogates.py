@@ -14,25 +14,25 @@ _MARK = "\ufffd".encode()
 _MARKED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf\xbd")
 
 
-def lone(text: str) -> bool:
+def has_surrogates(text: str) -> bool:
     """Whether a text has what UTF-8 cannot express."""
     return _ANY.search(text) is not None
 
 
-def scalar(text: str) -> str:
+def to_scalar_text(text: str) -> str:
     """The text with each pair of halves as the one character that they are, and each lone half as U+FFFD."""
-    if not lone(text):
+    if not has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def wellformed(data: bytes) -> bytes:
+def to_valid_utf8(data: bytes) -> bytes:
     """The bytes of a document for a program that takes UTF-8: U+FFFD for each half, which has as many bytes, so that every
     position means the same in both."""
     return _HALF.sub(_MARK, data)
 
 
-def restored(new: bytes, old: bytes) -> bytes:
+def restore_surrogates(new: bytes, old: bytes) -> bytes:
     """What a program that has seen `wellformed(old)` writes in its place, with the halves that were there.
 
     A line that is an old one has what that has; in the others the marks stand for those of `old` in their order, unless one was
@@ -42,7 +42,7 @@ def restored(new: bytes, old: bytes) -> bytes:
         return new
     lines: defaultdict[bytes, list[bytes]] = defaultdict(list)
     for line in old.splitlines():
-        lines[wellformed(line)].append(line)
+        lines[to_valid_utf8(line)].append(line)
     found = [lines[line].pop(0) + end if lines[line] else line + end for line, end in _with_ends(new)]
     taken, there = b"".join(found), _MARKED.findall(old)
     if len(_MARKED.findall(taken)) != len(there):

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-URI = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+URI_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 """As RFC 3986 takes a URI apart, but for a scheme of one letter: that is the drive of a Windows path."""
-DEPTH = 2
+MAX_NESTED_URIS = 2
 """How deep URIs within URIs are looked for."""
-REPOSITORY = "/.git/"
-REVISION_PARTS = 8
+GIT_FOLDER = "/.git/"
+MAX_REVISION_FOLDERS = 8
 """Folders in front of a file's own path, at most, in a URI that goes through `.git`: `fugitive:///repo/.git//0/a.py`."""
 
 
-class Parts(NamedTuple):
+class UriParts(NamedTuple):
     """The parts of a URI as they were sent; `scheme` in lower case."""
 
     scheme: str
@@ -30,12 +30,12 @@ class Parts(NamedTuple):
     query: str
 
 
-def parts(uri: str) -> Parts:
-    scheme, authority, path, query, _ = cast("re.Match[str]", URI.match(uri)).groups(default="")
-    return Parts(scheme.lower(), authority, path, query)
+def split_uri(uri: str) -> UriParts:
+    scheme, authority, path, query, _ = cast("re.Match[str]", URI_PARTS.match(uri)).groups(default="")
+    return UriParts(scheme.lower(), authority, path, query)
 
 
-def decoded(text: str) -> str:
+def unescape(text: str) -> str:
     """A part of a URI without its escapes, as the file system has it."""
     return os.fsdecode(unquote_to_bytes(text.encode("utf-8", "surrogatepass")))
 
@@ -44,9 +44,9 @@ def local_path(uri: Any) -> Path | None:
     """The file of this machine that a URI, or a plain absolute path, names; None where it names none."""
     if not isinstance(uri, str):
         return None
-    scheme, authority, path, _ = parts(uri)
+    scheme, authority, path, _ = split_uri(uri)
     if scheme == "file" and authority.lower() in ("", "localhost"):
-        name = decoded(path)
+        name = unescape(path)
     elif not scheme and not authority:
         name = uri
     else:
@@ -57,12 +57,12 @@ def local_path(uri: Any) -> Path | None:
     return Path("/" + name.lstrip("/"))
 
 
-def elsewhere(uri: str) -> str:
+def remote_path(uri: str) -> str:
     """The path within a URI that names no file on this machine."""
-    return decoded(parts(uri).path).lstrip("/") or uri
+    return unescape(split_uri(uri).path).lstrip("/") or uri
 
 
-def mentioned(uri: str, depth: int = DEPTH) -> list[str]:
+def mentioned_paths(uri: str, depth: int = MAX_NESTED_URIS) -> list[str]:
     """Every path that a URI may name, whatever its scheme means: absolute ones, and names without a folder.
 
     A cell of a notebook, a file as a commit has it or a file of another machine is of the same file as the path in its URI.
@@ -70,35 +70,35 @@ def mentioned(uri: str, depth: int = DEPTH) -> list[str]:
     return list(dict.fromkeys(_mentioned(uri, depth)))
 
 
-def unescaped(uri: str) -> list[str]:
+def unescaped_paths(uri: str) -> list[str]:
     """The paths that a URI names if its client did not escape `?`, `#` and `%`."""
-    scheme, authority, _, _ = parts(uri)
+    scheme, authority, _, _ = split_uri(uri)
     behind = uri[len(scheme) + 1 if scheme else 0 :].removeprefix(f"//{authority}")
-    return [name for name in dict.fromkeys((decoded(behind), behind)) if name]
+    return [name for name in dict.fromkeys((unescape(behind), behind)) if name]
 
 
 def _mentioned(uri: str, depth: int) -> Iterator[str]:
-    _, _, path, query = parts(uri)
-    if name := decoded(path):
+    _, _, path, query = split_uri(uri)
+    if name := unescape(path):
         yield f"/{name.lstrip('/')}" if name.startswith("/") else name
         yield from _within_repository(name)
-        if depth and parts(name.lstrip("/")).scheme:
+        if depth and split_uri(name.lstrip("/")).scheme:
             yield from _mentioned(name.lstrip("/"), depth - 1)
     for value in _values(query) if depth else ():
-        if value.startswith("/") or parts(value).scheme:
+        if value.startswith("/") or split_uri(value).scheme:
             yield from _mentioned(value, depth - 1)
 
 
 def _within_repository(name: str) -> Iterator[str]:
     """A file that is named through the `.git` of its repository, behind the name of a revision."""
-    repository, through, rest = name.partition(REPOSITORY)
+    repository, through, rest = name.partition(GIT_FOLDER)
     behind = rest.split("/") if through else []
-    yield from (f"{repository}/{'/'.join(behind[n:])}" for n in range(1, min(len(behind), REVISION_PARTS)))
+    yield from (f"{repository}/{'/'.join(behind[n:])}" for n in range(1, min(len(behind), MAX_REVISION_FOLDERS)))
 
 
 def _values(query: str) -> list[str]:
     """The texts in the query of a URI, which is an object in JSON or a form."""
-    text = decoded(query)
+    text = unescape(query)
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError):

@@ -12,7 +12,7 @@ from typing import Literal
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, apply, between
+from lsp_harness.text.edit import Edit, apply, line_edits
 
 Author = Literal["repair", "linter", "rewrite"]
 """Who made an edit, and so how much it may change: a `repair` of one finding only what the finding is about, a `linter`'s own fix what its rule
@@ -43,7 +43,7 @@ class Change:
     @classmethod
     def between(cls, before: Document, after: Document, file: Path, root: Path | None = None) -> "Change":
         """The change from one text to another."""
-        return cls(before, after, tuple(between(before.data, after.data)), file, root)
+        return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
     @property
     def tree_before(self) -> SyntaxTree | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, common
+from lsp_harness.text.edit import Edit, common_prefix_length
 from lsp_harness.workspace.rejected_places import Dismissed
 from lsp_harness.workspace.typing_rhythm import Rhythm
 
@@ -106,6 +106,6 @@ def trimmed(data: bytes, edit: Edit) -> Edit:
     if start == end or not new:
         return edit
     old = data[start:end]
-    head = common(old, new)
-    tail = common(old[head:][::-1], new[head:][::-1])
+    head = common_prefix_length(old, new)
+    tail = common_prefix_length(old[head:][::-1], new[head:][::-1])
     return Edit(start + head, end - tail, new[head : len(new) - tail])

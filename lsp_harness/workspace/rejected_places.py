@@ -9,7 +9,7 @@ a bracket, a new line) begins something new at once.
 from dataclasses import dataclass, replace
 
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, common
+from lsp_harness.text.edit import Edit, common_prefix_length
 from lsp_harness.text.position import decode
 
 LETTERS = 2
@@ -49,6 +49,6 @@ def _alike(then: str, now: str) -> bool:
     if not then.strip() and not now.strip():
         # of an empty line the indentation is all there is: further in or out is another place
         return False
-    same = common(then, now)
+    same = common_prefix_length(then, now)
     changed = "".join((then[same:] + now[same:]).split())
     return len(changed) <= LETTERS and all(char.isalnum() or char == "_" for char in changed)

@@ -30,7 +30,7 @@ from typing import Any
 
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.harness.embedding_index import NEAREST
 from lsp_harness.index.build.file_extract import embedded, extract
 from lsp_harness.index.build.import_links import Links
@@ -101,7 +101,7 @@ class Place:
         self.folder = folder
         with closing(Writer(folder / "index.db", SCHEMA, version())) as writer:
             filling = Filling(writer)
-            filling.put(extract(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling.put(extract(WorkspaceFile(path, 1, len(text)), encode(text)) for path, text in texts.items())
             filling.link(Links(filling.files, lambda path: ""))
         self.reader = Reader(folder / "index.db")
         self.search = Search(self.reader)

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
-from lsp_harness.syntax.recovery.recovery import TrialLimits, recoveries
+from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
+from lsp_harness.syntax.recovery.recovery import TrialLimits, find_recoveries
 from lsp_harness.syntax.syntax_errors import faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -64,8 +64,8 @@ def code(text: str, language: str) -> str:
 
 def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     start = first_fault(tree)
-    scene = Scene(tree, start, start)
-    judge, observed, right = Judge(scene), list[Evidence](), -1
+    scene = BrokenText(tree, start, start)
+    judge, observed, right = EvidenceCollector(scene), list[Evidence](), -1
     truth = code(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
         after = tree.spliced(trial.edit)
@@ -76,8 +76,8 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
                 continue
             right = len(observed)
         observed.append({**judge.before(trial), **judge.after(trial, after)})
-    compare(observed)
-    return Choice([*observed, alternative(len(observed))], right if right >= 0 else len(observed))
+    add_comparisons(observed)
+    return Choice([*observed, no_edit_evidence(len(observed))], right if right >= 0 else len(observed))
 
 
 def first_fault(tree: SyntaxTree) -> int:
@@ -126,7 +126,7 @@ def measure(files: Sequence[Path]) -> None:
         start = first_fault(tree)
         python_fault.cache_clear()
         begun = time.process_time()
-        found = recoveries(tree, start, start, TrialLimits(seconds=5.0))
+        found = find_recoveries(tree, start, start, TrialLimits(seconds=5.0))
         times.append((time.process_time() - begun) * 1000)
         truth = code(row["truth"], row["language"])
         right = [code(decode(apply(tree.data, [one.edit])), row["language"]) == truth for one in found]

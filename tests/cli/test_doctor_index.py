@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.cli.doctor.doctor_index import rows
 from lsp_harness.config.schema import Config, Engine, Index, Model
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract
 from lsp_harness.index.build.index_writer import Filling
 from lsp_harness.index.index_place import Place, place
@@ -48,7 +48,9 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         (tmp_path / "ws").mkdir()
         where = place(tmp_path / "ws")
         with closing(Writer(where.database, SCHEMA, version())) as writer:
-            Filling(writer).put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+            Filling(writer).put(
+                extract(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items()
+            )
         return where
 
     return written

@@ -11,7 +11,7 @@ import pytest
 
 from lsp_harness.cli import fresh_index
 from lsp_harness.cli.fresh_index import fresh, scan
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract
 from lsp_harness.index.build.import_links import Links
 from lsp_harness.index.build.index_writer import Filling
@@ -44,7 +44,7 @@ def writer(where: Place) -> Iterator[Writer]:
 
 def half(writer: Writer) -> Filling:
     filling = Filling(writer)
-    filling.put(extract(Found(path, 1, len(text)), text.encode()) for path, text in FILES.items())
+    filling.put(extract(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in FILES.items())
     return filling
 
 

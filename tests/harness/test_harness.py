@@ -150,6 +150,6 @@ async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monke
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
     b = bench()
     src = b.open("x = 1<|>\n")
-    assert typing_activity.since() == math.inf
+    assert typing_activity.seconds_since_typing() == math.inf
     b.type(src, "2", 0)
-    assert typing_activity.since() < math.inf
+    assert typing_activity.seconds_since_typing() < math.inf

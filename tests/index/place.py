@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract
 from lsp_harness.index.build.import_links import Links
 from lsp_harness.index.build.index_writer import Filling
@@ -19,7 +19,7 @@ class Indexed:
         folder.mkdir(exist_ok=True)
         self.writer = Writer(folder / "index.db", SCHEMA, version())
         filling = Filling(self.writer)
-        filling.put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        filling.put(extract(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items())
         filling.link(Links(files, files.__getitem__))
         self.reader = Reader(folder / "index.db")
         self.view, self.search = View(self.reader), Search(self.reader)

@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.index import index_keeper
 from lsp_harness.index.index_keeper import Keeper
 from lsp_harness.index.index_place import Place, place
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader
 
 
@@ -85,7 +85,7 @@ async def test_the_index_follows_the_files(where: Place):
         (where.root / "a.py").unlink()
         await one.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
     assert indexers(where) == []
-    assert not led(where.lock)
+    assert not is_locked(where.lock)
 
 
 async def test_a_file_whose_name_is_no_text_does_not_end_it(where: Place):

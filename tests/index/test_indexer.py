@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract
 from lsp_harness.index.build.import_links import Links
 from lsp_harness.index.build.index_writer import Filling
@@ -153,7 +153,7 @@ def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatc
     asked: list[str] = []
     read = Readers.read
 
-    def noted(self: Readers, wanted: list[tuple[Found, bytes]]):
+    def noted(self: Readers, wanted: list[tuple[WorkspaceFile, bytes]]):
         asked.extend(found.path for found, _ in wanted)
         return read(self, wanted)
 
@@ -289,10 +289,10 @@ def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, 
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
     filling = Filling(place.writer)
-    filling.put(extract(Found(path, 1, len(each)), each.encode()) for path, each in files.items())
+    filling.put(extract(WorkspaceFile(path, 1, len(each)), each.encode()) for path, each in files.items())
     filling.link(Links(files))
     assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
-    filling.put([extract(Found("shop/Rate.cs", 2, len(text)), text.encode())])
+    filling.put([extract(WorkspaceFile("shop/Rate.cs", 2, len(text)), text.encode())])
     with closing(Reader(place.writer.path)) as reader:
         watched = Watched(files, reader)
         filling.link(watched, ["shop/Rate.cs"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_removal, misplaced_sign
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 
@@ -17,7 +17,7 @@ def said(language: str, text: str, *, replaced: bool = False) -> str:
     """What is wrong with the sign between `<|` and `|>`."""
     start = text.index("<|")
     tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
-    return misplaced_sign(tree, start, text.index("|>") - 2, replaced=replaced)
+    return describe_misplaced_sign(tree, start, text.index("|>") - 2, replaced=replaced)
 
 
 MISPLACED = [
@@ -150,14 +150,14 @@ def test_a_token_without_which_the_text_parses_and_means_nothing(
         ":": text.find("kind ") + 4,
         "]": text.rfind(";"),
     }.get(token, 0)
-    assert misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
+    assert is_misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
 
 
 def test_what_is_returned_stays_behind_its_keyword() -> None:
     text = "function A() {\n  return \n    b;\n}\n"
-    assert misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"
-    assert not misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert not is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_what_is_returned_stays_behind_its_keyword() -> None:
 )
 def test_a_closing_bracket_stays_where_the_opening_one_may_be_missing(language: str, text: str, hidden: bool) -> None:
     place = len(text.rstrip("\n}"))
-    assert misplaced_removal(tree_of(language, text), b")", place) is hidden
+    assert is_misplaced_removal(tree_of(language, text), b")", place) is hidden

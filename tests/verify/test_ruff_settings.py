@@ -12,7 +12,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
     file = tmp_path / "deep" / "a.py"
@@ -42,7 +42,7 @@ async def test_its_own_settings_below_count(tmp_path: Path) -> None:
 async def test_settings_that_extend_what_never_ends_are_left_out(
     tmp_path: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     monkeypatch.setenv("BASE", str(tmp_path))
     os.mkfifo(tmp_path / "bad")
     (tmp_path / "more.toml").write_text('extend = "bad"')

@@ -9,7 +9,7 @@ from lsp_harness.process.offload import SHORT_TEXT_BYTES
 from lsp_harness.syntax.parse_budget import Allowance
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, between
+from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.verify import change as change_module
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
@@ -24,7 +24,7 @@ from lsp_harness.verify.syntax_check import SyntaxCheck
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
     """Status and feedback lines of the gate."""
     old = Document.of(f"file:///{path}", before)
-    change = Change.of(old, between(old.data, after.encode()), Path(f"/{path}"))
+    change = Change.of(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.check == "syntax"
     return outcome.status, feedback.lines(outcome, change.after)

@@ -13,7 +13,7 @@ from lsp_harness.bench.keystrokes import traces
 from lsp_harness.bench.lab import Lab
 from lsp_harness.bench.suite.preempt import both
 from lsp_harness.bench.suite.typing import on_ours
-from lsp_harness.process.tool_run import end
+from lsp_harness.process.tool_run import kill_group
 
 REQUESTS, EACH = 160, 40
 QUIET = "the same, quiet"
@@ -71,4 +71,4 @@ async def indexed(root: Path, database: Path, tell: Callable[[int], None]) -> No
                 return
     finally:
         process.stdin.close()
-        await end(process)
+        await kill_group(process)

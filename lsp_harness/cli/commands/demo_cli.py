@@ -23,7 +23,7 @@ from lsp_harness.session.log import read
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 
@@ -100,7 +100,7 @@ async def _complete(client: LspClient, file: Path) -> None:
             out.print(f"  [green]{_plain(text)}[/]")
         taken = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
-            f"  [dim]{taken} · {ms:.0f} ms · {counted(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
+            f"  [dim]{taken} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
         done += (ghost if mark == "<|>" else "") + following
@@ -172,7 +172,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise Untrue(f"the demo failed: the error is still there: {after}")
     out.print(
-        f"  [green]applied; {problem.code} is gone[/] (ruff: {counted(len(before), 'finding')} before, {len(after)} after)\n"
+        f"  [green]applied; {problem.code} is gone[/] (ruff: {format_count(len(before), 'finding')} before, {len(after)} after)\n"
     )
 
 

@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from lsp_harness.text.code_lines import PROSE
+from lsp_harness.text.code_lines import PROSE_LANGUAGES
 from lsp_harness.text.document import Document
 
 NAMES = (
@@ -33,4 +33,4 @@ def generated(document: Document, path: str) -> bool:
         return True
     # a paragraph of prose is a line as well
     wide = len(document.data) > max(SMALL, WIDE * len(document.starts))
-    return wide and document.language not in PROSE and not name.endswith((".md", ".txt", ".rst", ".tex"))
+    return wide and document.language not in PROSE_LANGUAGES and not name.endswith((".md", ".txt", ".rst", ".tex"))

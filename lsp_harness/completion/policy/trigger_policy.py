@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.completion.policy.trigger_rules import Situation, silenced
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import Typed
 
@@ -20,7 +20,7 @@ class Restraint:
 
     settings: Quiet = field(default_factory=Quiet)
     typed: Typed = field(default_factory=Typed)
-    kept: Callable[[str, str], str] = field(default_factory=lambda: Kept().why)
+    kept: Callable[[str, str], str] = field(default_factory=lambda: PrivateFiles().why)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def silenced(self, cursor: Cursor, *, on_screen: bool = False) -> str:

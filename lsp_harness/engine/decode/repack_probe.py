@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileProblem
 
 
@@ -51,7 +51,7 @@ def repacking_works(model: Path) -> bool:
             known[key] = False
         # a disk that is full costs the next start another look, not this one the engine
         try:
-            put_file(file, json.dumps(known).encode())
+            write_own_file(file, json.dumps(known).encode())
         except OSError as error:
             paths.unkept("what this processor can do", paths.CACHE, file, error)
     return known[key]

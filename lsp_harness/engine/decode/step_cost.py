@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileProblem
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
@@ -72,7 +72,7 @@ class Machine:
         except (FileProblem, ValueError, TypeError):
             kept = {}
         try:
-            put_file(file, json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}).encode())
+            write_own_file(file, json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}).encode())
         except OSError as error:
             paths.unkept("what this machine can do", paths.CACHE, file, error)
 

@@ -8,8 +8,8 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from lsp_harness.files.secrets import spans
-from lsp_harness.files.walk import Found
+from lsp_harness.files.secrets import find_secrets
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.chunks import chunks
 from lsp_harness.index.identifier_words import compounds, words
 from lsp_harness.syntax.symbols import tag_queries
@@ -32,7 +32,7 @@ class Extract(NamedTuple):
     They are plain tuples because they come from another process, and to pickle objects costs more than to make them.
     """
 
-    found: Found
+    found: WorkspaceFile
     digest: bytes
     language: str = ""
     skipped: str = ""
@@ -55,7 +55,7 @@ def digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def extract(found: Found, data: bytes) -> Extract:
+def extract(found: WorkspaceFile, data: bytes) -> Extract:
     """What there is to know of a file. Where a secret is in it there are spaces."""
     made = Extract(found, digest(data))
     if b"\0" in data[:8192]:
@@ -125,7 +125,7 @@ codecs.register_error("lsp_harness.marked", _marked)
 
 def without_secrets(data: bytes) -> bytes:
     """The same number of bytes and lines, with spaces where a secret is."""
-    for start, end in spans(data):
+    for start, end in find_secrets(data):
         kept = b"".join(b"\n" if byte == 10 else b" " for byte in data[start:end])
         data = data[:start] + kept + data[end:]
     return data

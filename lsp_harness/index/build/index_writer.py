@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from lsp_harness.files.walk import Found, Left
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile
 from lsp_harness.index.build.file_extract import Extract, Row
 from lsp_harness.index.build.import_links import Links, declaring
 from lsp_harness.index.index_tables import INDEXES
@@ -43,7 +43,7 @@ class Filling:
         self._indexed = False
         self._respaced = False
 
-    def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
+    def put(self, extracts: Iterable[Extract], same: Iterable[WorkspaceFile] = ()) -> None:
         """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
         written: dict[str, Known] = {}
         texts: list[Iterable[Row]] = []
@@ -84,7 +84,7 @@ class Filling:
         for path in dropped:
             del self.files[path]
 
-    def leave_out(self, left: Iterable[Left]) -> None:
+    def leave_out(self, left: Iterable[SkippedFile]) -> None:
         """What is not indexed and why, all of it. It is the last that is written, so an index of no file is finished too."""
         self._index()
         with self._writer.transaction():

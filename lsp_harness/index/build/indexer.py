@@ -11,14 +11,14 @@ from time import monotonic
 
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileProblem
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.walk import Found, Left, walk
-from lsp_harness.files.walk import found as walked
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile, walk
+from lsp_harness.files.walk import workspace_file as walked
 from lsp_harness.index.build.file_extract import Extract
 from lsp_harness.index.build.index_writer import Filling
 from lsp_harness.index.build.import_links import Links
 from lsp_harness.index.build.reader_processes import Readers
-from lsp_harness.process.typing_activity import since
+from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
 
@@ -55,16 +55,16 @@ class Indexer:
     ) -> None:
         self._root = root
         self._filling = Filling(writer)
-        self._readers = Readers(root, typed=since) if gives_way else Readers(root)
-        self._ignores = Ignores([root])
+        self._readers = Readers(root, typed=seconds_since_typing) if gives_way else Readers(root)
+        self._ignores = IgnoreFiles([root])
         self._tell = tell
 
     def scan(self, first: Collection[str] = ()) -> Scanned:
         """Looks at every file; those in `first`, by their paths in the workspace, are read before others."""
-        found: dict[str, Found] = {}
-        left: list[Left] = []
+        found: dict[str, WorkspaceFile] = {}
+        left: list[SkippedFile] = []
         for one in walk(self._root, self._ignores):
-            if isinstance(one, Found):
+            if isinstance(one, WorkspaceFile):
                 found[one.path] = one
             else:
                 left.append(one)
@@ -77,7 +77,7 @@ class Indexer:
 
     def update(self, paths: Iterable[Path]) -> Scanned | None:
         """Looks at these files. None where that does not do: what is not known may be a folder, or say what is ignored."""
-        found: list[Found] = []
+        found: list[WorkspaceFile] = []
         gone: list[str] = []
         for path in paths:
             name = path.relative_to(self._root).as_posix()
@@ -96,18 +96,18 @@ class Indexer:
             if not stat.S_ISREG(told.st_mode):
                 return None
             found.append(walked(name, told))
-        left: list[Left] = []
+        left: list[SkippedFile] = []
         parsed, same = self._bring([one for one in found if not self._current(one)], gone, left)
         return None if left else Scanned(len(self._filling.files), parsed, same, len(gone), 0)
 
     def close(self) -> None:
         self._readers.close()
 
-    def _current(self, one: Found) -> bool:
+    def _current(self, one: WorkspaceFile) -> bool:
         known = self._filling.files.get(one.path)
         return known is not None and (known.mtime, known.size) == (one.mtime, one.size)
 
-    def _bring(self, changed: Sequence[Found], gone: Collection[str], left: list[Left]) -> tuple[int, int]:
+    def _bring(self, changed: Sequence[WorkspaceFile], gone: Collection[str], left: list[SkippedFile]) -> tuple[int, int]:
         """How many were parsed, and how many were the same; what cannot be read is added to `left`."""
         if gone:
             self._filling.drop(gone)
@@ -123,10 +123,10 @@ class Indexer:
             self._filling.link(Links(known, self._text), parsed)
         return len(parsed), same
 
-    def _read(self, changed: Sequence[Found], left: list[Left]) -> tuple[list[str], int]:
+    def _read(self, changed: Sequence[WorkspaceFile], left: list[SkippedFile]) -> tuple[list[str], int]:
         known = self._filling.files
         wanted = [(one, known[one.path].digest if one.path in known else b"") for one in changed]
-        parsed, same = list[Extract](), list[Found]()
+        parsed, same = list[Extract](), list[WorkspaceFile]()
         paths: list[str] = []
         kept = 0
         since = monotonic()
@@ -134,9 +134,9 @@ class Indexer:
             match one:
                 case Extract():
                     parsed.append(one)
-                case Found():
+                case WorkspaceFile():
                     same.append(one)
-                case Left():
+                case SkippedFile():
                     left.append(one)
             if monotonic() - since > WRITE_SECONDS or done == len(wanted):
                 self._filling.put(parsed, same)

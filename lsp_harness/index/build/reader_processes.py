@@ -20,9 +20,9 @@ from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem
-from lsp_harness.files.walk import Found, Left, left
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile, skip_unreadable
 from lsp_harness.index.build.file_extract import Extract, digest, extract
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
@@ -42,13 +42,13 @@ SAFE_PATH = "PYTHONSAFEPATH"
 START = "forkserver"
 """Processes come from one that has nothing but the code: no threads, no database."""
 
-Wanted = tuple[Found, bytes]
+Wanted = tuple[WorkspaceFile, bytes]
 """A file and the digest under which it is known, empty where it is not."""
-Read = Extract | Found | Left
+Read = Extract | WorkspaceFile | SkippedFile
 """What was read; a file that is what it was; a file that could not be read, and why."""
 
 
-def read(root: Path, found: Found, known: bytes) -> Read:
+def read(root: Path, found: WorkspaceFile, known: bytes) -> Read:
     """One file."""
     if found.size > LIMIT:
         return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
@@ -56,7 +56,7 @@ def read(root: Path, found: Found, known: bytes) -> Read:
         data = read_file(root / found.path, LIMIT)
     except FileProblem as error:
         why = error.__cause__
-        return left(found.path, why) if isinstance(why, OSError) else Left(found.path, error.message)
+        return skip_unreadable(found.path, why) if isinstance(why, OSError) else SkippedFile(found.path, error.message)
     return found if known and digest(data) == known else extract(found, data)
 
 
@@ -145,8 +145,8 @@ class Readers:
 
     def _done(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
         """Those of the tasks that are done, once there is one. Processes that are stuck are killed, which ends theirs."""
-        activity = Activity(_processes, SILENCE_S)
-        while not (done := wait(running, LOOK_S, FIRST_COMPLETED).done):
+        activity = ProcessActivity(_processes, SILENCE_LIMIT_S)
+        while not (done := wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done):
             if activity.stuck():
                 for process in multiprocessing.active_children():
                     process.kill()
@@ -204,9 +204,9 @@ def _plain(one: Read) -> tuple[Any, ...]:
     match one:
         case Extract():
             return "extract", tuple(one.found), *one[1:]
-        case Found():
+        case WorkspaceFile():
             return "found", *one
-        case Left():
+        case SkippedFile():
             return "left", *one
 
 
@@ -215,14 +215,14 @@ def _unpacked(packed: bytes) -> Iterator[Read]:
     for kind, first, *rest in rows:
         match kind:
             case "extract":
-                yield Extract(Found(*first), *rest)
+                yield Extract(WorkspaceFile(*first), *rest)
             case "found":
-                yield Found(first, *rest)
+                yield WorkspaceFile(first, *rest)
             case _:
-                yield Left(first, *rest)
+                yield SkippedFile(first, *rest)
 
 
-def _one(root: Path, found: Found, known: bytes) -> Read:
+def _one(root: Path, found: WorkspaceFile, known: bytes) -> Read:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     # whoever needs more is killed by the system

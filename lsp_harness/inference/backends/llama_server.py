@@ -13,7 +13,7 @@ from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, family_of, why_not
 from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 AT_ONCE = 8
 """Texts that are counted at the same time."""
@@ -180,5 +180,7 @@ def _vectors(answer: Any, expected: int) -> list[list[float]]:
             raise EngineError("the server returned a vector for each token; start it with --pooling mean or cls")
         found[int(row.get("index", at))] = [float(value) for value in vector]
     if sorted(found) != list(range(expected)):
-        raise EngineError(f"the server returned {counted(len(found), 'vector')} for {counted(expected, 'text')}")
+        raise EngineError(
+            f"the server returned {format_count(len(found), 'vector')} for {format_count(expected, 'text')}"
+        )
     return [found[at] for at in range(expected)]

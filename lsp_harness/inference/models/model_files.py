@@ -13,8 +13,8 @@ from typing import Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import names_file
-from lsp_harness.disk.file_reading import read_start, read_text, reason
-from lsp_harness.disk.file_writing import clear, put_file
+from lsp_harness.disk.file_reading import read_start, read_text, system_message
+from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileMissing, FileProblem, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 from lsp_harness.inference.models.partial_file import folder_size, size
@@ -92,7 +92,7 @@ def remember(path: Path, sha256: str) -> None:
     file = path.stat()
     entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
     try:
-        put_file(_record(path), json.dumps(entry).encode())
+        write_own_file(_record(path), json.dumps(entry).encode())
     except OSError as error:
         paths.unkept("that the model was found right", paths.CACHE, _record(path), error)
 
@@ -127,9 +127,9 @@ def remove(model: ModelCard) -> int:
 
 def _clean(path: Path) -> Path:
     try:
-        return clear(path)
+        return remove_irregular_file(path)
     except OSError as error:
-        raise ModelError(f"{path} cannot be used as a lock: {reason(error)}; remove it") from error
+        raise ModelError(f"{path} cannot be used as a lock: {system_message(error)}; remove it") from error
 
 
 def lock_of(path: Path) -> Path:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import clear, put_file
+from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileProblem, PullFailed
 from lsp_harness.inference.models.pull_report import Report
 
@@ -48,7 +48,7 @@ class Part:
     def appending(self, source: str, start: int, pieces: int = 0) -> Generator[Callable[[bytes], None]]:
         """Write on behalf of `source` from byte `start` on; what lay behind it is cut off."""
         # Unbuffered: a full disk must show itself in `write`, not when the file is closed.
-        with open(clear(self.path), "ab", buffering=0) as file:
+        with open(remove_irregular_file(self.path), "ab", buffering=0) as file:
             file.truncate(start)
             self._record(source, pieces, start)
             self.fresh = self.fresh or start == 0
@@ -79,7 +79,7 @@ class Part:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _record(self, source: str, pieces: int, end: int) -> None:
-        put_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
+        write_own_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
 
     def _entry(self) -> tuple[str, int, int]:
         try:

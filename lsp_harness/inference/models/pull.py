@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
@@ -58,7 +58,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
 def _ensure(model: ModelCard, path: Path, wanted: str, verify: bool, report: Report) -> Source | None:
     """The source that served it, or None if it was there."""
     with _alone(path, report):
-        clear(path)
+        remove_irregular_file(path)
         if path.exists():
             if _is_right(path, model, wanted, verify, report):
                 return None
@@ -99,7 +99,7 @@ def _alone(path: Path, report: Report) -> Generator[None]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(clear(model_files.lock_of(path)))
+    lock = FileLock(remove_irregular_file(model_files.lock_of(path)))
     try:
         lock.acquire(timeout=0)
     except Timeout:

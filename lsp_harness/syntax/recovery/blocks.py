@@ -4,25 +4,25 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lsp_harness.syntax.lexemes import ENDS, MIDDLES, Lexeme
 
-BEGINNINGS: dict[str, frozenset[bytes]] = {
+BLOCK_BEGINNINGS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset(b"def class module if unless while until for case begin do".split()),
     "lua": frozenset(b"function if for while do repeat".split()),
     "bash": frozenset(b"if for while until case select do then".split()),
 }
 
 
-def goes_on(token: Lexeme, language: str) -> bool:
+def continues_block(token: Lexeme, language: str) -> bool:
     """Whether a token at the beginning of a line belongs to what a line before began."""
     return token.kind == "close" or token.text in MIDDLES or token.text in ENDS.get(language, ())
 
 
-def odd_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
+def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
     """The first tokens of lines that do not fit the blocks around them.
 
     A line that stands where a block should end and does not end it; a line before a block that begins none; an end without a
     line that could have begun its block.
     """
-    beginnings, ends = BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
+    beginnings, ends = BLOCK_BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
     if not beginnings:
         return
     levels: list[tuple[int, int, bool]] = []
@@ -44,7 +44,7 @@ def odd_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], langu
                     yield same[0]
                 levels.pop()
             continue
-        if goes_on(token, language):
+        if continues_block(token, language):
             continue
         if same is not None:
             if same[2]:

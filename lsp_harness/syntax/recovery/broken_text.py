@@ -11,23 +11,23 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, lexemes
-from lsp_harness.syntax.recovery.blocks import goes_on, odd_lines
-from lsp_harness.syntax.recovery.error_lines import Pieces
+from lsp_harness.syntax.recovery.blocks import continues_block, find_misaligned_lines
+from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
 from lsp_harness.syntax.syntax_errors import python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import captures
 
-POINTS = 8
+MAX_FAULT_PLACES = 8
 """How many places that the parser names are looked at."""
-NEAR_POINTS = 14
+MAX_NEARBY_PLACES = 14
 """Around how many of them any token is doubted."""
-NEAR_TOKENS = 80
+MAX_NEARBY_TOKENS = 80
 """How many tokens before and behind such a place."""
-SUSPECTS = 6
+MAX_SUSPECTS = 6
 """How many brackets without a partner are looked at."""
 
 
-class Suspect(NamedTuple):
+class SuspectBracket(NamedTuple):
     """A bracket that may have lost its partner, and between which tokens the partner may belong.
 
     `at` is the bracket, `first` and `last` are the first and last token before which the partner may be inserted.
@@ -41,7 +41,7 @@ class Suspect(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class BrokenText:
     """What is known about a broken text before anything is tried. `start` and `end` are the range of the finding."""
 
     tree: SyntaxTree
@@ -71,18 +71,18 @@ class Scene:
         if self.language == "python" and (fault := python_fault(self.data)):
             offsets += [fault.start, fault.end] if b"\n" not in self.data[fault.start : fault.end] else [fault.start]
         waiting = [self.tree.root]
-        while waiting and len(offsets) < 2 * POINTS:
+        while waiting and len(offsets) < 2 * MAX_FAULT_PLACES:
             node = waiting.pop()
             if node.is_error or node.is_missing:
                 offsets += [node.start_byte, node.end_byte]
             if node.has_error:
                 waiting += reversed(node.children)
         forgiven = captures(self.tree.language, "faults", self.tree.root).get("fault", [])
-        offsets += [node.start_byte for node in forgiven[:POINTS]]
+        offsets += [node.start_byte for node in forgiven[:MAX_FAULT_PLACES]]
         offsets += [self.start]
-        offsets += [self._line_start(number) for number in self._broken_lines()[:POINTS]]
+        offsets += [self._line_start(number) for number in self._broken_lines()[:MAX_FAULT_PLACES]]
         last = len(self.tokens) - 1
-        odd = list(odd_lines(self.tokens, self.indentation, self.language))[:POINTS]
+        odd = list(find_misaligned_lines(self.tokens, self.indentation, self.language))[:MAX_FAULT_PLACES]
         return list(dict.fromkeys([*(min(self.token_at(offset), last) for offset in offsets), *odd]))
 
     def _line_start(self, number: int) -> int:
@@ -96,8 +96,8 @@ class Scene:
         going = [False] * len(lines)
         for token in self.tokens:
             if token.first:
-                going[token.line] = goes_on(token, self.language)
-        return Pieces(self.tree.language, lines, going).broken(0, len(lines))
+                going[token.line] = continues_block(token, self.language)
+        return BrokenLineSearch(self.tree.language, lines, going).broken(0, len(lines))
 
     def token_at(self, offset: int) -> int:
         """The first token that does not end before an offset."""
@@ -109,7 +109,7 @@ class Scene:
         """Tokens on the lines where faults are noticed and on the lines of code before and after those, the nearest first."""
         found: dict[int, None] = {}
         for reach in (0, 1):
-            for point in self.points[:NEAR_POINTS]:
+            for point in self.points[:MAX_NEARBY_PLACES]:
                 first, last = self.line_of(point - 1 if point else 0), self.line_of(point)
                 begin, end = first.start, last.stop
                 if reach and begin:
@@ -117,7 +117,7 @@ class Scene:
                 if reach and end < len(self.tokens):
                     end = self.line_of(end).stop
                 # a line may be as long as the text
-                begin, end = max(begin, point - NEAR_TOKENS), min(end, point + NEAR_TOKENS)
+                begin, end = max(begin, point - MAX_NEARBY_TOKENS), min(end, point + MAX_NEARBY_TOKENS)
                 found.update(dict.fromkeys(range(begin, end)))
         return list(found)
 
@@ -143,7 +143,7 @@ class Scene:
         return self.data[begin : begin + self.indentation(at)]
 
     @cached_property
-    def suspects(self) -> list[Suspect]:
+    def suspects(self) -> list[SuspectBracket]:
         """Openers and closers that may have lost their partner."""
         return _suspects(self)
 
@@ -153,8 +153,8 @@ class Scene:
         return frozenset(token.text for token in self.tokens if token.kind in ("word", "keyword"))
 
 
-def _suspects(scene: Scene) -> list[Suspect]:
-    tokens, found, doubted = scene.tokens, list[Suspect](), list[Suspect]()
+def _suspects(scene: BrokenText) -> list[SuspectBracket]:
+    tokens, found, doubted = scene.tokens, list[SuspectBracket](), list[SuspectBracket]()
     waiting: list[int] = []
     indents: dict[int, int] = {}
     """The indentation of the line of each opener that waits for its closer."""
@@ -163,7 +163,7 @@ def _suspects(scene: Scene) -> list[Suspect]:
     for at, token in enumerate(tokens):
         if token.first:
             width = scene.indentation(at)
-            going = goes_on(token, scene.language)
+            going = continues_block(token, scene.language)
             for opener in reversed(waiting):
                 if opener in doubts or width > indents[opener] or (going and width == indents[opener]):
                     break
@@ -177,23 +177,23 @@ def _suspects(scene: Scene) -> list[Suspect]:
             wanted = CLOSERS[token.text[:1]]
             partner = next((i for i in range(len(waiting) - 1, -1, -1) if tokens[waiting[i]].text[-1:] == wanted), -1)
             if partner < 0:
-                found.append(Suspect(at, _beginning(scene, at, waiting), at, False))
+                found.append(SuspectBracket(at, _beginning(scene, at, waiting), at, False))
                 continue
             for opener in waiting[partner + 1 :]:
-                found.append(Suspect(opener, opener + 1, min(doubts.get(opener, at), at), False))
+                found.append(SuspectBracket(opener, opener + 1, min(doubts.get(opener, at), at), False))
             if ((opener := waiting[partner]) in doubts and token.first) or opener in doubts:
-                doubted.append(Suspect(opener, opener + 1, doubts[opener], True))
+                doubted.append(SuspectBracket(opener, opener + 1, doubts[opener], True))
             elif token.first and width != indents[opener] and wanted == b"{":
-                doubted.append(Suspect(at, _beginning(scene, at, waiting[:partner]), at, True))
+                doubted.append(SuspectBracket(at, _beginning(scene, at, waiting[:partner]), at, True))
             del waiting[partner:]
-    found += [Suspect(opener, opener + 1, doubts.get(opener, len(tokens)), False) for opener in waiting]
+    found += [SuspectBracket(opener, opener + 1, doubts.get(opener, len(tokens)), False) for opener in waiting]
     near = scene.points[0] if scene.points else 0
     found.sort(key=lambda one: (abs(one.last - near), one.at))
     doubted.sort(key=lambda one: abs(one.last - near))
-    return [*found[:SUSPECTS], *doubted[:SUSPECTS]]
+    return [*found[:MAX_SUSPECTS], *doubted[:MAX_SUSPECTS]]
 
 
-def _beginning(scene: Scene, at: int, waiting: Sequence[int]) -> int:
+def _beginning(scene: BrokenText, at: int, waiting: Sequence[int]) -> int:
     """Where the partner of a closer at the earliest is: behind the opener around it, and on this line or a few lines before."""
     earliest = waiting[-1] + 1 if waiting else 0
     line = scene.tokens[at].line

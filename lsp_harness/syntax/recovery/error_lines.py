@@ -10,11 +10,11 @@ from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.parse_budget import Allowance, TooCostly
 from lsp_harness.syntax.tree import root_of
 
-PARSES = 300
+MAX_PARSES = 300
 """How many pieces are parsed at most."""
-READINGS = 5
+MAX_READINGS = 5
 """How often the text is parsed in all, piece by piece."""
-SECONDS = 0.15
+PARSE_TIME_S = 0.15
 """Processor time of all these parses together."""
 WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     **dict.fromkeys(
@@ -31,19 +31,19 @@ WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
 """What a piece may have around it: it parses if it does in one of these."""
 
 
-class Pieces:
+class BrokenLineSearch:
     """The search of one text. All its parses share one allowance; when that is spent, no line is named."""
 
     def __init__(
         self, language: Language, lines: Sequence[bytes], going: Sequence[bool], allowance: Allowance | None = None
     ) -> None:
         self._language = language
-        self._allowance = allowance or Allowance(SECONDS)
+        self._allowance = allowance or Allowance(PARSE_TIME_S)
         self._lines = lines
         self._going = going
         self._widths = [len(line) - len(line.lstrip(b" \t")) if line.strip() else -1 for line in lines]
-        self._left = PARSES
-        self._bytes = READINGS * sum(map(len, lines))
+        self._left = MAX_PARSES
+        self._bytes = MAX_READINGS * sum(map(len, lines))
 
     def broken(self, first: int, last: int) -> list[int]:
         """Numbers of the lines, of those from `first` up to `last`, that do not parse: the innermost block's. None where parsing costs

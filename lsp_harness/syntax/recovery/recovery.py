@@ -16,32 +16,32 @@ from typing import NamedTuple
 
 from lsp_harness.config.resources import resource
 from lsp_harness.syntax.parse_budget import Allowance, TooCostly
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_removal, misplaced_sign
-from lsp_harness.syntax.recovery.token_edit import Trial, class_of, shown
+from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, token_class
 from lsp_harness.syntax.syntax_errors import Fault, faults, new_tree_faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 
-CLEAR = 5.0
+CLEAR_NATS = 5.0
 """From this difference of evidence on (in nats) one edit is 1 dearer than another: it is then right in more than 99 of 100 texts."""
-HOPELESS = 9.0
+HOPELESS_NATS = 9.0
 """An edit with so much more against it than the best one is not tried."""
-LARGEST_BYTES = 200_000
+MAX_TEXT_BYTES = 200_000
 """Of larger texts nothing is tried: to read their tokens alone would take too long."""
-MOST_TRIALS = 3_000
+MAX_TRIALS = 3_000
 """How many edits are weighed before any is tried; texts of one long line have more."""
-PARSE_S = 0.15
+PARSE_TIME_S = 0.15
 """Processor time of the parses of all trials together: one trial can make a text on which the parser takes seconds."""
-SLACK = 1.0
+DOUBT_NATS = 1.0
 """How much likelier it may be that something else is wrong; the edits then cost 2 and more."""
-GUESS = 3.0
+MAX_EXTRA_COST = 3.0
 """An edit that costs so much more than 2 is not worth a check."""
-OUT_OF_LINE, LAYOUT = "out of line beside one brace in line", 2.5
+OUT_OF_LINE, OUT_OF_LINE_WEIGHT = "out of line beside one brace in line", 2.5
 """What is observed of edits beside the one that keeps the layout of the text, and how much it counts against them."""
-UNSEEN_GAIN = 2.0
+MAX_GAIN_NATS = 2.0
 """How much what is seen only after a trial may speak for it."""
 
 
@@ -67,22 +67,22 @@ class Recovery:
     cost: float
 
 
-def recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
+def find_recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
     """The edits that mend the syntax error at a range of a text, the likeliest first; none where the text has no fault."""
-    scene = Scene(tree, start, end)
-    if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
+    scene = BrokenText(tree, start, end)
+    if len(tree.data) > MAX_TEXT_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
         return []
     found = list(_tried(scene, limits or TrialLimits()))
     whole = [one for one in found if one.whole] or found
-    compare([one.evidence for one in whole])
+    add_comparisons([one.evidence for one in whole])
     _prefer_the_layout(whole)
-    kept = _distinct(scene, sorted(((weighed(one.evidence), one.trial) for one in whole), key=lambda one: one[0]))
+    kept = _distinct(scene, sorted(((weigh(one.evidence), one.trial) for one in whole), key=lambda one: one[0]))
     return [
-        Recovery(trial.edit, trial.action, shown(trial.token), cost)
+        Recovery(trial.edit, trial.action, decode_token(trial.token), cost)
         for (_, trial), cost in zip(
-            kept, costs([one[0] for one in kept], weighed(alternative(len(whole)))), strict=True
+            kept, compute_costs([one[0] for one in kept], weigh(no_edit_evidence(len(whole)))), strict=True
         )
-        if cost < 2.0 + GUESS
+        if cost < 2.0 + MAX_EXTRA_COST
     ]
 
 
@@ -90,13 +90,13 @@ def _prefer_the_layout(mended: Sequence["_Mended"]) -> None:
     """Count it against all others if one closing brace alone leaves every bracket of the text in line with its partner."""
     braces = [one for one in mended if one.trial.token == b"}" and one.trial.action == "insert"]
     in_line = [one for one in braces if one.evidence.get("all brackets in line")]
-    if len(in_line) == 1 and min(mended, key=lambda one: weighed(one.evidence)) is in_line[0]:
+    if len(in_line) == 1 and min(mended, key=lambda one: weigh(one.evidence)) is in_line[0]:
         for one in mended:
             if one is not in_line[0]:
                 one.evidence[OUT_OF_LINE] = 1.0
 
 
-def _distinct(scene: Scene, kept: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
+def _distinct(scene: BrokenText, kept: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
     """Of edits after which the tokens are the same, only differently indented, the first."""
     found: dict[tuple[object, ...], tuple[float, Trial]] = {}
     for against, trial in kept:
@@ -104,9 +104,9 @@ def _distinct(scene: Scene, kept: list[tuple[float, Trial]]) -> list[tuple[float
     return list(found.values())
 
 
-def _outcome(scene: Scene, trial: Trial) -> tuple[object, ...]:
+def _outcome(scene: BrokenText, trial: Trial) -> tuple[object, ...]:
     """What tells the tokens after one edit from those after another: next to a token of its kind it does not matter on which side."""
-    if trial.action == "replace" or trial.note in ("split", "half") or class_of(trial) == "quote":
+    if trial.action == "replace" or trial.note in ("split", "half") or token_class(trial) == "quote":
         return trial.edit
     at = trial.at
     while at and scene.tokens[at - 1].text == trial.token:
@@ -114,22 +114,24 @@ def _outcome(scene: Scene, trial: Trial) -> tuple[object, ...]:
     return trial.action, trial.token, at
 
 
-def costs(evidence: list[float], nothing: float) -> list[float]:
+def compute_costs(evidence: list[float], nothing: float) -> list[float]:
     """What each costs, given what speaks against each, the best first, and what against there being no such edit.
 
     The best costs 1, as much as one typing error, and up to 1 more where it is as likely that something else is wrong. The others cost 1 more where
     the text clearly speaks for the best, and almost nothing more where the text does not say.
     """
-    if not evidence or nothing + SLACK < evidence[0]:
-        return [2.0 + GUESS] * len(evidence)
-    doubt = min(1.0, max(0.0, 1.0 - (nothing - evidence[0]) / CLEAR)) ** 2
-    return [1.0 + doubt + ((one - evidence[0]) / CLEAR) ** 2 for one in evidence]
+    if not evidence or nothing + DOUBT_NATS < evidence[0]:
+        return [2.0 + MAX_EXTRA_COST] * len(evidence)
+    doubt = min(1.0, max(0.0, 1.0 - (nothing - evidence[0]) / CLEAR_NATS)) ** 2
+    return [1.0 + doubt + ((one - evidence[0]) / CLEAR_NATS) ** 2 for one in evidence]
 
 
-def weighed(evidence: Evidence) -> float:
+def weigh(evidence: Evidence) -> float:
     """How much speaks against an edit."""
     known = weights()
-    return sum(known.get(name, LAYOUT if name == OUT_OF_LINE else 0.0) * value for name, value in evidence.items())
+    return sum(
+        known.get(name, OUT_OF_LINE_WEIGHT if name == OUT_OF_LINE else 0.0) * value for name, value in evidence.items()
+    )
 
 
 @cache
@@ -147,22 +149,22 @@ class _Mended(NamedTuple):
     whole: bool
 
 
-def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
+def _tried(scene: BrokenText, limits: TrialLimits) -> Iterator[_Mended]:
     """The edits that mend, with what was observed of each."""
-    judge, tree = Judge(scene), scene.tree
+    judge, tree = EvidenceCollector(scene), scene.tree
     waiting: list[tuple[float, int, Trial, Evidence]] = []
     weighing = Allowance(limits.seconds, limits.clock)
-    for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
+    for number, trial in enumerate(islice(trials(scene), MAX_TRIALS)):
         if weighing.spent:
             # the right edit may be among those that nobody looked at
             return
         seen = judge.before(trial)
-        heappush(waiting, (weighed(seen), number, trial, seen))
+        heappush(waiting, (weigh(seen), number, trial, seen))
     before, best, tries = faults(tree), float("inf"), 0
-    trying, allowance = Allowance(limits.seconds, limits.clock), Allowance(PARSE_S)
+    trying, allowance = Allowance(limits.seconds, limits.clock), Allowance(PARSE_TIME_S)
     while waiting:
         against, _, trial, seen = heappop(waiting)
-        if against > best + HOPELESS or tries >= limits.tries or trying.spent or allowance.spent:
+        if against > best + HOPELESS_NATS or tries >= limits.tries or trying.spent or allowance.spent:
             return
         tries += 1
         try:
@@ -178,17 +180,17 @@ def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
             continue
         seen = {**seen, **judge.after(trial, after)}
         if not left:
-            best = min(best, weighed(seen) + UNSEEN_GAIN)
+            best = min(best, weigh(seen) + MAX_GAIN_NATS)
         yield _Mended(trial, seen, not left)
 
 
 def _misplaced(trial: Trial, after: SyntaxTree) -> bool:
     """Whether the sign that an edit puts parses at its place and means nothing there."""
     if trial.action == "delete":
-        return misplaced_removal(after, trial.token, trial.edit.start)
+        return is_misplaced_removal(after, trial.token, trial.edit.start)
     start = trial.edit.start + len(trial.edit.new) - len(trial.edit.new.lstrip())
     end = start + len(trial.edit.new.strip())
-    return bool(misplaced_sign(after, start, end, replaced=trial.action == "replace"))
+    return bool(describe_misplaced_sign(after, start, end, replaced=trial.action == "replace"))
 
 
 def _fewer(tree: SyntaxTree, before: list[Fault], after: SyntaxTree, left: list[Fault], edit: Edit) -> bool:

@@ -3,8 +3,8 @@
 from typing import Literal, NamedTuple
 
 from lsp_harness.syntax.lexemes import Lexeme
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.edits.token_layout import inserted
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edits.token_layout import insertion_edit
 from lsp_harness.text.edit import Edit
 
 Action = Literal["insert", "delete", "replace"]
@@ -24,12 +24,12 @@ class Trial(NamedTuple):
     note: str = ""
 
 
-def insertion(scene: Scene, gap: int, text: bytes) -> Trial:
+def insertion(scene: BrokenText, gap: int, text: bytes) -> Trial:
     """A token before the token `gap`."""
-    return Trial(inserted(scene, gap, text), "insert", text, gap)
+    return Trial(insertion_edit(scene, gap, text), "insert", text, gap)
 
 
-def deletion(scene: Scene, at: int) -> Trial:
+def deletion(scene: BrokenText, at: int) -> Trial:
     """A token left out, with its line where nothing else is on it."""
     token = scene.tokens[at]
     document = scene.tree.document
@@ -40,18 +40,18 @@ def deletion(scene: Scene, at: int) -> Trial:
     return Trial(Edit(token.start, token.end, b""), "delete", token.text, at)
 
 
-def replacement(scene: Scene, at: int, text: bytes, note: str) -> Trial:
+def replacement(scene: BrokenText, at: int, text: bytes, note: str) -> Trial:
     """Another token in the place of one."""
     token = scene.tokens[at]
     return Trial(Edit(token.start, token.end, text), "replace", text, at, -1, note)
 
 
-def shown(text: bytes) -> str:
+def decode_token(text: bytes) -> str:
     """Bytes of a text for people, whatever they are."""
     return text.decode("utf-8", "replace")
 
 
-def class_of(trial: Trial) -> str:
+def token_class(trial: Trial) -> str:
     """What sort of token an edit is about."""
     token = trial.token
     if trial.note == "keyword":
@@ -60,11 +60,11 @@ def class_of(trial: Trial) -> str:
         return "joining word"
     if token.isalpha():
         return "indentation" if token == b"indentation" else "end"
-    return "quote" if token[:1] in (b'"', b"'", b"`") else shown(token)
+    return "quote" if token[:1] in (b'"', b"'", b"`") else decode_token(token)
 
 
-def coarse(token: Lexeme) -> str:
+def neighbor_class(token: Lexeme) -> str:
     """What sort of token a neighbour is."""
     if token.kind in ("open", "close") or token.text in (b",", b";", b":", b"=", b"=>", b"->", b"."):
-        return shown(token.text)
+        return decode_token(token.text)
     return "operator" if token.kind == "mark" else token.kind

@@ -17,7 +17,7 @@ from lsp_harness.syntax.tree import SyntaxTree, move
 from lsp_harness.syntax.tree_query import matches, query
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.shifted import Shifted
+from lsp_harness.text.shifted import ShiftedOffsets
 
 QUERY = "symbols"
 LARGE = 20_000
@@ -77,7 +77,7 @@ def _units(rows: Sequence[Found]) -> Iterator[_Unit]:
 class _Listed(Sequence[Declaration]):
     """Declarations that are put where they are now when the first of them is read."""
 
-    def __init__(self, units: list[_Unit], starts: Shifted, lines: Shifted) -> None:
+    def __init__(self, units: list[_Unit], starts: ShiftedOffsets, lines: ShiftedOffsets) -> None:
         self._from = units, starts, lines
 
     @cached_property
@@ -129,8 +129,8 @@ class Declarations:
     def _start(self, tree: SyntaxTree) -> None:
         rows = everything(tree.language, tree.data, tree.root)
         self._units = list(_units(rows))
-        self._starts = Shifted([unit.start for unit in self._units])
-        self._lines = Shifted([0] * len(self._units))
+        self._starts = ShiftedOffsets([unit.start for unit in self._units])
+        self._lines = ShiftedOffsets([0] * len(self._units))
         """By how many each unit is further down than when it was made."""
         self._keep(tree)
 

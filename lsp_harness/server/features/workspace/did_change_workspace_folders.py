@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.files.folders import same
+from lsp_harness.files.folders import is_same_file
 from lsp_harness.server.editor_client import Client
 from lsp_harness.text.uri import local_path
 
@@ -12,6 +12,6 @@ METHOD = types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS
 def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
     removed = [local_path(folder.uri) for folder in params.event.removed]
     added = [path for folder in params.event.added if (path := local_path(folder.uri))]
-    kept = [root for root in client.harness.roots if not any(same(root, path) for path in removed if path)]
+    kept = [root for root in client.harness.roots if not any(is_same_file(root, path) for path in removed if path)]
     client.harness.roots[:] = kept + [path for path in added if path not in kept]
     client.harness.index()

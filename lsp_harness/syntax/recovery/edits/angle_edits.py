@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-TYPED = frozenset({"typescript", "tsx", "java", "csharp", "rust", "cpp"})
+TYPE_ARGUMENT_LANGUAGES = frozenset({"typescript", "tsx", "java", "csharp", "rust", "cpp"})
 """Languages with type arguments in angle brackets."""
-NO_BRACKET = (b"=>", b"->", b">=", b"<=", b"<<")
+OPERATORS = (b"=>", b"->", b">=", b"<=", b"<<")
 
 
-def closing_angles(scene: Scene) -> Iterator[Trial]:
+def closing_angles(scene: BrokenText) -> Iterator[Trial]:
     """A `>` behind each word, bracket or `>` of a line near the fault that has more of `<` than of `>`."""
-    if scene.language not in TYPED:
+    if scene.language not in TYPE_ARGUMENT_LANGUAGES:
         return
     document = scene.tree.document
     lines = dict.fromkeys(document.line_of(scene.tokens[at].start) for at in scene.near)
@@ -33,7 +33,7 @@ def closing_angles(scene: Scene) -> Iterator[Trial]:
 
 def _first_open(text: bytes) -> int:
     """Where the first `<` of a line stands that begins type arguments, if one `>` of them is missing; else -1."""
-    for sign in NO_BRACKET:
+    for sign in OPERATORS:
         text = text.replace(sign, b" " * len(sign))
     depth, first = 0, -1
     for at, byte in enumerate(text):

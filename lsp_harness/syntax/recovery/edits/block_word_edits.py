@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from lsp_harness.syntax.lexemes import ENDS, keywords
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.edits.token_layout import own_line
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edits.token_layout import own_line_edit
 from lsp_harness.syntax.recovery.token_edit import Trial, replacement
 from lsp_harness.text.edit import Edit
 
@@ -17,11 +17,11 @@ ELSE_IF = {
     **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"), b"else if"),
 }
 """How each language begins a further condition."""
-ODD_WORDS = 60
+MAX_RARE_WORDS = 60
 """How many words far from the fault are compared with keywords."""
 
 
-def block_ends(scene: Scene) -> Iterator[Trial]:
+def block_ends(scene: BrokenText) -> Iterator[Trial]:
     """A word that ends a block, before the lines that are indented as if the block had ended."""
     words = ENDS.get(scene.language)
     if not words:
@@ -34,7 +34,7 @@ def block_ends(scene: Scene) -> Iterator[Trial]:
         width = scene.indentation(at)
         while levels and levels[-1][1] >= width:
             level, own, deeper = levels.pop()
-            if goes_on(token, scene.language) and own == width:
+            if continues_block(token, scene.language) and own == width:
                 if token.text not in words:
                     # `else`: what began before it goes on
                     levels.append((level, own, deeper))
@@ -46,14 +46,14 @@ def block_ends(scene: Scene) -> Iterator[Trial]:
                 levels[-1] = (*levels[-1][:2], True)
             levels.append((at, width, False))
             continue
-        if not goes_on(token, scene.language):
+        if not continues_block(token, scene.language):
             levels.append((at, width, False))
     for level, _, deeper in reversed(levels):
         if deeper or scene.tokens[level].kind == "keyword":
             yield from _ended(scene, len(scene.tokens), level, words)
 
 
-def misspelt(scene: Scene) -> Iterator[Trial]:
+def misspelt_keywords(scene: BrokenText) -> Iterator[Trial]:
     """A keyword in the place of a word near the fault that is almost spelt so."""
     known = keywords(scene.tree.language)
     for at in dict.fromkeys([*scene.near, *_odd_words(scene)]):
@@ -65,12 +65,12 @@ def misspelt(scene: Scene) -> Iterator[Trial]:
                 word != token.text
                 and abs(len(word) - len(token.text)) <= 1
                 and len(word) > 1
-                and one_slip(token.text, word)
+                and is_one_slip(token.text, word)
             ):
                 yield replacement(scene, at, word, "keyword")
 
 
-def joined_words(scene: Scene) -> Iterator[Trial]:
+def else_if_words(scene: BrokenText) -> Iterator[Trial]:
     """`else if`, `elif` and `elsif` written for each other."""
     right = ELSE_IF.get(scene.language)
     for at in scene.near if right else ():
@@ -81,7 +81,7 @@ def joined_words(scene: Scene) -> Iterator[Trial]:
             yield replacement(scene, at, right or b"", "keyword")
 
 
-def _odd_words(scene: Scene) -> list[int]:
+def _odd_words(scene: BrokenText) -> list[int]:
     """Words that the text has only once and that another word follows, wherever they are: `interfaec Shape`."""
     tokens = scene.tokens
     counts = Counter(token.text for token in tokens if token.kind == "word")
@@ -89,10 +89,10 @@ def _odd_words(scene: Scene) -> list[int]:
         at
         for at, (token, after) in enumerate(pairwise(tokens))
         if token.kind == "word" and counts[token.text] == 1 and not after.first and after.kind in ("word", "keyword")
-    ][:ODD_WORDS]
+    ][:MAX_RARE_WORDS]
 
 
-def one_slip(written: bytes, meant: bytes) -> bool:
+def is_one_slip(written: bytes, meant: bytes) -> bool:
     """Whether one letter was left out, added, replaced, or exchanged with the next one."""
     if written == meant:
         return False
@@ -103,6 +103,6 @@ def one_slip(written: bytes, meant: bytes) -> bool:
     return a[1:] == b or b[1:] == a or a[1:] == b[1:] or (len(a) > 1 and a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def _ended(scene: Scene, at: int, level: int, words: frozenset[bytes]) -> Iterator[Trial]:
+def _ended(scene: BrokenText, at: int, level: int, words: frozenset[bytes]) -> Iterator[Trial]:
     for word in words - {b"until"}:
-        yield Trial(own_line(scene, at, scene.lead(level), word), "insert", word, at, level, "block")
+        yield Trial(own_line_edit(scene, at, scene.lead(level), word), "insert", word, at, level, "block")

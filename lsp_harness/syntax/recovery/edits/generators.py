@@ -2,38 +2,44 @@
 
 from collections.abc import Callable, Iterator
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.angle_edits import closing_angles
-from lsp_harness.syntax.recovery.edits.block_word_edits import block_ends, joined_words, misspelt
-from lsp_harness.syntax.recovery.edits.bracket_edits import body_openers, closers, openers, stray, swapped_brackets
-from lsp_harness.syntax.recovery.edits.indent_edits import indents
+from lsp_harness.syntax.recovery.edits.block_word_edits import block_ends, else_if_words, misspelt_keywords
+from lsp_harness.syntax.recovery.edits.bracket_edits import (
+    body_openers,
+    closers,
+    openers,
+    stray_brackets,
+    swapped_brackets,
+)
+from lsp_harness.syntax.recovery.edits.indent_edits import indentations
 from lsp_harness.syntax.recovery.edits.jsx_edits import closing_tags
 from lsp_harness.syntax.recovery.edits.quote_edits import quotes
-from lsp_harness.syntax.recovery.edits.sign_edits import separators, surplus, swapped_signs
+from lsp_harness.syntax.recovery.edits.sign_edits import separators, surplus_signs, swapped_signs
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-GENERATORS: tuple[Callable[[Scene], Iterator[Trial]], ...] = (
+GENERATORS: tuple[Callable[[BrokenText], Iterator[Trial]], ...] = (
     quotes,
     closers,
     openers,
     body_openers,
-    stray,
+    stray_brackets,
     swapped_brackets,
     block_ends,
     separators,
-    surplus,
+    surplus_signs,
     swapped_signs,
-    misspelt,
-    joined_words,
+    misspelt_keywords,
+    else_if_words,
     closing_angles,
     closing_tags,
-    indents,
+    indentations,
 )
 """In the order in which they are asked; where two give the same text, the first says what it is."""
 
 
-def trials(scene: Scene) -> Iterator[Trial]:
+def trials(scene: BrokenText) -> Iterator[Trial]:
     """All edits that are worth trying, each resulting text once."""
     seen: set[tuple[int, int, bytes]] = set()
     for generator in GENERATORS:
@@ -44,7 +50,7 @@ def trials(scene: Scene) -> Iterator[Trial]:
                 yield trial
 
 
-def _canonical(scene: Scene, edit: Edit) -> tuple[int, int, bytes]:
+def _canonical(scene: BrokenText, edit: Edit) -> tuple[int, int, bytes]:
     """The same edit as far left as it can be: `))` minus either bracket is one text."""
     start, end, new = edit
     data = scene.data

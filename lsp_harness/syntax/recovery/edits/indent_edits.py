@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.syntax.syntax_errors import python_fault
 from lsp_harness.text.edit import Edit
 
-LEVELS = 8
+MAX_INDENTATIONS = 8
 """How many widths are tried for one line."""
 
 
-def indents(scene: Scene) -> Iterator[Trial]:
+def indentations(scene: BrokenText) -> Iterator[Trial]:
     """The line of the fault, and the line of code before it, indented as lines above it are, or one step further."""
     if scene.language != "python":
         return
@@ -50,7 +50,7 @@ def _leads(above: list[bytes]) -> list[tuple[bytes, str]]:
             lead = other
         if not other:
             break
-    return list(found.items())[:LEVELS]
+    return list(found.items())[:MAX_INDENTATIONS]
 
 
 def _code_lines(lines: list[bytes]) -> list[int]:

@@ -3,22 +3,22 @@
 import re
 from collections.abc import Iterator
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-JSX = frozenset({"javascript", "tsx"})
+JSX_LANGUAGES = frozenset({"javascript", "tsx"})
 TAG = re.compile(
     rb"(?<![\w$)\]])<(?P<end>/?)(?P<name>[A-Za-z][\w.]*)"
     rb"(?:[^<>{}\"'/]|/(?!>)|\"[^\"\n]*\"|'[^'\n]*'|\{(?:[^{}]|\{[^{}]{0,200}\}){0,400}\}){0,400}(?P<empty>/?)>"
 )
 """A tag; behind a word `<` begins type arguments, or compares. All parts have a longest length, so that no text takes long."""
-LONGEST_TEXT = 100_000
+MAX_TEXT_BYTES = 100_000
 
 
-def closing_tags(scene: Scene) -> Iterator[Trial]:
+def closing_tags(scene: BrokenText) -> Iterator[Trial]:
     """The tag that closes the one element without one: behind what is on its line, else before the next line that is not indented deeper."""
-    if scene.language not in JSX or len(scene.data) > LONGEST_TEXT:
+    if scene.language not in JSX_LANGUAGES or len(scene.data) > MAX_TEXT_BYTES:
         return
     opened = _unclosed(scene.data)
     if opened is None:
@@ -61,6 +61,6 @@ def _unclosed(data: bytes) -> re.Match[bytes] | None:
     return found[0] if len(found) == 1 else None
 
 
-def _trial(scene: Scene, edit: Edit, tag: bytes) -> Trial:
+def _trial(scene: BrokenText, edit: Edit, tag: bytes) -> Trial:
     gap = next((at for at, token in enumerate(scene.tokens) if token.start >= edit.start), len(scene.tokens))
     return Trial(edit, "insert", tag, gap, -1, "element")

@@ -9,43 +9,43 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-SUSPECT_LINES = 4
+MAX_SUSPECT_LINES = 4
 """How many lines are looked at."""
-PLACES = 64
+MAX_PLACES = 64
 """How many places for a quote are tried on one line, or between lines."""
 QUOTES: dict[str, str] = {
     **dict.fromkeys(("python", "ruby", "php", "lua", "csharp", "c", "cpp", "java", "rust"), "\"'"),
     **dict.fromkeys(("javascript", "typescript", "tsx", "go", "bash"), "\"'`"),
     "json": '"',
 }
-ACROSS_LINES = frozenset(["php", "ruby", "rust", "bash"])
+MULTILINE_STRING_LANGUAGES = frozenset(["php", "ruby", "rust", "bash"])
 """Languages in which a plain string may go on on the next line."""
-LONG: dict[str, tuple[bytes, ...]] = {
+LONG_QUOTES: dict[str, tuple[bytes, ...]] = {
     "python": (b'"""', b"'''"),
     "java": (b'"""',),
     **dict.fromkeys(("javascript", "typescript", "tsx", "go"), (b"`",)),
 }
 """Quotes of strings that go over several lines."""
-CHARACTERS = frozenset(["go", "rust", "java", "c", "cpp", "csharp"])
+CHARACTER_LANGUAGES = frozenset(["go", "rust", "java", "c", "cpp", "csharp"])
 """Languages in which an apostrophe encloses one character."""
-PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
+STRING_PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
 """Letters that may stand before a string."""
-ENDING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
+AFTER_STRING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
 """What mostly follows a string."""
 BLANKS = re.compile(rb"[ \t]+\r?")
-BEFORE = frozenset([b"", *(b"%c" % one for one in b"([{,=: ")])
+BEFORE_STRING = frozenset([b"", *(b"%c" % one for one in b"([{,=: ")])
 """What is mostly before a string."""
-WIDEST_LINE = 2000
+MAX_LINE_BYTES = 2000
 """Bytes of a line; a longer one is not looked at."""
-LINES_AROUND = 12
+PARTNER_LINES = 12
 """How many lines before and behind a quote of a long string its partner is looked for."""
 
 
-class Odd(NamedTuple):
+class UnevenLine(NamedTuple):
     """A line on which a quote has no partner: the line, the quote, and where on the line it stands each time."""
 
     line: int
@@ -55,15 +55,15 @@ class Odd(NamedTuple):
     end: int
 
 
-def quotes(scene: Scene) -> Iterator[Trial]:
+def quotes(scene: BrokenText) -> Iterator[Trial]:
     """A quote inserted or deleted on the lines where one has no partner."""
-    for odd in odd_lines(scene):
+    for odd in find_uneven_lines(scene):
         line = scene.data[odd.start : odd.end]
         for place in odd.places:
             at = odd.start + place
             yield Trial(Edit(at, at + len(odd.quote), b""), "delete", odd.quote, scene.token_at(at), -1, "quote")
         known = set(odd.places)
-        for place, role in _likely(line, odd.places)[:PLACES]:
+        for place, role in _likely(line, odd.places)[:MAX_PLACES]:
             if place - 1 in known:
                 continue
             if place in known:
@@ -73,9 +73,9 @@ def quotes(scene: Scene) -> Iterator[Trial]:
     yield from _long(scene)
 
 
-def odd_lines(scene: Scene) -> list[Odd]:
+def find_uneven_lines(scene: BrokenText) -> list[UnevenLine]:
     """The lines on which a quote has no partner, those nearest to the fault first."""
-    found: list[Odd] = []
+    found: list[UnevenLine] = []
     tokens = scene.tokens
     lines = [tokens[point].line for point in scene.points if 0 <= point < len(tokens)] or [0]
     pattern = _pattern(scene.language)
@@ -88,18 +88,18 @@ def odd_lines(scene: Scene) -> list[Odd]:
         if number in inside:
             continue
         start, end = document.line_span(number)
-        if end - start > WIDEST_LINE:
+        if end - start > MAX_LINE_BYTES:
             continue
         line = scene.data[start:end]
         if open_quote := _unclosed(line, pattern) or (_uneven(scene.language, line) if number in lines else None):
             quote, places = open_quote
-            found.append(Odd(number, quote, places, start, end))
+            found.append(UnevenLine(number, quote, places, start, end))
 
-    def distance(odd: Odd) -> int:
+    def distance(odd: UnevenLine) -> int:
         return min((line - odd.line if line >= odd.line else 3 * (odd.line - line)) for line in lines)
 
-    nearest = sorted(found, key=distance)[:SUSPECT_LINES]
-    if scene.language in ACROSS_LINES and found and found[0] not in nearest:
+    nearest = sorted(found, key=distance)[:MAX_SUSPECT_LINES]
+    if scene.language in MULTILINE_STRING_LANGUAGES and found and found[0] not in nearest:
         nearest.append(found[0])
     return nearest
 
@@ -150,7 +150,7 @@ def _pattern(language: str) -> re.Pattern[bytes]:
         "php": "//|(?<!\\S)#(?!\\[)",
         "json": "//",
     }
-    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language in CHARACTERS else ""
+    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language in CHARACTER_LANGUAGES else ""
     lifetime = r"|(?P<lifetime>'\w+\b(?!'))" if language == "rust" else ""
     source = (
         r"(?P<escape>\\.)"
@@ -173,7 +173,7 @@ def _boundaries(line: bytes) -> list[int]:
     for place in range(first, len(line) + 1):
         left, right = line[place - 1 : place] if place else b"", line[place : place + 1]
         in_word = left and right and _letter(left[0]) and _letter(right[0])
-        if (in_word and not PREFIX.search(line[max(0, place - 3) : place])) or left == right == b" ":
+        if (in_word and not STRING_PREFIX.search(line[max(0, place - 3) : place])) or left == right == b" ":
             continue
         found.append(place)
     return found
@@ -188,10 +188,10 @@ def _likely(line: bytes, known: tuple[int, ...]) -> list[tuple[int, str]]:
             # editors remove blanks at the end of a line of code: these belong to the string
             continue
         if closing:
-            usual = ENDING.match(line, place) is not None
+            usual = AFTER_STRING.match(line, place) is not None
             likely = line[place : place + 1] == b" "
         else:
-            usual = line[max(0, place - 1) : place] in BEFORE
+            usual = line[max(0, place - 1) : place] in BEFORE_STRING
             likely = False
         found.append((0 if usual else 1 if likely else 2, place, "closing" if closing else "opening"))
     return [(place, role) for _, place, role in sorted(found)]
@@ -201,9 +201,9 @@ def _letter(byte: int) -> bool:
     return byte > 127 or chr(byte).isalnum() or byte == 95
 
 
-def _long(scene: Scene) -> Iterator[Trial]:
+def _long(scene: BrokenText) -> Iterator[Trial]:
     """A quote of a string over several lines, before or behind the lines around the places where such quotes stand."""
-    for quote in LONG.get(scene.language, ()):
+    for quote in LONG_QUOTES.get(scene.language, ()):
         if len(quote) == 3:
             yield from _thirds(scene, quote)
         places = [found.start() for found in re.finditer(re.escape(quote), scene.data)]
@@ -217,7 +217,7 @@ def _long(scene: Scene) -> Iterator[Trial]:
             yield from _partners(scene, quote, place)
 
 
-def _thirds(scene: Scene, quote: bytes) -> Iterator[Trial]:
+def _thirds(scene: BrokenText, quote: bytes) -> Iterator[Trial]:
     """A third quote where there are two, and one of four deleted."""
     one = quote[:1]
     for found in re.finditer(re.escape(one) + b"+", scene.data):
@@ -228,11 +228,11 @@ def _thirds(scene: Scene, quote: bytes) -> Iterator[Trial]:
             yield Trial(Edit(start, start + 1, b""), "delete", one, scene.token_at(start), -1, "fourth")
 
 
-def _partners(scene: Scene, quote: bytes, place: int) -> Iterator[Trial]:
+def _partners(scene: BrokenText, quote: bytes, place: int) -> Iterator[Trial]:
     """The quote at the beginning and at the end of each line around the place of one that has no partner."""
     document = scene.tree.document
     line = document.line_of(place)
-    around = range(max(0, line - LINES_AROUND), min(len(document.starts), line + LINES_AROUND + 1))
+    around = range(max(0, line - PARTNER_LINES), min(len(document.starts), line + PARTNER_LINES + 1))
     for number in sorted(around, key=lambda n: abs(n - line)):
         start, end = document.line_span(number)
         text = scene.data[start:end]
@@ -247,5 +247,5 @@ def _partners(scene: Scene, quote: bytes, place: int) -> Iterator[Trial]:
             yield from (_quote(scene, start + at, quote, "in line") for at in _boundaries(text))
 
 
-def _quote(scene: Scene, at: int, quote: bytes, note: str) -> Trial:
+def _quote(scene: BrokenText, at: int, quote: bytes, note: str) -> Trial:
     return Trial(Edit(at, at, quote), "insert", quote, scene.token_at(at), -1, note)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from lsp_harness.syntax.lexemes import ENDS, begins_operand, ends_operand, keywords, marks
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.token_layout import SEPARATORS
-from lsp_harness.syntax.recovery.token_edit import Trial, deletion, insertion, replacement, shown
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, insertion, replacement
 from lsp_harness.text.edit import Edit
 
-EXPECTED: dict[str, tuple[bytes, ...]] = {
+SIGNS_BETWEEN: dict[str, tuple[bytes, ...]] = {
     "python": (b",", b":", b"=", b"->", b".", b"in", b"=="),
     "typescript": (b",", b":", b"=", b"=>", b".", b";"),
     "tsx": (b",", b":", b"=", b"=>", b".", b";"),
@@ -25,14 +25,14 @@ EXPECTED: dict[str, tuple[bytes, ...]] = {
     "cpp": (b",", b":", b"=", b"."),
 }
 """What is tried between two operands, besides what is tried in every language."""
-DEFAULT_EXPECTED = (b",", b":", b"=", b"=>", b".")
-ENDERS = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
+DEFAULT_SIGNS_BETWEEN = (b",", b":", b"=", b"=>", b".")
+SEMICOLON_LANGUAGES = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
 """Languages whose statements end with a semicolon."""
-BLOCK_WORDS = frozenset(["bash", "lua", "ruby"])
+BLOCK_WORD_LANGUAGES = frozenset(["bash", "lua", "ruby"])
 """Languages in which `do` or `then` stands between a condition and its block."""
-HEADER_TOKENS = 12
+MAX_HEADER_TOKENS = 12
 """A header begins among so many tokens of its line."""
-SWAPS: dict[bytes, tuple[bytes, ...]] = {
+CONFUSED_SIGNS: dict[bytes, tuple[bytes, ...]] = {
     b"=": (b"==",),
     b"=>": (b"->",),
     b"->": (b"=>",),
@@ -42,24 +42,24 @@ SWAPS: dict[bytes, tuple[bytes, ...]] = {
     b"::": (b":",),
 }
 """Signs that are written for each other."""
-FOR_EQUALS: dict[str, tuple[bytes, ...]] = {
+MEANT_BY_EQUALS: dict[str, tuple[bytes, ...]] = {
     **dict.fromkeys(("php", "rust", "ruby", "csharp"), (b"=>",)),
     **dict.fromkeys(("javascript", "typescript", "tsx"), (b"=>", b":")),
 }
 """Signs of one language for which `=` is written."""
 
 
-def separators(scene: Scene) -> Iterator[Trial]:
+def separators(scene: BrokenText) -> Iterator[Trial]:
     """A separator or an operator between two operands near the fault, a semicolon or a colon at the end of a line."""
     tokens = scene.tokens
-    expected = tuple(dict.fromkeys((*EXPECTED.get(scene.language, DEFAULT_EXPECTED), *_joining(scene))))
+    expected = tuple(dict.fromkeys((*SIGNS_BETWEEN.get(scene.language, DEFAULT_SIGNS_BETWEEN), *_joining(scene))))
     for gap in [*scene.near, len(tokens)]:
         if not gap:
             continue
         before, after = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
         ends_line = after is None or after.first
         if (
-            scene.language in ENDERS | {"go", "ruby"}
+            scene.language in SEMICOLON_LANGUAGES | {"go", "ruby"}
             and ends_operand(before)
             and (after is None or ends_line or after.text in (b"}", b"end") or _in_header(scene, gap))
         ):
@@ -84,7 +84,7 @@ def separators(scene: Scene) -> Iterator[Trial]:
             yield from (insertion(scene, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
-def surplus(scene: Scene) -> Iterator[Trial]:
+def surplus_signs(scene: BrokenText) -> Iterator[Trial]:
     """A sign, a bracket or a word near the fault deleted."""
     for at in scene.near:
         token = scene.tokens[at]
@@ -98,26 +98,26 @@ def surplus(scene: Scene) -> Iterator[Trial]:
             yield deletion(scene, at)
 
 
-def swapped_signs(scene: Scene) -> Iterator[Trial]:
+def swapped_signs(scene: BrokenText) -> Iterator[Trial]:
     """A sign near the fault replaced by one that is written for it."""
     known = marks(scene.tree.language)
     for at in scene.near:
         token = scene.tokens[at]
         if b"->" not in known and b"=>" in known and scene.data.startswith(b"->", token.start):
             yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", at, -1, "for ->")
-        own = FOR_EQUALS.get(scene.language, ()) if token.text == b"=" else ()
-        for other in SWAPS.get(token.text, ()) + own:
+        own = MEANT_BY_EQUALS.get(scene.language, ()) if token.text == b"=" else ()
+        for other in CONFUSED_SIGNS.get(token.text, ()) + own:
             if other in known:
-                yield replacement(scene, at, other, f"for {shown(token.text)}")
+                yield replacement(scene, at, other, f"for {decode_token(token.text)}")
 
 
-def _in_header(scene: Scene, gap: int) -> bool:
+def _in_header(scene: BrokenText, gap: int) -> bool:
     """Whether a place is on a line that may have semicolons between expressions."""
     line = scene.line_of(gap - 1)
-    return any(scene.tokens[at].text in (b"for", b"if", b"switch") for at in line[:HEADER_TOKENS])
+    return any(scene.tokens[at].text in (b"for", b"if", b"switch") for at in line[:MAX_HEADER_TOKENS])
 
 
-def _joining(scene: Scene) -> list[bytes]:
+def _joining(scene: BrokenText) -> list[bytes]:
     """Words that stand between a condition and what it is for."""
-    words = (b"in", b"then", b"do") if scene.language in BLOCK_WORDS else (b"in",)
+    words = (b"in", b"then", b"do") if scene.language in BLOCK_WORD_LANGUAGES else (b"in",)
     return [word for word in words if word in keywords(scene.tree.language)]

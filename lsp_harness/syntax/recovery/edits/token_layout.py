@@ -3,14 +3,14 @@
 import re
 
 from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.text.edit import Edit
 
 SEPARATORS = frozenset({b",", b";", b":"})
 
 
-def inserted(scene: Scene, gap: int, text: bytes, opener: int = -1) -> Edit:
+def insertion_edit(scene: BrokenText, gap: int, text: bytes, opener: int = -1) -> Edit:
     """The insertion of a token before the token `gap`; `opener` is the bracket that it closes, if it closes one."""
     tokens = scene.tokens
     before = tokens[gap - 1] if gap else None
@@ -43,7 +43,7 @@ def inserted(scene: Scene, gap: int, text: bytes, opener: int = -1) -> Edit:
     return Edit(left, left, text)
 
 
-def _separator(scene: Scene, gap: int, left: int, right: int, text: bytes) -> Edit:
+def _separator(scene: BrokenText, gap: int, left: int, right: int, text: bytes) -> Edit:
     between = scene.data[left:right]
     if len(between) == 2 and not between.strip(b" "):
         # two blanks where there is one elsewhere: what is missing stood between them
@@ -59,7 +59,7 @@ def _separator(scene: Scene, gap: int, left: int, right: int, text: bytes) -> Ed
     return Edit(left, left, text)
 
 
-def _closer(scene: Scene, gap: int, text: bytes, opener: int) -> Edit:
+def _closer(scene: BrokenText, gap: int, text: bytes, opener: int) -> Edit:
     tokens = scene.tokens
     before = tokens[gap - 1] if gap else None
     after = tokens[gap] if gap < len(tokens) else None
@@ -85,10 +85,10 @@ def _closer(scene: Scene, gap: int, text: bytes, opener: int) -> Edit:
         if (
             after
             and after.first
-            and (after.kind == "close" or after.text in SEPARATORS or goes_on(after, scene.language))
+            and (after.kind == "close" or after.text in SEPARATORS or continues_block(after, scene.language))
         ):
             return _before_line(scene, gap, lead, text)
-        return own_line(scene, gap, lead, text)
+        return own_line_edit(scene, gap, lead, text)
     rest = between[: _line_end(between)]
     at = left + len(rest) if rest and not rest.strip() else left
     if text == b"}" and at == left and _padded(scene, opener):
@@ -96,7 +96,7 @@ def _closer(scene: Scene, gap: int, text: bytes, opener: int) -> Edit:
     return Edit(at, at, text)
 
 
-def own_line(scene: Scene, gap: int, lead: bytes, text: bytes) -> Edit:
+def own_line_edit(scene: BrokenText, gap: int, lead: bytes, text: bytes) -> Edit:
     """A token on a line of its own, before the line of the token `gap`; a blank line that is indented so is taken for it."""
     tokens = scene.tokens
     left = tokens[gap - 1].end if gap else 0
@@ -132,7 +132,7 @@ def _blank_line(between: bytes, left: int, lead: bytes) -> int:
     return left + found.end() if found else -1
 
 
-def _before_line(scene: Scene, gap: int, lead: bytes, text: bytes) -> Edit:
+def _before_line(scene: BrokenText, gap: int, lead: bytes, text: bytes) -> Edit:
     """Before the first token of a line, which is pushed aside; one blank too many is taken as the sign of its place."""
     after = scene.tokens[gap]
     width = scene.indentation(gap)
@@ -142,7 +142,7 @@ def _before_line(scene: Scene, gap: int, lead: bytes, text: bytes) -> Edit:
     return Edit(after.start, after.start, text if after.kind == "close" or after.text in SEPARATORS else text + b" ")
 
 
-def _padded(scene: Scene, opener: int) -> bool:
+def _padded(scene: BrokenText, opener: int) -> bool:
     """Whether there is a blank behind an opener on its line: `{ a }`."""
     if opener < 0:
         return False

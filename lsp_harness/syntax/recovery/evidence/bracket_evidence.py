@@ -5,21 +5,21 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.token_edit import Trial, coarse
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.token_edit import Trial, neighbor_class
 
 Evidence = dict[str, float]
-CONDITIONS = frozenset(b"if while for switch catch elif elsif elseif foreach match until unless".split())
+CONDITION_WORDS = frozenset(b"if while for switch catch elif elsif elseif foreach match until unless".split())
 """Words before a condition in brackets."""
-CALLABLE = ("word", "close")
-WRONG_PARTNER = 3
+CALLABLE_KINDS = ("word", "close")
+WRONG_PARTNER_LINES = 3
 """How many lines that are indented wrong a pair of two kinds of brackets counts for."""
 
 
-class Pairing:
+class BracketEvidence:
     """The pairs of brackets of a text."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: BrokenText) -> None:
         self._scene = scene
         self._tokens = scene.tokens
 
@@ -43,9 +43,9 @@ class Pairing:
         if before is None:
             return
         glued = before.end == tokens[opener].start
-        if before.text in CONDITIONS:
-            found["condition before " + (coarse(after) if after else "the end")] = 1.0
-        elif before.kind in CALLABLE and glued:
+        if before.text in CONDITION_WORDS:
+            found["condition before " + (neighbor_class(after) if after else "the end")] = 1.0
+        elif before.kind in CALLABLE_KINDS and glued:
             self._call(trial, commas, found)
         elif trial.token == b")":
             self._group(trial, commas + operators, found)
@@ -66,9 +66,9 @@ class Pairing:
             found[f"{name} for a doubled closer"] = 1.0
         if trial.note in ("split", "half") or before is None or gap >= len(tokens):
             return
-        if before.text in CONDITIONS:
+        if before.text in CONDITION_WORDS:
             found[f"{name} behind a word before a condition"] = 1.0
-        elif before.kind in CALLABLE and before.end == trial.edit.start and not tokens[gap].first:
+        elif before.kind in CALLABLE_KINDS and before.end == trial.edit.start and not tokens[gap].first:
             commas, _ = _inside(tokens[gap:closer])
             arities = self._arities.get(before.text)
             if arities:
@@ -85,7 +85,7 @@ class Pairing:
         _, operators = _inside(self._tokens[at + 1 : last])
         if at and self._tokens[at - 1].kind == "mark" and operators:
             found[f"delete {name}: of a group between operators"] = 1.0
-        if at and self._tokens[at - 1].text in CONDITIONS:
+        if at and self._tokens[at - 1].text in CONDITION_WORDS:
             found[f"delete {name}: of a condition"] = 1.0
 
     def _call(self, trial: Trial, commas: int, found: Evidence) -> None:
@@ -136,7 +136,7 @@ class Pairing:
                 waiting.append((closer, width))
             elif waiting:
                 wanted, own = waiting.pop()
-                out += (first and width != own) + WRONG_PARTNER * (wanted != closer)
+                out += (first and width != own) + WRONG_PARTNER_LINES * (wanted != closer)
         return out + len(waiting)
 
     @cached_property

@@ -8,12 +8,12 @@ from math import log2
 from tree_sitter import Node
 
 from lsp_harness.syntax.lexemes import CLOSERS, ENDS, OPENERS, Lexeme, lexemes
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.evidence.bracket_evidence import Pairing
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.evidence.bracket_evidence import BracketEvidence
 from lsp_harness.syntax.recovery.evidence.quote_evidence import quote_evidence
-from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, Usage, signs
-from lsp_harness.syntax.recovery.token_edit import Trial, class_of, coarse, shown
+from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, TokenUsage, token_signs
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, neighbor_class, token_class
 from lsp_harness.syntax.tree import SyntaxTree, around
 
 Evidence = dict[str, float]
@@ -46,20 +46,20 @@ UNUSUAL = 12.0
 """From this on it does not matter how unusual tokens are in a row."""
 
 
-class Judge:
+class EvidenceCollector:
     """What the rest of a text shows about how it is written, and what that says of an edit."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: BrokenText) -> None:
         self._scene = scene
         self._tokens = scene.tokens
-        self._usage = Usage(scene.tokens)
-        self._pairing = Pairing(scene)
+        self._usage = TokenUsage(scene.tokens)
+        self._pairing = BracketEvidence(scene)
         self._size = min(1.0, len(scene.tokens) / MANY_TOKENS)
         """How much it says that the text has something nowhere else: in a short one next to nothing."""
 
     def before(self, trial: Trial) -> Evidence:
         """What can be seen before an edit is tried."""
-        name = class_of(trial)
+        name = token_class(trial)
         found: Evidence = {f"{trial.action} {name}": 1.0}
         if trial.note:
             found[f"{trial.action} {name}: {trial.note}"] = 1.0
@@ -93,7 +93,7 @@ class Judge:
         found: Evidence = {}
         start = trial.edit.start + (len(trial.edit.new) - len(trial.edit.new.lstrip()))
         width = len(trial.edit.new.strip())
-        name = class_of(trial)
+        name = token_class(trial)
         nodes = around(tree.root, start, start + max(width, 1))
         parent = next((node for node in nodes if node.is_named and node.child_count), tree.root)
         if trial.action != "delete" and name != "indentation":
@@ -101,7 +101,7 @@ class Judge:
             found[f"{name} in {kind}"] = 1.0
         new = {kind for node in nodes[:4] for kind in _kinds(node, 40)} - self._known
         found["unknown structure"] = min(len(new), 4)
-        lines = signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
+        lines = token_signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
         found["unusual lines"], found["unseen in lines"] = rarity * self._size, unseen * self._size
         if trial.token in CLOSERS or trial.token in OPENERS or trial.token[:1] in OPENERS:
@@ -131,11 +131,11 @@ class Judge:
         tokens, gap = self._tokens, trial.at
         before = tokens[gap - 1] if gap else None
         after = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if after is None else "a new line" if after.first else coarse(after)
+        where = "the end" if after is None else "a new line" if after.first else neighbor_class(after)
         found[f"{name} before {where}"] = 1.0
         if after and after.first:
-            found[f"{name} before a line with {coarse(after)}"] = 1.0
-        found[f"{name} after {coarse(before) if before else 'nothing'}"] = 1.0
+            found[f"{name} before a line with {neighbor_class(after)}"] = 1.0
+        found[f"{name} after {neighbor_class(before) if before else 'nothing'}"] = 1.0
         if before:
             end = after.start if after else len(self._scene.data)
             between = self._scene.data[before.end : end]
@@ -160,11 +160,11 @@ class Judge:
         tokens, gap, level = self._tokens, trial.at, trial.opener
         after = tokens[gap] if gap < len(tokens) else None
         opener = tokens[level].text
-        found[f"end of {shown(opener)}" if tokens[level].kind == "keyword" else "end of a word"] = 1.0
+        found[f"end of {decode_token(opener)}" if tokens[level].kind == "keyword" else "end of a word"] = 1.0
         if after:
             width, own = self._scene.indentation(gap), self._scene.indentation(level)
             found[f"end: {'dedent below' if width < own else 'dedent'}"] = 1.0
-            found[f"end before {'closer' if goes_on(after, self._scene.language) else 'statement'}"] = 1.0
+            found[f"end before {'closer' if continues_block(after, self._scene.language) else 'statement'}"] = 1.0
 
     def _deleted(self, trial: Trial, name: str, found: Evidence) -> None:
         tokens, at = self._tokens, trial.at
@@ -176,9 +176,9 @@ class Judge:
         twin = (before is not None and before.text == token.text) or (after is not None and after.text == token.text)
         found[f"delete {name}: {'doubled' if twin else 'single'}"] = 1.0
         if before:
-            found[f"delete {name} after {coarse(before)}"] = 1.0
+            found[f"delete {name} after {neighbor_class(before)}"] = 1.0
         if after:
-            found[f"delete {name} before {'a new line' if after.first else coarse(after)}"] = 1.0
+            found[f"delete {name} before {'a new line' if after.first else neighbor_class(after)}"] = 1.0
         kind = "blanks" if before and after and before.end < token.start and token.end < after.start else "glued"
         found[f"delete {name}: {kind}"] = 1.0
         if token.first:
@@ -191,12 +191,12 @@ class Judge:
                 found[f"delete {name}: of an empty pair"] = 1.0
 
 
-def alternative(number: int) -> Evidence:
+def no_edit_evidence(number: int) -> Evidence:
     """What is observed of the case that none of so many edits is what was meant."""
     return {"nothing": 1.0, "nothing beside several": log2(max(number, 1))}
 
 
-def compare(observed: Sequence[Evidence]) -> None:
+def add_comparisons(observed: Sequence[Evidence]) -> None:
     """Add to what was observed of each edit what only shows beside the others: that another one leaves the text better indented."""
     for name in ("brackets out of line", "ends out of line"):
         least = min((found[name] for found in observed if name in found), default=0.0)

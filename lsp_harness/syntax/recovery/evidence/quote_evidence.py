@@ -3,17 +3,17 @@
 import re
 
 from lsp_harness.syntax.lexemes import OPENERS
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.token_edit import Trial, shown
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token
 
 Evidence = dict[str, float]
-CODE = re.compile(rb"[,;]\s*[\w$]+\s*[=(\[]|\)\s*[;,{)]|=>|\w\(|, $")
+LOOKS_LIKE_CODE = re.compile(rb"[,;]\s*[\w$]+\s*[=(\[]|\)\s*[;,{)]|=>|\w\(|, $")
 """What is rather code than words."""
-LONGEST = 60
+MAX_LENGTH_BYTES = 60
 """Bytes of a string from which on its length says no more."""
 
 
-def quote_evidence(scene: Scene, trial: Trial, found: Evidence) -> None:
+def quote_evidence(scene: BrokenText, trial: Trial, found: Evidence) -> None:
     """What speaks for and against a quote that is inserted or deleted."""
     data, at = scene.data, trial.edit.start
     end = trial.edit.end
@@ -46,8 +46,8 @@ def quote_evidence(scene: Scene, trial: Trial, found: Evidence) -> None:
         rest = before + behind[len(content) :] if trial.note == "opening" else before[: -len(content) or None] + behind
         found[f"{act}: rest balanced"] = float(_balanced(rest))
         found[f"{act}: empty"] = float(not content)
-        found[f"{act}: code inside"] = float(CODE.search(content) is not None)
-        found[f"{act}: length"] = min(len(content), LONGEST) / 10
+        found[f"{act}: code inside"] = float(LOOKS_LIKE_CODE.search(content) is not None)
+        found[f"{act}: length"] = min(len(content), MAX_LENGTH_BYTES) / 10
         whole = quote + content + quote
         found[f"{act}: same string elsewhere"] = float(data.count(whole) > 0)
         found[f"{act}: blank at an end"] = float(content[:1] == b" " or content[-1:] == b" ")
@@ -58,7 +58,7 @@ def _letter(byte: bytes) -> str:
         return "an end"
     if byte.isalnum() or byte == b"_" or byte[0] > 127:
         return "a letter"
-    return "a blank" if byte.isspace() else shown(byte)
+    return "a blank" if byte.isspace() else decode_token(byte)
 
 
 def _balanced(text: bytes) -> bool:

@@ -7,40 +7,40 @@ from itertools import pairwise
 from math import log
 
 from lsp_harness.syntax.lexemes import Lexeme
-from lsp_harness.syntax.recovery.token_edit import Trial, shown
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token
 
 SMOOTHING = 0.3
 """How often a row is taken to be seen that is nowhere in the text."""
-KINDS = 20
+POSSIBLE_TOKENS = 20
 """How many tokens are taken to be possible after two others."""
 NEW_LINE = "\n"
 
 
-class Usage:
+class TokenUsage:
     """The rows of three tokens of a text, counted."""
 
     def __init__(self, tokens: Sequence[Lexeme]) -> None:
         self._tokens = tokens
 
-    def rarity(self, signs: Sequence[str]) -> tuple[float, float]:
+    def rarity(self, row: Sequence[str]) -> tuple[float, float]:
         """How unlikely a row is after its first two tokens (in nats), and how many of its threes the text does not have."""
         triples, pairs = self._counts
         total = unseen = 0.0
-        for first, second, third in zip(signs, signs[1:], signs[2:], strict=False):
+        for first, second, third in zip(row, row[1:], row[2:], strict=False):
             count = triples[first, second, third]
             unseen += not count
-            total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * KINDS))
+            total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * POSSIBLE_TOKENS))
         return total, unseen
 
     def around(self, trial: Trial) -> list[str]:
         """The tokens around an edit as they are after it: two on each side, and the new one."""
         tokens, at = self._tokens, trial.at
         skip = 0 if trial.action == "insert" else 1
-        left = signs(tokens[max(0, at - 2) : at])[-2:]
-        right = signs(tokens[at + skip : at + skip + 2])
+        left = token_signs(tokens[max(0, at - 2) : at])[-2:]
+        right = token_signs(tokens[at + skip : at + skip + 2])
         if skip and at + 1 < len(tokens) and not tokens[at + 1].first and tokens[at].first:
             right = [NEW_LINE, *right]
-        new = [] if trial.action == "delete" else [shown(trial.token)]
+        new = [] if trial.action == "delete" else [decode_token(trial.token)]
         if trial.edit.new.startswith(b"\n"):
             new = [NEW_LINE, *new]
         return [*left, *new, *right][: len(left) + len(new) + 2]
@@ -51,7 +51,7 @@ class Usage:
 
     @cached_property
     def _counts(self) -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
-        row = signs(self._tokens)
+        row = token_signs(self._tokens)
         return Counter(zip(row, row[1:], row[2:], strict=False)), Counter(pairwise(row))
 
     @cached_property
@@ -60,11 +60,11 @@ class Usage:
         return Counter(zip(texts, texts[1:], texts[2:], strict=False))
 
 
-def signs(tokens: Sequence[Lexeme]) -> list[str]:
+def token_signs(tokens: Sequence[Lexeme]) -> list[str]:
     """Tokens as what they do: signs and keywords by their letters, all else by its kind, and where lines begin."""
     found: list[str] = []
     for token in tokens:
         if token.first:
             found.append(NEW_LINE)
-        found.append(shown(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
+        found.append(decode_token(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
     return found

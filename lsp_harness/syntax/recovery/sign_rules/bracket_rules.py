@@ -10,16 +10,16 @@ STATEMENT_WORDS = frozenset(
     b"const let var return if for while def class import export public private protected static".split()
 )
 
-SHALLOW = 5
+MAX_OUTER_DEPTH = 5
 """So deep in the tree is what stands outside of all functions, at most."""
 
 BARE_BLOCKS = frozenset({"statement_block", "block", "compound_statement"})
 
-OPERAND = re.compile("binary|unary|boolean_operator|comparison|assignment|declarator|argument")
+OPERAND_PARENT = re.compile("binary|unary|boolean_operator|comparison|assignment|declarator|argument")
 """What does not ask for parentheses around what is in it."""
 
 
-def opener(sign: SignPlace) -> str:
+def check_opener(sign: SignPlace) -> str:
     ahead = WORD_AFTER.match(sign.after)
     if ahead and ahead[1] in STATEMENT_WORDS:
         return "around a statement"
@@ -27,7 +27,7 @@ def opener(sign: SignPlace) -> str:
         sign.language == "go"
         and sign.parent.parent
         and sign.parent.parent.type == "func_literal"
-        and len(sign.nodes) <= SHALLOW
+        and len(sign.nodes) <= MAX_OUTER_DEPTH
     ):
         return "where the function has no name"
     word = WORD_BEFORE.search(sign.before)
@@ -42,7 +42,7 @@ def opener(sign: SignPlace) -> str:
     return _group(sign)
 
 
-def closer(sign: SignPlace) -> str:
+def check_closer(sign: SignPlace) -> str:
     ahead = sign.after.split(b"\n")[0].lstrip()
     if sign.before.rstrip().endswith(b"(") and (WORD_AFTER.match(ahead) or ahead[:1] in (b"(", b"|", b'"', b"'")):
         return "before the arguments"
@@ -51,13 +51,13 @@ def closer(sign: SignPlace) -> str:
 
 def _group(sign: SignPlace) -> str:
     """Parentheses around one word or number of an expression."""
-    if not sign.parent.type.startswith("parenthesized") or not OPERAND.search(sign.outside(0)):
+    if not sign.parent.type.startswith("parenthesized") or not OPERAND_PARENT.search(sign.outside(0)):
         return ""
     inner = sign.parent.named_children
     return "around one word, which needs no parentheses" if len(inner) == 1 and not inner[0].named_child_count else ""
 
 
-def opening_brace(sign: SignPlace) -> str:
+def check_opening_brace(sign: SignPlace) -> str:
     bare = sign.parent.type in BARE_BLOCKS and sign.outside(0) in BARE_BLOCKS | {
         "program",
         "source_file",
@@ -67,7 +67,7 @@ def opening_brace(sign: SignPlace) -> str:
     return "that begins a block of nothing" if bare else ""
 
 
-def closing_brace(sign: SignPlace) -> str:
+def check_closing_brace(sign: SignPlace) -> str:
     if sign.before.endswith(b"{$"):
         return "around a sign that is part of the mark"
     rest = sign.after.split(b"\n")[0].lstrip()

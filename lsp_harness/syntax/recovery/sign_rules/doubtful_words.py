@@ -4,15 +4,15 @@ import re
 
 from lsp_harness.syntax.lexemes import keywords
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace
-from lsp_harness.text.misspelling import distance
+from lsp_harness.text.misspelling import edit_distance
 from lsp_harness.text.position import decode
 
-DEFINING = re.compile(rb"\b(?:def|func|fn|function)\s+\w+\s*\Z")
+DEFINITION_BEFORE = re.compile(rb"\b(?:def|func|fn|function)\s+\w+\s*\Z")
 
 CHAIN_BEFORE = re.compile(rb"([A-Za-z_]\w*)(?:\.\w+)+\s*\Z")
 TYPE_WORDS = frozenset({b"const", b"final", b"unsigned"})
 """Words that begin the type of a parameter, and end no name."""
-VALUES = frozenset(
+VALUE_WORDS = frozenset(
     [
         "this",
         "self",
@@ -66,11 +66,11 @@ VALUES = frozenset(
 )
 """Keywords that may stand beside an operator: values, types, and words that begin an expression."""
 
-SHORTEST_PART = 3
-SHORTEST_KEYWORD = 3
+MIN_PART_LENGTH = 3
+MIN_KEYWORD_LENGTH = 3
 
 
-def misspelt_keyword(sign: SignPlace) -> str:
+def find_misspelt_keyword(sign: SignPlace) -> str:
     """
     A word beside the sign that the text has nowhere else, and that is one slip away from a keyword."""
     for pattern, text in ((WORD_BEFORE, sign.before), (WORD_AFTER, sign.after)):
@@ -78,24 +78,24 @@ def misspelt_keyword(sign: SignPlace) -> str:
             continue
         word = found[1]
         known = keywords(sign.tree.language)
-        if word in known or len(word) < SHORTEST_KEYWORD - 1 or not word.isalpha() or sign.times(word) > 1:
+        if word in known or len(word) < MIN_KEYWORD_LENGTH - 1 or not word.isalpha() or sign.times(word) > 1:
             continue
         written = decode(word)
-        if any(len(one) >= SHORTEST_KEYWORD and distance(written, decode(one), 1) == 1 for one in known):
+        if any(len(one) >= MIN_KEYWORD_LENGTH and edit_distance(written, decode(one), 1) == 1 for one in known):
             return written
     return ""
 
 
-def keyword_beside(sign: SignPlace) -> str:
+def find_adjacent_keyword(sign: SignPlace) -> str:
     """A keyword beside the sign that stands for no value."""
     known = keywords(sign.tree.language)
     for found in (WORD_BEFORE.search(sign.before), WORD_AFTER.match(sign.after.split(b"\n")[0])):
-        if found and found[1] in known and decode(found[1]) not in VALUES:
+        if found and found[1] in known and decode(found[1]) not in VALUE_WORDS:
             return decode(found[1])
     return ""
 
 
-def joined_words(sign: SignPlace) -> str:
+def find_joined_words(sign: SignPlace) -> str:
     """A word beside the sign that the text has nowhere else, and that is made of two that it has: the bracket may be missing in between."""
     chain = CHAIN_BEFORE.search(sign.before)
     if chain and sign.times(chain[1]) == 1 and any(sign.times(chain[1][:at]) for at in range(2, len(chain[1]) - 2)):
@@ -114,7 +114,7 @@ def joined_words(sign: SignPlace) -> str:
             ):
                 return decode(word)
             if (
-                DEFINING.search(sign.before)
+                DEFINITION_BEFORE.search(sign.before)
                 and sign.times(second)
                 and not second.isdigit()
                 and not _is_bound(sign, second)
@@ -125,13 +125,15 @@ def joined_words(sign: SignPlace) -> str:
 
 def _is_seam(sign: SignPlace, first: bytes, second: bytes) -> bool:
     """Whether two parts of a word were likely parted by a bracket: the text has one of them, and no name is written so at the seam."""
-    if first.endswith(b"_") or not second[:1].islower() or len(second) < SHORTEST_PART:
+    if first.endswith(b"_") or not second[:1].islower() or len(second) < MIN_PART_LENGTH:
         return False
-    return bool(sign.times(first) if len(first) > SHORTEST_PART else sign.times(second) and len(second) > SHORTEST_PART)
+    return bool(
+        sign.times(first) if len(first) > MIN_PART_LENGTH else sign.times(second) and len(second) > MIN_PART_LENGTH
+    )
 
 
 def _is_known(sign: SignPlace, word: bytes) -> bool:
-    return word in keywords(sign.tree.language) or decode(word) in VALUES or sign.times(word) > 0
+    return word in keywords(sign.tree.language) or decode(word) in VALUE_WORDS or sign.times(word) > 0
 
 
 def _is_bound(sign: SignPlace, word: bytes) -> bool:

@@ -4,47 +4,52 @@ import re
 from collections.abc import Callable, Mapping
 
 from lsp_harness.syntax.lexemes import keywords
-from lsp_harness.syntax.recovery.sign_rules.bracket_rules import closer, closing_brace, opener, opening_brace
+from lsp_harness.syntax.recovery.sign_rules.bracket_rules import (
+    check_closer,
+    check_closing_brace,
+    check_opener,
+    check_opening_brace,
+)
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace, is_written_before
 from lsp_harness.text.position import decode
 
-SEQUENCES = frozenset({"sequence_expression", "comma_expression"})
+SEQUENCE_NODES = frozenset({"sequence_expression", "comma_expression"})
 
-ASSIGNMENTS = frozenset({"assignment_expression", "assignment_statement", "assignment"})
+ASSIGNMENT_NODES = frozenset({"assignment_expression", "assignment_statement", "assignment"})
 
-ASSIGNING = re.compile(
+ASSIGNMENT_PARENT = re.compile(
     r"\A(?:expression_statement|statements?|body\w*|program|module|for\w*|assignment\w*|begin\w*|then|else|ensure|rescue|do)\Z|block"
 )
 """What an assignment may be directly in."""
 
-CONDITION = re.compile(
+COMPARISON_PARENT = re.compile(
     r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator|match_arm|when|do_statement|for_statement)"
 )
 """What a comparison decides about."""
 
-DECIDED = re.compile(
+NO_CONDITION_PARENT = re.compile(
     r"statement\Z|\A(?:block|body|program|module|array|list|dictionary|object|hash|pair|argument)|element|declarat"
 )
 
-UNASSIGNED = re.compile("call|binary|literal|string|number|invocation")
+UNASSIGNABLE = re.compile("call|binary|literal|string|number|invocation")
 """Expressions that nothing is assigned to."""
 
-DECLARED = frozenset({"rust", "c", "cpp", "java", "csharp", "javascript", "typescript", "tsx", "go"})
+DECLARING_LANGUAGES = frozenset({"rust", "c", "cpp", "java", "csharp", "javascript", "typescript", "tsx", "go"})
 """Languages in which nothing is assigned to a name that is not declared."""
 
-SEMICOLONS = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp", "go"})
+SEMICOLON_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp", "go"})
 
 RECEIVERS = frozenset({"self", "this", "cls", "super", "base", "parent", "Self"})
 
-BLANKS_BESIDE = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
+BLANKS_BESIDE_COMMA = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 
 
 def _comma(sign: SignPlace) -> str:
-    if BLANKS_BESIDE.search(sign.before[-2:] + b"," + sign.after[:3]):
+    if BLANKS_BESIDE_COMMA.search(sign.before[-2:] + b"," + sign.after[:3]):
         return "into a gap of two blanks, where an operator may be missing"
     kind, node = sign.parent.type, sign.parent
-    bare = kind in SEQUENCES and sign.within(r"\Afor") < 0
+    bare = kind in SEQUENCE_NODES and sign.within(r"\Afor") < 0
     if kind.startswith("with_"):
         return "where `as` may be missing"
     if sign.language == "python" and kind in ("expression_list", "tuple"):
@@ -56,7 +61,7 @@ def _comma(sign: SignPlace) -> str:
 
 
 def _semicolon(sign: SignPlace) -> str:
-    if sign.language not in SEMICOLONS:
+    if sign.language not in SEMICOLON_LANGUAGES:
         return ""
     rest, _, below = sign.after.partition(b"\n")
     rest = rest.strip()
@@ -79,7 +84,7 @@ def _semicolon(sign: SignPlace) -> str:
 def _assignment(sign: SignPlace) -> str:
     if sign.parent.type == "object_assignment_pattern" and sign.outside(0) == "object":
         return "into an object, which has `:` there"
-    if sign.parent.type not in ASSIGNMENTS:
+    if sign.parent.type not in ASSIGNMENT_NODES:
         return ""
     left = sign.parent.child_by_field_name("left")
     word = left.text if left is not None else None
@@ -87,16 +92,16 @@ def _assignment(sign: SignPlace) -> str:
         return "behind a name that is used before, where another operator may be missing"
     if sign.language == "python":
         return ""
-    if not ASSIGNING.search(sign.outside(0)):
+    if not ASSIGNMENT_PARENT.search(sign.outside(0)):
         return "into an expression, where another operator may be missing"
-    if left is not None and UNASSIGNED.search(left.type):
+    if left is not None and UNASSIGNABLE.search(left.type):
         return "behind a value that nothing can be assigned to"
     if sign.language == "rust" and sign.outside(0) == "block":
         return "into the value of a block, where another operator may be missing"
     if word and is_written_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
     bare = left is not None and left.named_child_count == (left.type == "expression_list")
-    if sign.language in DECLARED and bare and word and sign.times(word) == 1:
+    if sign.language in DECLARING_LANGUAGES and bare and word and sign.times(word) == 1:
         return f"behind `{decode(word)}`, which is declared nowhere"
     return ""
 
@@ -105,9 +110,9 @@ def _comparison(sign: SignPlace) -> str:
     if not sign.replaced:
         return "where another operator may be missing"
     for node in sign.nodes[1:]:
-        if CONDITION.match(node.type):
+        if COMPARISON_PARENT.match(node.type):
             return ""
-        if DECIDED.search(node.type):
+        if NO_CONDITION_PARENT.search(node.type):
             break
     return "where nothing is decided"
 
@@ -196,11 +201,11 @@ RULES: Mapping[str, Callable[[SignPlace], str]] = {
     "->": _arrow,
     "=>": _arrow,
     ":": _colon,
-    "(": opener,
-    ")": closer,
+    "(": check_opener,
+    ")": check_closer,
     "do": _block_word,
-    "{": opening_brace,
-    "}": closing_brace,
+    "{": check_opening_brace,
+    "}": check_closing_brace,
     ":=": _declaration,
     "[": lambda sign: "",
 }
