@@ -57,7 +57,7 @@ def real_edits(repo: Path | None) -> list[RealEdit]:
 
 def secret(edit: RealEdit) -> bool:
     """Whether the file has lines that are never given to a model."""
-    return bool(secret_lines(Document.of(edit.path, edit.before + edit.text + edit.after)))
+    return bool(secret_lines(Document.from_text(edit.path, edit.before + edit.text + edit.after)))
 
 
 def distinct(edits: Sequence[RealEdit], count: int) -> list[RealEdit]:

@@ -48,13 +48,13 @@ class Editor:
         self._ahead: asyncio.Task[None] | None = None
         self.background: list[Timing] = []
         self.path = edit.path
-        self.document = Document.of(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
+        self.document = Document.from_text(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
         self.tree = parse(self.document)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Change the document; offsets are bytes."""
         change = Edit(start, end, encode(text))
-        before, self.document = self.document, self.document.edited(change, self.document.version + 1)
+        before, self.document = self.document, self.document.apply_edit(change, self.document.version + 1)
         self.tree = self.tree.edited(before, change, self.document) if self.tree else None
 
     async def complete(self, offset: int, n_predict: int, began: float | None = None) -> Timing:

@@ -110,7 +110,7 @@ def check_folder(folder: Path, command: str, text: str) -> None:
 
 def offset_of(document: Document, line: int, column: int) -> int:
     """Byte offset of a line and a column in characters, both from 1."""
-    if line > (lines := len(document.starts)):
+    if line > (lines := len(document.line_starts)):
         raise UsageError(f"the file has {format_count(lines, 'line')}; line {line} is past its end")
     return document.offset(Position(line - 1, column - 1), "utf-32")
 

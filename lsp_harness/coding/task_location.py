@@ -168,7 +168,7 @@ def _worth(hit: Hit, task: str) -> float:
 def _whole(hit: Hit, texts: Texts) -> Candidate | None:
     """The declaration of a hit as the text has it now, or its lines where it is in none."""
     document = texts(hit.path)
-    if document is None or document.binary:
+    if document is None or document.is_binary:
         return None
     data = document.data
     for one in sorted(_called(document, hit), key=lambda one: abs(one.line - hit.line))[:1]:

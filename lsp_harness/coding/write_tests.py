@@ -70,7 +70,7 @@ def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
 
 
 def _column(tree: SyntaxTree, offset: int) -> int:
-    return offset - tree.document.starts[tree.document.line_of(offset)]
+    return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
 def _whole(before: str, text: str, uri: str) -> str:
@@ -78,7 +78,7 @@ def _whole(before: str, text: str, uri: str) -> str:
     lines = text.rstrip().split("\n")
     while lines:
         rest = "\n".join(lines).rstrip()
-        tree = parse(Document.of(uri, f"{before}{rest}\n", language="python"))
+        tree = parse(Document.from_text(uri, f"{before}{rest}\n", language="python"))
         if tree and not faults(tree):
             return rest
         lines.pop()
@@ -129,7 +129,7 @@ class WriteTests:
 
     async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
         """The last whole lines of the test file, as a completion there has them, and what they cost."""
-        document = Document.of(self.job.document.uri, text, language="python")
+        document = Document.from_text(self.job.document.uri, text, language="python")
         _, near, cost = await window.before(document, len(document.data), share, self.job.engine.count)
         if not near.endswith(line := text.rpartition("\n")[2]):
             raise work.failed(

@@ -288,7 +288,7 @@ class Completer:
 
     def _allowed(self, document: Document, offset: int, path: str) -> bool:
         """Whether anything may be asked about this place at all."""
-        if document.binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
+        if document.is_binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
             return False
         return document.line_of(offset) not in secret_lines(document)
 

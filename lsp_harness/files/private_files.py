@@ -36,7 +36,7 @@ class PrivateFiles:
         for found in dict.fromkeys(one for name in said for one in self._files(name)):
             if is_secret_path(str(found)):
                 return SECRET_REASON
-            if by := self._ignores.by(found):
+            if by := self._ignores.ignoring_file(found):
                 return f"ignored by {by}"
         return ""
 

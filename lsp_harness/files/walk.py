@@ -36,7 +36,7 @@ def walk(root: Path, ignores: IgnoreFiles) -> Iterator[WorkspaceFile | SkippedFi
     Links are not followed: what they lead to is found where it lies, or is none of the workspace.
     """
     top = str(root)
-    todo = [(top, ignores.above(root))]
+    todo = [(top, ignores.rules_above(root))]
     while todo:
         folder, outer = todo.pop()
         try:
@@ -47,7 +47,7 @@ def walk(root: Path, ignores: IgnoreFiles) -> Iterator[WorkspaceFile | SkippedFi
             continue
         if folder != top and not SKIP_MARKERS.isdisjoint(entry.name for entry in entries):
             continue
-        rules = ignores.within(folder, outer)
+        rules = ignores.rules_within(folder, outer)
         for entry in entries:
             try:
                 if entry.is_symlink():

@@ -172,4 +172,4 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
         if document.uri == uri or ((named := local_path(document.uri)) and is_same_file(named, file)):
             return document, False
     new = not file.exists()
-    return Document.of(uri, b"" if new else read_file(file), language="python"), new
+    return Document.from_text(uri, b"" if new else read_file(file), language="python"), new

@@ -103,7 +103,7 @@ class Harness:
         before, after = self.documents.change(uri, edit, version)
         record_typing()
         if self._recent:
-            grown = len(after.starts) - len(before.starts)
+            grown = len(after.line_starts) - len(before.line_starts)
             self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
         self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + before_cursor(edit.new)
@@ -150,7 +150,7 @@ class Harness:
 
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
-        why = self.kept.why(snapshot.document.uri, snapshot.path)
+        why = self.kept.reason(snapshot.document.uri, snapshot.path)
         return f"{why}, so it is not sent to the model" if why else ""
 
     def _edited(self) -> list[Snapshot]:
@@ -283,7 +283,7 @@ class Harness:
         """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
         if not self.trusted:
             return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
-        if snapshot.document.binary:
+        if snapshot.document.is_binary:
             return NotText(f"{snapshot.path} is a binary file, not a text file")
         if unparsed := self._parsed.why_not(snapshot.document.uri):
             return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
@@ -308,7 +308,7 @@ class Harness:
             *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
-            session=tuple(self.log.summary.about(snapshot.path, self.kept.in_workspace)),
+            session=tuple(self.log.summary.about(snapshot.path, self.kept.is_private)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -420,9 +420,9 @@ class Harness:
             from lsp_harness.context.repository_context import Elsewhere
             from lsp_harness.context.sources.recent_edits import Recent
 
-            restraint = Restraint(self.config.quiet, self._typed, self.kept.why)
+            restraint = Restraint(self.config.quiet, self._typed, self.kept.reason)
             # from now on there is somebody to ask for it
-            self._recent = Recent(self.documents.find, self.kept.why)
+            self._recent = Recent(self.documents.find, self.kept.reason)
             elsewhere = Elsewhere(self.known or self.indexes, self.engine.count, self._recent)
             settings, eager = self.config.completion, self.eager and self.trusted
             self._completer = Completer(self.engine, settings, restraint, eager=eager, elsewhere=elsewhere)
@@ -443,7 +443,7 @@ class Harness:
 
             publish: Published = lambda uri, held: self.on_findings(uri, held)
             places = (self.documents, self.ruff, self.config.verification)
-            self._watch = Watch(*places, publish, lambda: self.log, self.kept.why)
+            self._watch = Watch(*places, publish, lambda: self.log, self.kept.reason)
         return self._watch
 
     @property

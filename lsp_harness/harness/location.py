@@ -47,7 +47,7 @@ class Located:
     def span(self, one: Candidate) -> Span:
         """Its whole lines."""
         document = self.texts[one.path]
-        return Span(document.starts[one.first - 1], document.line_span(one.last - 1)[1])
+        return Span(document.line_starts[one.first - 1], document.line_span(one.last - 1)[1])
 
 
 def check(config: Config, task: str, otherwise: str) -> None:
@@ -70,9 +70,9 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
     def text(path: str) -> Document | None:
         file = root / path
         try:
-            if kept.why(file.as_uri()):
+            if kept.reason(file.as_uri()):
                 return None
-            return (opened or {}).get(path) or Document.of(file.as_uri(), read_file(file, LIMIT))
+            return (opened or {}).get(path) or Document.from_text(file.as_uri(), read_file(file, LIMIT))
         except (OSError, FileProblem):
             return None
 

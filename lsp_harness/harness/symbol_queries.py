@@ -78,12 +78,12 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
 def open_texts(harness: "Harness") -> list[Snapshot]:
     """The open texts that are files of the workspace."""
     snapshots = [harness.snapshot_of(document) for document in harness.documents]
-    return [one for one in snapshots if one.root and not one.document.binary]
+    return [one for one in snapshots if one.root and not one.document.is_binary]
 
 
 def _spot(snapshot: Snapshot, file: Path, one: "Declaration", within: str) -> Spot:
     document = snapshot.document
-    span = Span(document.starts[document.line_of(one.named)], one.named)
+    span = Span(document.line_starts[document.line_of(one.named)], one.named)
     return Spot(
         document.uri, file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within
     )

@@ -1,13 +1,17 @@
-"""What a single line of code looks like: its indentation, whether it opens or closes a block."""
+"""Properties of a single line of code: its indentation, and whether it opens or closes a block."""
 
 import re
 
-TAB_COLUMNS = 4  # columns of a tab when widths are compared; both sides of a comparison use it
+TAB_COLUMNS = 4
+"""Columns of a tab when indentations are compared. Both sides of a comparison use it."""
 HASH_COMMENT_LANGUAGES = frozenset(
     {"python", "ruby", "shellscript", "bash", "sh", "yaml", "toml", "makefile", "r", "perl", "elixir"}
 )
+"""Languages whose line comments begin with `#`."""
 BLOCK_WORD_LANGUAGES = frozenset({"ruby", "lua", "shellscript", "bash", "sh", "elixir", "julia"})
+"""Languages in which a word opens a block."""
 MARKUP_LANGUAGES = frozenset({"html", "xml", "svg", "vue", "svelte", "javascriptreact", "typescriptreact"})
+"""Languages in which a tag opens a block."""
 PROSE_LANGUAGES = frozenset({"markdown", "plaintext", "restructuredtext", "latex", "mdx"})
 
 INDENTATION = re.compile(r"[ \t]*")
@@ -29,7 +33,7 @@ CONTINUES_STATEMENT = re.compile(
 
 
 def to_lf(text: str) -> str:
-    """Any of the protocol's three terminators becomes one; `splitlines` would split at form feeds as well."""
+    """Replace each of the three line ends of the protocol with `\\n`. `str.splitlines` also splits at form feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -38,32 +42,36 @@ def is_blank(line: str) -> bool:
 
 
 def indentation_of(line: str) -> str:
+    """Return the blanks and tabs at the beginning of a line."""
     match = INDENTATION.match(line)
     return match.group() if match else ""
 
 
-def indentation_columns(indent: str) -> int:
-    return len(indent.expandtabs(TAB_COLUMNS))
+def indentation_columns(indentation: str) -> int:
+    return len(indentation.expandtabs(TAB_COLUMNS))
 
 
 def line_depth(line: str) -> int:
-    """Columns of indentation."""
+    """Return the columns of the indentation of a line."""
     return indentation_columns(indentation_of(line))
 
 
 def is_lone_closer(line: str) -> bool:
-    """A line with nothing on it but what ends a block."""
+    """Return whether a line has only the end of a block on it."""
     return LONE_CLOSER.fullmatch(line) is not None
 
 
 def strip_comment(line: str, language: str) -> str:
-    """The line without its trailing comment or blanks. A marker inside a string costs at most a missed rule."""
-    is_comment = HASH_COMMENT if language in HASH_COMMENT_LANGUAGES else SLASH_COMMENT
-    return is_comment.sub("", line).rstrip()
+    """Remove the trailing comment and blanks of a line.
+
+    A comment mark inside a string is taken for a comment. The consequence is only that a rule does not match.
+    """
+    pattern = HASH_COMMENT if language in HASH_COMMENT_LANGUAGES else SLASH_COMMENT
+    return pattern.sub("", line).rstrip()
 
 
 def is_comment(line: str, language: str) -> bool:
-    """Whether the line is nothing but a comment, or ends a docstring."""
+    """Return whether a line is only a comment, or ends a docstring."""
     bare = line.strip()
     if bare.endswith(('"""', "'''")):
         return True
@@ -71,7 +79,7 @@ def is_comment(line: str, language: str) -> bool:
 
 
 def opens_block(line: str, language: str) -> bool:
-    """Whether the line leaves statements to be written below it, one level deeper."""
+    """Return whether the statements below a line must be indented one level deeper."""
     bare = strip_comment(line, language)
     if not bare:
         return False

@@ -109,11 +109,11 @@ class Ruff:
             argv += _bounded(file)
         argv += ["--stdin-filename", str(file), "-"]
         ran = await tool_run.run_tool(argv, stdin=text, cwd=root if root and root.is_dir() else None)
-        if ran.code is None:
+        if ran.exit_code is None:
             raise RuffFailed("ruff took too long")
-        if ran.code not in (0, 1):
-            raise RuffFailed(f"ruff failed: {_cause(decode(ran.err))}")
-        return cast("list[Json]", json.loads(ran.out or b"[]"))
+        if ran.exit_code not in (0, 1):
+            raise RuffFailed(f"ruff failed: {_cause(decode(ran.stderr))}")
+        return cast("list[Json]", json.loads(ran.stdout or b"[]"))
 
     async def _prove(self, file: Path, root: Path | None) -> None:
         """Make sure that ruff reads a file of which it has said nothing. Raises RuffFailed where it does not."""

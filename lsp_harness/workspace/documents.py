@@ -76,7 +76,7 @@ class Documents:
     def change(self, uri: str, edit: Edit, version: int) -> tuple[Document, Document]:
         """Apply one edit and return the text before and after. Several edits may lead to one version."""
         before = self.get(uri)
-        after = before.edited(edit, max(version, before.version))
+        after = before.apply_edit(edit, max(version, before.version))
         self._open[uri] = after
         return before, after
 

@@ -34,7 +34,7 @@ class OpenedTexts:
         uris = {one.document.uri for one in edited}
         self._known = {uri: text for uri, text in self._known.items() if uri in uris}
         for snapshot in edited:
-            if snapshot.root != root or snapshot.document.binary:
+            if snapshot.root != root or snapshot.document.is_binary:
                 continue
             uri = snapshot.document.uri
             if uri not in self._known or self._known[uri][0] is not snapshot.document:

@@ -134,7 +134,7 @@ class Parsed:
         text = self._texts.get(document.uri) or _Text()
         if text.tree and text.tree.document.data == document.data:
             return text.tree
-        if document.binary or language_for(document.language, document.uri) is None:
+        if document.is_binary or language_for(document.language, document.uri) is None:
             return None
         if live:
             self._texts[document.uri] = text

@@ -24,12 +24,12 @@ class Dismissed:
 
     @classmethod
     def at(cls, document: Document, offset: int) -> "Dismissed":
-        line = document.starts[document.line_of(offset)]
+        line = document.line_starts[document.line_of(offset)]
         return cls(line, document.data[line:offset])
 
     def covers(self, document: Document, offset: int) -> bool:
         """Whether the cursor is still at this place."""
-        line = document.starts[document.line_of(offset)]
+        line = document.line_starts[document.line_of(offset)]
         return line == self.line and _alike(decode(self.before), decode(document.data[line:offset]))
 
     def after(self, edit: Edit) -> "Dismissed | None":

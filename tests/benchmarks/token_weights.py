@@ -49,7 +49,7 @@ def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
             row = json.loads(line) if line else {}
             if not row or row.get("diagnostic"):
                 continue
-            tree = parse(Document.of("x", row["text"], language=row["language"]))
+            tree = parse(Document.from_text("x", row["text"], language=row["language"]))
             if tree and (faults(tree) or (row["language"] == "python" and python_fault(tree.data))):
                 yield row, tree
 

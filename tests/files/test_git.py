@@ -78,7 +78,7 @@ def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
             for _ in range(20)
         }
         wanted, ours = ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
-        assert {name for name in names if ours.by(tmp_path / os.fsdecode(name))} == wanted, lines
+        assert {name for name in names if ours.ignoring_file(tmp_path / os.fsdecode(name))} == wanted, lines
         ignored += len(wanted)
     assert ignored > ROUNDS
 

@@ -69,12 +69,12 @@ SLOW = {
 def test_what_could_fit_in_many_ways_is_answered(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("".join(f"{pattern}\n" for pattern in SLOW) + "c.py\n")
     for name in SLOW.values():
-        assert IgnoreFiles([tmp_path]).by(tmp_path / name) == ""
-    assert IgnoreFiles([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
+        assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / name) == ""
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "c.py") == ".gitignore"
 
 
 def test_of_a_range_that_goes_backwards_git_takes_the_first_character(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("[b-a].py\nc.py\n")
-    assert IgnoreFiles([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
-    assert IgnoreFiles([tmp_path]).by(tmp_path / "b.py") == ".gitignore"
-    assert IgnoreFiles([tmp_path]).by(tmp_path / "a.py") == ""
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "c.py") == ".gitignore"
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "b.py") == ".gitignore"
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py") == ""

@@ -53,7 +53,7 @@ def test_files_that_are_not(path: str) -> None:
     ],
 )
 def test_lines_that_hold_a_secret(text: str) -> None:
-    assert secret_lines(Document.of("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
+    assert secret_lines(Document.from_text("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_lines_that_hold_a_secret(text: str) -> None:
     ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
 )
 def test_lines_that_only_look_a_little_like_it(text: str) -> None:
-    assert not secret_lines(Document.of("file:///a.py", text))
+    assert not secret_lines(Document.from_text("file:///a.py", text))
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_tokens_in_tokens_take_no_longer_than_others() -> None:
 
 def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
     text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
-    assert secret_lines(Document.of("file:///a.py", text)) == {1, 3, 5, 6}
+    assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 
 
 def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
-    assert secret_lines(Document.of("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
-    assert secret_lines(Document.of("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
+    assert secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
+    assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
 
 async def prompt_of(source: str) -> str:

@@ -22,7 +22,7 @@ def seen(root: Path) -> list[str]:
 
 
 def left(root: Path) -> dict[str, str]:
-    return {one.path: one.why for one in walk(root, IgnoreFiles([root])) if isinstance(one, SkippedFile)}
+    return {one.path: one.reason for one in walk(root, IgnoreFiles([root])) if isinstance(one, SkippedFile)}
 
 
 def test_files_are_told_with_their_time_and_size(tmp_path: Path):
@@ -70,8 +70,8 @@ def test_whoever_opens_an_ignored_folder_means_it(tmp_path: Path):
     (tmp_path / "versions/lib/.gitignore").write_text("*.log\n")
     assert seen(tmp_path / "versions/lib") == [".gitignore", "a.py"]
     assert seen(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
-    assert not IgnoreFiles([tmp_path / "versions"]).by(tmp_path / "versions/lib/a.py")
-    assert IgnoreFiles([tmp_path]).by(tmp_path / "versions/lib/a.py") == ".gitignore"
+    assert not IgnoreFiles([tmp_path / "versions"]).ignoring_file(tmp_path / "versions/lib/a.py")
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "versions/lib/a.py") == ".gitignore"
 
 
 def test_links_are_not_followed(tmp_path: Path):

@@ -101,10 +101,10 @@ async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) ->
     assert snapshot == Snapshot(src.document, "src/a b.py", b.folder / "src/a b.py", b.folder)
     b.type(src, "y", 0)
     assert snapshot.document.text == "x = 1\n"
-    outside = Document.of("file:///elsewhere/c.py", "")
+    outside = Document.from_text("file:///elsewhere/c.py", "")
     b.harness.open(outside)
     assert b.harness.snapshot(outside.uri) == Snapshot(outside, "c.py", Path("/elsewhere/c.py"))
-    unsaved = Document.of("untitled:Untitled-1", "")
+    unsaved = Document.from_text("untitled:Untitled-1", "")
     b.harness.open(unsaved)
     assert b.harness.snapshot(unsaved.uri) == Snapshot(unsaved, "Untitled-1")
     assert local_path("untitled:x") is None

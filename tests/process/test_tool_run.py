@@ -70,7 +70,7 @@ async def test_a_tool_need_not_read(tmp_path: Path):
 async def test_a_tool_gives_way_to_the_engine():
     ran = await tool_run.run_tool([sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"])
 
-    assert ran.out == f"{os.nice(0) + 5} True\n".encode()
+    assert ran.stdout == f"{os.nice(0) + 5} True\n".encode()
 
 
 async def test_a_tool_that_is_not_there():
@@ -111,9 +111,9 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
 
     ran = await tool_run.run_tool([sys.executable, "-c", script], timeout=1000)
 
-    assert ran.code == 0
+    assert ran.exit_code == 0
     with suppress(psutil.NoSuchProcess):
-        await gone([psutil.Process(int(ran.out))])
+        await gone([psutil.Process(int(ran.stdout))])
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):

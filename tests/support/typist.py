@@ -130,7 +130,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
     typed = Typed(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
     completer = Completer(engine, settings, Restraint(quiet, typed))
-    document = Document.of("file:///a.py", head, version=0)
+    document = Document.from_text("file:///a.py", head, version=0)
     asked: asyncio.Task[None] | None = None
 
     async def ask(number: int, document: Document, offset: int, began: float) -> None:
@@ -147,7 +147,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
     for number, (key, pause) in enumerate(zip(text, pauses, strict=True)):
         await asyncio.sleep(pause)
         edit = Edit(len(document.data), len(document.data), encode(key))
-        before, document = document, document.edited(edit, number + 1)
+        before, document = document, document.apply_edit(edit, number + 1)
         if asked:
             asked.cancel()
         typed.changed(before, edit, document)

@@ -24,7 +24,7 @@ def language(name: str) -> Language:
 
 
 def tree_of(name: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=name))
+    tree = parse(Document.from_text("x", text, language=name))
     assert tree is not None
     return tree
 

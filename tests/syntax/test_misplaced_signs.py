@@ -8,7 +8,7 @@ from lsp_harness.text.document import Document
 
 
 def tree_of(language: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=language))
+    tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
 

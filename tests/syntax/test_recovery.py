@@ -15,7 +15,7 @@ AMBIGUOUS = 0.3
 
 
 def tree_of(language: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=language))
+    tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
 

@@ -44,7 +44,7 @@ def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: i
     rng = random.Random(seed)
     for count in (1, 700, 2_100):
         line = line_of(rng, count)
-        check(ColumnIndex.of(line, encoding), line, encoding, rng)
+        check(ColumnIndex.from_line(line, encoding), line, encoding, rng)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -52,29 +52,29 @@ def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: i
 def test_an_edited_index_is_that_of_the_edited_line(encoding: Encoding, seed: int):
     rng = random.Random(seed)
     line = line_of(rng, 2_000)
-    index = ColumnIndex.of(line, encoding)
+    index = ColumnIndex.from_line(line, encoding)
     for _ in range(20):
         start, end = sorted(rng.choices(borders(line), k=2))
         end = rng.choice((start, end))
         new = line_of(rng, rng.choice((0, 1, 3, 900)))
         after = line[:start] + new + line[end:]
         assert index is not None
-        index = index.edited(Edit(start, end, new), after)
+        index = index.apply_edit(Edit(start, end, new), after)
         line = after
         check(index, line, encoding, rng)
 
 
 def test_what_is_no_utf8_has_no_index():
-    assert ColumnIndex.of(b"\xff" * 10, "utf-16") is None
-    index = ColumnIndex.of(b"a" * 5_000, "utf-16")
+    assert ColumnIndex.from_line(b"\xff" * 10, "utf-16") is None
+    index = ColumnIndex.from_line(b"a" * 5_000, "utf-16")
     assert index is not None
-    assert index.edited(Edit(3, 3, b"\xff"), b"aaa\xff" + b"a" * 4_997) is None
+    assert index.apply_edit(Edit(3, 3, b"\xff"), b"aaa\xff" + b"a" * 4_997) is None
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_a_document_counts_a_long_line_once(encoding: Encoding, monkeypatch: pytest.MonkeyPatch):
     line = ("ab😀é" * LONG_LINE_BYTES).encode()
-    document = Document.of("file:///a.txt", b"first\n" + line + b"\nlast\n")
+    document = Document.from_text("file:///a.txt", b"first\n" + line + b"\nlast\n")
     counted: list[int] = []
     units = columns.count_units
 
@@ -89,7 +89,7 @@ def test_a_document_counts_a_long_line_once(encoding: Encoding, monkeypatch: pyt
     assert sum(counted) == len(line)
     counted.clear()
     for _ in range(5):
-        document = document.edited(Edit(offset - 8, offset - 8, "é".encode()), document.version + 1)
+        document = document.apply_edit(Edit(offset - 8, offset - 8, "é".encode()), document.version + 1)
         line = document.line(1)
         at = document.offset(Position(1, last), encoding)
         assert at == len(b"first\n") + byte_column(line, last, encoding)

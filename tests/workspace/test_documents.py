@@ -12,15 +12,15 @@ URI = "file:///a.py"
 
 def opened(text: str = "x = 1\n", version: int = 3) -> Documents:
     documents = Documents()
-    documents.open(Document.of(URI, text, version=version))
+    documents.open(Document.from_text(URI, text, version=version))
     return documents
 
 
 def test_a_change_gives_the_text_before_and_after() -> None:
     documents = opened()
     before, after = documents.change(URI, Edit(4, 5, b"22"), 4)
-    assert before == Document.of(URI, "x = 1\n", version=3)
-    assert after == Document.of(URI, "x = 22\n", version=4) == documents.get(URI)
+    assert before == Document.from_text(URI, "x = 1\n", version=3)
+    assert after == Document.from_text(URI, "x = 22\n", version=4) == documents.get(URI)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     with pytest.raises(OutOfStep, match="it was lost"):
         documents.get(URI)
     assert {uri: lost.why for uri, lost in documents.lost.items()} == {URI: "it was lost"}
-    documents.open(Document.of(URI, "y"))
+    documents.open(Document.from_text(URI, "y"))
     assert documents.get(URI).text == "y"
     assert documents.lost == {}
 
@@ -71,20 +71,20 @@ def test_several_changes_may_make_one_version() -> None:
     documents = opened()
     documents.change(URI, Edit(0, 1, b"y"), 4)
     documents.change(URI, Edit(4, 5, b"2"), 4)
-    assert documents.get(URI) == Document.of(URI, "y = 2\n", version=4)
+    assert documents.get(URI) == Document.from_text(URI, "y = 2\n", version=4)
 
 
 def test_what_was_taken_before_a_change_does_not_change() -> None:
     documents = opened()
     taken = documents.get(URI)
     documents.change(URI, Edit(0, 1, b"y\n"), 4)
-    assert (taken.text, list(taken.starts)) == ("x = 1\n", [0, 6])
+    assert (taken.text, list(taken.line_starts)) == ("x = 1\n", [0, 6])
 
 
 def test_opening_again_starts_anew() -> None:
     documents = opened()
-    documents.open(Document.of(URI, "new", version=1))
-    assert documents.get(URI) == Document.of(URI, "new", version=1)
+    documents.open(Document.from_text(URI, "new", version=1))
+    assert documents.get(URI) == Document.from_text(URI, "new", version=1)
 
 
 def test_a_closed_document_is_not_known_any_more() -> None:
@@ -92,7 +92,7 @@ def test_a_closed_document_is_not_known_any_more() -> None:
     assert [d.uri for d in documents] == [URI]
     assert URI in documents
     assert not documents.closed(URI)
-    assert documents.close(URI) == Document.of(URI, "x = 1\n", version=3)
+    assert documents.close(URI) == Document.from_text(URI, "x = 1\n", version=3)
     assert documents.closed(URI)
     assert URI not in documents
     for use in (documents.get, documents.close, lambda uri: documents.change(uri, Edit(0, 0, b""), 9)):

@@ -47,7 +47,7 @@ class Landing:
 async def run(lab: Lab) -> Result:
     """The same jumps on both sides; llama.vim does nothing while a cursor rests."""
     edits = [written(edit) for edit in lab.edits[:FILES]]
-    documents = [Document.of(edit.path, edit.before, language=edit.language) for edit in edits]
+    documents = [Document.from_text(edit.path, edit.before, language=edit.language) for edit in edits]
     jumps = route(documents, lab.size(JUMPS))
     editors = [Editor(lab.ours, edit, lab.workspaces.known(edit)) for edit in edits]
     ours: list[Landing] = []
@@ -107,7 +107,7 @@ def route(documents: Sequence[Document], count: int) -> list[Jump]:
 
 def usable(document: Document) -> list[int]:
     """Lines with text on them."""
-    return [line for line in range(len(document.starts)) if document.line(line).strip()] or [0]
+    return [line for line in range(len(document.line_starts)) if document.line(line).strip()] or [0]
 
 
 def opened(document: Document, offset: int) -> str:

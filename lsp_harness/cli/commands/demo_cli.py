@@ -119,7 +119,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
     out = console(TRANSCRIPT)
     text = file.read_text()
-    document = Document.of(file.as_uri(), text, language="python", version=1)
+    document = Document.from_text(file.as_uri(), text, language="python", version=1)
     before = await _lint(document, file)
     if not before:
         raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
@@ -168,7 +168,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     client.change(uri, fixed)
     await client.run(resolved.get("command"))
     file.write_text(fixed)
-    after = await _lint(Document.of(uri, fixed, language="python"), file)
+    after = await _lint(Document.from_text(uri, fixed, language="python"), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise Untrue(f"the demo failed: the error is still there: {after}")
     out.print(

@@ -104,7 +104,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 
 def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     try:
-        tree = parse(Document.of((root / path).as_uri(), read_file(root / path, LIMIT)))
+        tree = parse(Document.from_text((root / path).as_uri(), read_file(root / path, LIMIT)))
     except FileProblem:
         return []
     return extracts(tree, path, name) if tree else []

@@ -32,5 +32,5 @@ def generated(document: Document, path: str) -> bool:
     if any(fnmatchcase(name, pattern) for pattern in NAMES) or SAYS_SO.search(document.data[:HEAD]):
         return True
     # a paragraph of prose is a line as well
-    wide = len(document.data) > max(SMALL, WIDE * len(document.starts))
+    wide = len(document.data) > max(SMALL, WIDE * len(document.line_starts))
     return wide and document.language not in PROSE_LANGUAGES and not name.endswith((".md", ".txt", ".rst", ".tex"))

@@ -20,7 +20,7 @@ class Restraint:
 
     settings: Quiet = field(default_factory=Quiet)
     typed: Typed = field(default_factory=Typed)
-    kept: Callable[[str, str], str] = field(default_factory=lambda: PrivateFiles().why)
+    kept: Callable[[str, str], str] = field(default_factory=lambda: PrivateFiles().reason)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def silenced(self, cursor: Cursor, *, on_screen: bool = False) -> str:

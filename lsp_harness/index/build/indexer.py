@@ -85,7 +85,7 @@ class Indexer:
                 return None
             if name not in self._filling.files:
                 # what a build writes is no reason to look at everything
-                if self._ignores.by(path):
+                if self._ignores.ignoring_file(path):
                     continue
                 return None
             try:

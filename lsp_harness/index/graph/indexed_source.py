@@ -74,7 +74,7 @@ class Sources:
         if here is None or len(data) > self._left:
             return None
         self._left -= len(data)
-        tree = parse(Document.of(f"file:///{path}", data, language=here[1]))
+        tree = parse(Document.from_text(f"file:///{path}", data, language=here[1]))
         if tree is None:
             return None
         symbols = tuple(self.view.all(here[0]))

@@ -162,15 +162,15 @@ class Declarations:
         # what is new may be around units that no change touches
         begin = min([change.start, *(row.start + 1 for row in new)])
         end = max([change.old, *(row.end - by - 1 for row in new)])
-        first, last = self._starts.find(begin - 1), self._starts.find(end)
+        first, last = self._starts.count_up_to(begin - 1), self._starts.count_up_to(end)
         while first and self._units[first - 1].end + self._starts[first - 1] - self._units[first - 1].start >= begin:
             first -= 1
         kept = [row for n in range(first, last) for row in self._kept(n, change, by, lines)]
         units = list(_units(sorted(_united(kept, new), key=in_order)))
         # what was handed out before stays as it was
         self._units = [*self._units[:first], *units, *self._units[last:]]
-        self._starts = self._starts.replaced(first, last, [unit.start for unit in units], by)
-        self._lines = self._lines.replaced(first, last, [0] * len(units), lines)
+        self._starts = self._starts.replace_range(first, last, [unit.start for unit in units], by)
+        self._lines = self._lines.replace_range(first, last, [0] * len(units), lines)
 
     def _kept(self, n: int, change: _Change, by: int, lines: int) -> Iterator[Found]:
         """What no change touches of a unit, where it is now."""

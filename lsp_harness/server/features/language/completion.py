@@ -28,7 +28,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.CompletionParams
     document = snapshot.document
     cursor = offset(document, params.position, client.able.encoding)
     suggestions: list[Suggestion] = []
-    if not document.binary:
+    if not document.is_binary:
         try:
             suggestions = await client.harness.complete(snapshot, cursor)
             client.content()
