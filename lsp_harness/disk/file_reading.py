@@ -1,7 +1,8 @@
-"""Reading files whose names are fixed. Anything may lie under such a name: a pipe, a device, a link to one, a huge file.
+"""Reading files that have fixed names. A pipe, a device, a link to one or a huge file may have such a name.
 
-Only regular files are read, and only up to a limit. A link counts as what it leads to. The file is looked at before it is
-opened, because to open some devices does something, and again when it is open, because it may have been replaced in between.
+Only regular files are read, and only up to a limit. A link is followed. The file type is checked before the file is
+opened, because opening some devices has an effect. It is checked again afterwards, because the file may have been
+replaced in between.
 """
 
 import errno
@@ -13,7 +14,7 @@ from pathlib import Path
 from lsp_harness.errors import FileMissing, FileProblem
 
 READ_LIMIT_BYTES = 1_000_000
-"""Bytes of a file of settings, rules or figures; a larger one is something else."""
+"""Maximum size of a file of settings, rules or measurements. A larger file is something else."""
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 FILE_KINDS = {
     stat.S_IFDIR: "a folder",
@@ -27,20 +28,20 @@ REMEDIES = {
     errno.ELOOP: "; remove the link",
     errno.EIO: "; check the disk",
 }
-"""The remedy that a message adds, by the number of the system's error."""
+"""What the user can do, by the error number of the system."""
 UTF_8_BOM = b"\xef\xbb\xbf"
 UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a regular file for reading, without ever waiting for it. Raises FileMissing or FileProblem."""
+    """Open a regular file for reading without waiting for it. Raises FileMissing or FileProblem."""
     try:
-        _check(path, os.stat(path))
+        _check_regular(path, os.stat(path))
         descriptor = os.open(path, READ_FLAGS)
     except (OSError, ValueError) as error:
         raise read_problem(path, error) from error
     try:
-        _check(path, os.fstat(descriptor))
+        _check_regular(path, os.fstat(descriptor))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -54,7 +55,7 @@ def read_start(path: Path, limit: int = READ_LIMIT_BYTES) -> bytes:
             data = file.read(limit)
         except OSError as error:
             raise read_problem(path, error) from error
-    # some files of the kernel have nothing to say yet
+    # a non-blocking read of some kernel files returns None while they have no data
     if data is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise FileProblem(f"{path} cannot be read without waiting for it")
     return data
@@ -71,10 +72,15 @@ def read_end(path: Path, limit: int = READ_LIMIT_BYTES) -> bytes:
 
 
 def read_file(path: Path, limit: int = READ_LIMIT_BYTES) -> bytes:
-    """Read a whole file. Raises FileMissing, or FileProblem where it is no regular file or has more than `limit` bytes."""
+    """Read a whole file.
+
+    Raises:
+        FileMissing: There is no such file.
+        FileProblem: It is not a regular file, or it has more than `limit` bytes.
+    """
     data = read_start(path, limit + 1)
     if len(data) > limit:
-        raise FileProblem(f"{path} is larger than the {limit:,} bytes that are read of such a file")
+        raise FileProblem(f"{path} is larger than {limit:,} bytes, the limit for such a file")
     return data
 
 
@@ -91,7 +97,7 @@ def read_text(path: Path, limit: int = READ_LIMIT_BYTES) -> str:
 
 
 def is_regular_file(path: Path) -> bool:
-    """Whether there is a regular file under this name, or a link to one."""
+    """Return whether the path is a regular file or a link to one."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -99,9 +105,9 @@ def is_regular_file(path: Path) -> bool:
 
 
 def read_problem(path: Path, error: Exception) -> FileProblem:
-    """The problem that an error of the system or a name that no file can have amounts to."""
+    """Return the FileProblem for an error of the system, or for a path that is not valid."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
-        return FileProblem(f"{path} is a link that leads to nothing; remove it")
+        return FileProblem(f"{path} is a link to a file that does not exist; remove the link")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return FileMissing(f"there is no file {path}")
     remedy = REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
@@ -109,12 +115,12 @@ def read_problem(path: Path, error: Exception) -> FileProblem:
 
 
 def system_message(error: BaseException) -> str:
-    """What the system says, without number and name."""
+    """Return the message of an error without the error number and the path."""
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
-def _check(path: Path, told: os.stat_result) -> None:
-    if not stat.S_ISREG(told.st_mode):
-        kind = FILE_KINDS.get(stat.S_IFMT(told.st_mode), "something else")
-        link = "leads to" if path.is_symlink() else "is"
-        raise FileProblem(f"{path} {link} {kind}, not a regular file; it is not read; remove it or put a file there")
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = FILE_KINDS.get(stat.S_IFMT(status.st_mode), "a special file")
+        verb = "is a link to" if path.is_symlink() else "is"
+        raise FileProblem(f"{path} {verb} {kind}, not a regular file; remove it or replace it with a file")

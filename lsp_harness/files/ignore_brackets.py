@@ -1,6 +1,7 @@
 """Brackets of ignore patterns (`[a-z]`, `[!x]`, `[[:digit:]]`), as git reads them.
 
-A bracket becomes the list of all bytes that it matches, so that nothing in it can mean something else to Python.
+A bracket is translated to the list of all bytes that it matches, so that Python cannot interpret any part of it
+differently.
 """
 
 import string
@@ -31,23 +32,31 @@ BACKSLASH, HYPHEN, OPEN, CLOSE, COLON, SLASH = b"\\-[]:/"
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """`expression` matches a byte of it, as `bytewise` has that; `end` is where the bracket ends in the pattern."""
+    """A bracket of a pattern.
+
+    Attributes:
+        expression: A regular expression that matches one byte of the bracket in a byte text.
+        end: The offset in the pattern at which the bracket ends.
+    """
 
     expression: str
     end: int
 
 
 def parse_bracket(pattern: bytes, at: int) -> Bracket | None:
-    """The bracket that begins at `[`. None where it is not closed, or names no class: then the whole pattern matches nothing."""
+    """Parse the bracket that begins with the `[` at offset `at`.
+
+    Return None if the bracket is not closed or has an unknown class. The whole pattern then matches nothing.
+    """
     at += 1
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     members: set[int] = set()
     start: int | None = None
-    """The byte that a range may begin with."""
+    """The byte that may begin a range."""
     first = True
     try:
-        # a `]` that comes first closes nothing
+        # a `]` at the beginning does not close the bracket
         while first or pattern[at] != CLOSE:
             first, byte, following = False, pattern[at], pattern[at + 1]
             if byte == BACKSLASH:
@@ -75,7 +84,7 @@ def parse_bracket(pattern: bytes, at: int) -> Bracket | None:
 
 
 def _expression(members: AbstractSet[int], *, negated: bool) -> str:
-    """Every character by its number. A slash is never matched."""
+    """Return a character class that names each character by its number. It never matches a slash."""
     listed = members | {SLASH} if negated else members - {SLASH}
     if not listed:
         return "(?!)"

@@ -106,7 +106,7 @@ async def end(path: Path, *, grace_s: float | None = None, pid: int | None = Non
         if peer(path) != found:
             return None
         before = describe_state(found)
-        return Ended(found, await process.end(grace_s, KILL_WAIT_S), before)
+        return Ended(found, await process.terminate(grace_s, KILL_WAIT_S), before)
     except PermissionError:
         raise EngineUnavailable(f"the engine (process {found}) is not this user's and cannot be ended") from None
     finally:

@@ -1,6 +1,6 @@
-"""When somebody typed last on this machine, in whichever editor, so that what can wait gives way.
+"""The time when the user last typed in any editor. Work that can wait is delayed while the user types.
 
-A file of the user's whose time says it: processes that know nothing of each other, and folders that nobody types in, must know it too.
+The time is the modification time of a file, because unrelated processes and servers of other folders must know it too.
 """
 
 import math
@@ -16,13 +16,16 @@ FILE_NAME = "typed"
 
 
 def record_typing() -> None:
-    """Somebody typed."""
+    """Record that the user types now."""
     with suppress(OSError, ConfigError):
         remove_irregular_file(paths.runtime() / FILE_NAME).touch(mode=0o600)
 
 
 def seconds_since_typing() -> float:
-    """Seconds since then; infinite where nobody has typed, or the clock was set back."""
+    """Return the seconds since the user last typed.
+
+    It is infinite if the user has not typed, or if the clock was set back.
+    """
     try:
         passed = time.time() - os.stat(paths.runtime() / FILE_NAME).st_mtime
     except (OSError, ConfigError):

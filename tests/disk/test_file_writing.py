@@ -78,7 +78,7 @@ def test_whatever_fails_leaves_the_old_text_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full)
         with pytest.raises(
-            FileProblem, match=r"a\.py was not changed: no space left on device; free some room on the disk"
+            FileProblem, match=r"a\.py was not changed: no space left on device; free some space on the disk"
         ):
             replace_file(file, NEW)
     assert file.read_bytes() == OLD

@@ -88,7 +88,7 @@ FAULTS = (
         ends={
             APPLY: End(
                 8,
-                "unused.py was not changed: no space left on device; free some room on the disk of … and run it again",
+                "unused.py was not changed: no space left on device; free some space on the disk of … and try again",
             )
         },
         needs_mount=True,

@@ -103,8 +103,8 @@ def test_rules_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     (tmp_path / ".gitignore").write_text("a.py\n")
     read: list[str] = []
-    spec = module._spec
-    monkeypatch.setattr(module, "_spec", lambda path: read.append(path) or spec(path))
+    spec = module._compile_spec
+    monkeypatch.setattr(module, "_compile_spec", lambda path: read.append(path) or spec(path))
     ignores = IgnoreFiles([tmp_path])
     for _ in range(3):
         assert ignores.ignoring_file(tmp_path / "a.py")
@@ -163,4 +163,4 @@ def test_a_link_in_place_of_rules_that_leads_to_no_file_is_named(
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py") == ""
     [said] = caplog.messages
     assert said.startswith(f"{tmp_path / '.gitignore'} ")
-    assert said.endswith("; until then nothing is ignored by it")
+    assert said.endswith("; until then its patterns are not used")

@@ -58,26 +58,26 @@ def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psut
         while cpu_ticks(spinning.pid) == before:
             pass
         clock.now += 1000
-        assert not activity.stuck()
+        assert not activity.is_stuck()
     stop(spinning.pid)
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now += 99
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now += 1
-    assert activity.stuck()
-    activity.sign()
-    assert not activity.stuck()
+    assert activity.is_stuck()
+    activity.record_sign()
+    assert not activity.is_stuck()
 
 
 def test_nothing_is_expected_of_one_that_has_nothing_to_do(waiting: psutil.Popen):
     clock, idle = Clock(), True
     activity = ProcessActivity(lambda: [waiting.pid], 100, lambda: idle, clock)
     clock.now = 1000
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     idle = False
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now = 1100
-    assert activity.stuck()
+    assert activity.is_stuck()
 
 
 def test_a_session_is_the_process_that_leads_it_and_what_it_started(waiting: psutil.Popen):

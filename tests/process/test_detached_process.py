@@ -56,9 +56,9 @@ async def test_an_end_without_a_word_is_an_error(tmp_path: Path, script: str, er
 
 BEATS = """
 import json, sys
-from lsp_harness.process.detached_process import Beats
+from lsp_harness.process.detached_process import Heartbeat
 fd = int(sys.argv[sys.argv.index("--ready-fd") + 1])
-beats = Beats(fd)
+beats = Heartbeat(fd)
 open(sys.argv[1]).read()
 beats.stop()
 open(fd, "w").write(json.dumps({"ready": True}))
@@ -68,7 +68,7 @@ open(fd, "w").write(json.dumps({"ready": True}))
 async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    heard = detached_process._heard  # pyright: ignore[reportPrivateUsage]
+    heard = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
 
     async def opened(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
         # of a process that gave signs for a while
@@ -76,7 +76,7 @@ async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path,
         gate.write_text("go")
         return await heard(stream, silence_s)
 
-    monkeypatch.setattr(detached_process, "_heard", opened)
+    monkeypatch.setattr(detached_process, "_read_all", opened)
     said = await detached_process.start_detached([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
     assert said == {"ready": True}
 

@@ -79,7 +79,7 @@ async def test_a_tool_that_is_not_there():
 
 
 async def test_too_slow_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1))
     processes = await pids(pipe)
 
     assert await running == (None, b"", b"")
@@ -87,7 +87,7 @@ async def test_too_slow_the_whole_family_is_killed(pipe: Path):
 
 
 async def test_cancelled_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe), timeout=1000))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1000))
     processes = await pids(pipe)
     running.cancel()
     await asyncio.wait({running})
@@ -97,11 +97,11 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
 
 
 async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe, then="exit 0"), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe, then="exit 0"), limit_s=1))
     processes = await pids(pipe)
 
     # it holds the pipes, so the tool has not ended before the time did
-    assert (await running).code is None
+    assert (await running).exit_code is None
     await gone(processes)
 
 
@@ -109,7 +109,7 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
     quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
     script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
 
-    ran = await tool_run.run_tool([sys.executable, "-c", script], timeout=1000)
+    ran = await tool_run.run_tool([sys.executable, "-c", script], limit_s=1000)
 
     assert ran.exit_code == 0
     with suppress(psutil.NoSuchProcess):
@@ -117,11 +117,11 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe, start="setsid sleep 1000"), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe, start="setsid sleep 1000"), limit_s=1))
     parent, child = await pids(pipe)
     escaped.append(child)
 
-    assert (await running).code is None
+    assert (await running).exit_code is None
     await gone([parent])
     assert child.is_running()
 

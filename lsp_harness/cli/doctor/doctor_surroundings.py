@@ -43,7 +43,7 @@ def ignore_problems(folder: Path) -> list[Problem]:
         try:
             if read_file(folder / name, MAX_FILE_BYTES).startswith(UTF_16_BOMS):
                 found.append(
-                    Problem(f"{folder / name} is UTF-16, so nothing is ignored by it; save it as UTF-8", folder / name)
+                    Problem(f"{folder / name} is UTF-16, so its patterns are not used; save it as UTF-8", folder / name)
                 )
         except FileMissing:
             continue

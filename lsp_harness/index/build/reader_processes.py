@@ -147,7 +147,7 @@ class Readers:
         """Those of the tasks that are done, once there is one. Processes that are stuck are killed, which ends theirs."""
         activity = ProcessActivity(_processes, SILENCE_LIMIT_S)
         while not (done := wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done):
-            if activity.stuck():
+            if activity.is_stuck():
                 for process in multiprocessing.active_children():
                     process.kill()
         return done
