@@ -88,7 +88,7 @@ def _misplaced(each: Replacement, change: Change) -> str:
     if after is None or len(each.new) != 1:
         return ""
     token = each.new[0]
-    return describe_misplaced_sign(after, token.start, token.end, replaced=bool(each.old))
+    return describe_misplaced_sign(after, token.start, token.end, is_replacement=bool(each.old))
 
 
 def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:

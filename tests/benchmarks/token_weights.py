@@ -75,7 +75,7 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
             if right >= 0:
                 continue
             right = len(observed)
-        observed.append({**judge.before(trial), **judge.after(trial, after)})
+        observed.append({**judge.observe_before_trial(trial), **judge.observe_after_trial(trial, after)})
     add_comparisons(observed)
     return Choice([*observed, no_edit_evidence(len(observed))], right if right >= 0 else len(observed))
 
@@ -126,7 +126,7 @@ def measure(files: Sequence[Path]) -> None:
         start = first_fault(tree)
         python_fault.cache_clear()
         begun = time.process_time()
-        found = find_recoveries(tree, start, start, TrialLimits(seconds=5.0))
+        found = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
         times.append((time.process_time() - begun) * 1000)
         truth = code(row["truth"], row["language"])
         right = [code(decode(apply(tree.data, [one.edit])), row["language"]) == truth for one in found]

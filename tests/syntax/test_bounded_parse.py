@@ -103,9 +103,9 @@ def test_an_edit_is_parsed_within_the_allowance_too():
 def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
     lines = [b"x = 1"] * 100 + [b"return )"]
     going = [False] * len(lines)
-    assert BrokenLineSearch(language("python"), lines, going).broken(0, len(lines)) == [100]
+    assert BrokenLineSearch(language("python"), lines, going).find_lines(0, len(lines)) == [100]
     clock = Clock()
-    assert BrokenLineSearch(language("python"), lines, going, Allowance(20.0, clock)).broken(0, len(lines)) == []
+    assert BrokenLineSearch(language("python"), lines, going, Allowance(20.0, clock)).find_lines(0, len(lines)) == []
     assert clock.looks < 60
 
 

@@ -17,7 +17,7 @@ def said(language: str, text: str, *, replaced: bool = False) -> str:
     """What is wrong with the sign between `<|` and `|>`."""
     start = text.index("<|")
     tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
-    return describe_misplaced_sign(tree, start, text.index("|>") - 2, replaced=replaced)
+    return describe_misplaced_sign(tree, start, text.index("|>") - 2, is_replacement=replaced)
 
 
 MISPLACED = [
@@ -38,11 +38,11 @@ MISPLACED = [
     ("javascript", "f(this.n.length);\nthis.n.length <|=|> 1;\n", "used before"),
     ("csharp", "class A\n{\n    bool F(int n) { return (n <|=>|> 10); }\n}\n", "another operator"),
     # a bracket is missing
-    ("csharp", "class A\n{\n    void Okint <|(|>n) { }\n}\n", "a blank parts"),
+    ("csharp", "class A\n{\n    void Okint <|(|>n) { }\n}\n", "a blank between"),
     ("javascript", "function main(a) {}\nmainprocess.argv<|(|>);\n", "two words"),
     ("cpp", "struct A { void addconst <|(|>B& b) { } };\n", "two words"),
-    ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "goes on behind it"),
-    ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "goes on behind it"),
+    ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "continues after it"),
+    ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "continues after it"),
     ("ruby", "days = [1]\nx = <|[|>days0]\n", "two words"),
     ("python", "def level<|(|>n):\n    return n\n", ""),
     ("python", "def leveln<|(|>):\n    return n\n", "two words"),
@@ -58,7 +58,7 @@ MISPLACED = [
     ("rust", "fn f() {\n    let mmut<|:|> count = 0;\n}\n", "misspelt keyword"),
     ("javascript", "function f(a) {\n  return return <|=>|> a;\n}\n", "keyword"),
     ("java", "import <|.|> java.util.List;\n", "keyword"),
-    ("rust", "Counter {\n    n: 1,\n}<|;|>\n", "outside of a function"),
+    ("rust", "Counter {\n    n: 1,\n}<|;|>\n", "outside a function"),
     ("rust", "fn f() {\n    totl <|=|> 3;\n}\n", "declared nowhere"),
     ("python", "importing<|:|> sys\n", "nothing is declared"),
     ("javascript", "function f() {\n  total<|:|> g();\n}\n", "label"),
@@ -118,7 +118,7 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
     ("language", "text", "reason"),
     [
         ("python", "if a <|==|> 2:\n    pass\n", ""),
-        ("php", "<?php\n$a = ['x' <|==|> 4];\n", "nothing is decided"),
+        ("php", "<?php\n$a = ['x' <|==|> 4];\n", "no condition is needed"),
         ("php", "<?php\n$a = ['x' <|=>|> 4];\n", ""),
         ("typescript", "export const a <|:|> { b: 'x' };\n", "no object"),
     ],

@@ -195,7 +195,7 @@ def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: st
 
 def test_no_edit_is_chosen_among_some_of_them_only() -> None:
     ticks = iter(range(100))
-    assert mended("python", "x = [1, 2 3]\n", TrialLimits(seconds=1.0, clock=lambda: float(next(ticks)))) == []
+    assert mended("python", "x = [1, 2 3]\n", TrialLimits(time_s=1.0, clock=lambda: float(next(ticks)))) == []
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_a_text_without_a_fault_has_no_repair() -> None:
 
 def test_trials_end_when_the_time_is_over() -> None:
     ticks = iter(range(1000))
-    limits = TrialLimits(seconds=3.0, clock=lambda: float(next(ticks)))
+    limits = TrialLimits(time_s=3.0, clock=lambda: float(next(ticks)))
     text = "x = (a + b * c\ny = 2\n"
     assert len(mended("python", text, limits)) <= 3 < next(ticks) + 1
-    assert mended("python", text, TrialLimits(tries=0)) == []
+    assert mended("python", text, TrialLimits(max_trials=0)) == []
 
 
 def test_costs_tell_sure_from_doubtful() -> None:

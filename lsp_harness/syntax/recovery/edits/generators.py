@@ -1,4 +1,4 @@
-"""All edits of one token that are worth trying on a broken text."""
+"""All edits of one token that are tried on a broken text."""
 
 from collections.abc import Callable, Iterator
 
@@ -36,24 +36,24 @@ GENERATORS: tuple[Callable[[BrokenText], Iterator[Trial]], ...] = (
     closing_tags,
     indentations,
 )
-"""In the order in which they are asked; where two give the same text, the first says what it is."""
+"""The generators in order. If two give the same text, the edit of the first one is used."""
 
 
-def trials(scene: BrokenText) -> Iterator[Trial]:
-    """All edits that are worth trying, each resulting text once."""
+def trials(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield all edits to try. Each resulting text occurs once."""
     seen: set[tuple[int, int, bytes]] = set()
     for generator in GENERATORS:
-        for trial in generator(scene):
-            key = _canonical(scene, trial.edit)
+        for trial in generator(broken_text):
+            key = _canonical(broken_text, trial.edit)
             if key not in seen:
                 seen.add(key)
                 yield trial
 
 
-def _canonical(scene: BrokenText, edit: Edit) -> tuple[int, int, bytes]:
-    """The same edit as far left as it can be: `))` minus either bracket is one text."""
+def _canonical(broken_text: BrokenText, edit: Edit) -> tuple[int, int, bytes]:
+    """Return the leftmost edit with the same result: deleting either bracket of `))` gives the same text."""
     start, end, new = edit
-    data = scene.data
+    data = broken_text.data
     if end > start and not new:
         while start and data[start - 1] == data[end - 1]:
             start, end = start - 1, end - 1

@@ -1,4 +1,7 @@
-"""Where brackets parse and mean nothing."""
+"""Rules for brackets that parse at their place but have no meaning there.
+
+A rule returns what is wrong as the end of the sentence "the edit puts `(` …", or an empty text.
+"""
 
 import re
 
@@ -11,16 +14,16 @@ STATEMENT_WORDS = frozenset(
 )
 
 MAX_OUTER_DEPTH = 5
-"""So deep in the tree is what stands outside of all functions, at most."""
+"""Maximum depth in the tree of code outside all functions."""
 
 BARE_BLOCKS = frozenset({"statement_block", "block", "compound_statement"})
 
 OPERAND_PARENT = re.compile("binary|unary|boolean_operator|comparison|assignment|declarator|argument")
-"""What does not ask for parentheses around what is in it."""
+"""Nodes whose operands need no parentheses."""
 
 
 def check_opener(sign: SignPlace) -> str:
-    ahead = WORD_AFTER.match(sign.after)
+    ahead = WORD_AFTER.match(sign.text_after)
     if ahead and ahead[1] in STATEMENT_WORDS:
         return "around a statement"
     if (
@@ -30,12 +33,12 @@ def check_opener(sign: SignPlace) -> str:
         and len(sign.nodes) <= MAX_OUTER_DEPTH
     ):
         return "where the function has no name"
-    word = WORD_BEFORE.search(sign.before)
-    blank = sign.before[-1:].isspace()
+    word = WORD_BEFORE.search(sign.text_before)
+    blank = sign.text_before[-1:].isspace()
     if word and ahead and blank and word[1] not in keywords(sign.tree.language):
-        return "between two words that a blank parts"
+        return "between two words with a blank between them"
     called = re.search("argument|call|invocation", sign.parent.type)
-    if called and word and sign.after.lstrip().startswith(b")") and sign.times(word[1]) > 1:
+    if called and word and sign.text_after.lstrip().startswith(b")") and sign.count_word(word[1]) > 1:
         calls = re.findall(rb"(?<!\w)%s\s*\(" % re.escape(word[1]), sign.tree.data)
         if len(calls) == 1:
             return f"behind `{decode(word[1])}`, which is called nowhere else"
@@ -43,22 +46,22 @@ def check_opener(sign: SignPlace) -> str:
 
 
 def check_closer(sign: SignPlace) -> str:
-    ahead = sign.after.split(b"\n")[0].lstrip()
-    if sign.before.rstrip().endswith(b"(") and (WORD_AFTER.match(ahead) or ahead[:1] in (b"(", b"|", b'"', b"'")):
+    ahead = sign.text_after.split(b"\n")[0].lstrip()
+    if sign.text_before.rstrip().endswith(b"(") and (WORD_AFTER.match(ahead) or ahead[:1] in (b"(", b"|", b'"', b"'")):
         return "before the arguments"
     return _group(sign)
 
 
 def _group(sign: SignPlace) -> str:
-    """Parentheses around one word or number of an expression."""
-    if not sign.parent.type.startswith("parenthesized") or not OPERAND_PARENT.search(sign.outside(0)):
+    """Reject parentheses around a single word or number in an expression."""
+    if not sign.parent.type.startswith("parenthesized") or not OPERAND_PARENT.search(sign.parent_type(0)):
         return ""
     inner = sign.parent.named_children
     return "around one word, which needs no parentheses" if len(inner) == 1 and not inner[0].named_child_count else ""
 
 
 def check_opening_brace(sign: SignPlace) -> str:
-    bare = sign.parent.type in BARE_BLOCKS and sign.outside(0) in BARE_BLOCKS | {
+    bare = sign.parent.type in BARE_BLOCKS and sign.parent_type(0) in BARE_BLOCKS | {
         "program",
         "source_file",
         "translation_unit",
@@ -68,7 +71,7 @@ def check_opening_brace(sign: SignPlace) -> str:
 
 
 def check_closing_brace(sign: SignPlace) -> str:
-    if sign.before.endswith(b"{$"):
-        return "around a sign that is part of the mark"
-    rest = sign.after.split(b"\n")[0].lstrip()
+    if sign.text_before.endswith(b"{$"):
+        return "around a sign that is part of the bracket"
+    rest = sign.text_after.split(b"\n")[0].lstrip()
     return "before the end of a statement" if rest.startswith(b";") and sign.parent.type in BARE_BLOCKS else ""
