@@ -165,7 +165,7 @@ class Generator:
         comment = self._tree.language.comment
         if not comment:
             return ""
-        indent = decode(self._document.data[self._document.starts[self._document.line_of(start)] : start])
+        indent = decode(self._document.data[self._document.line_starts[self._document.line_of(start)] : start])
         indent = indent if indent.isspace() else ""
         old = " ".join(decode(self._document.data[start:end]).split())
         return f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n{indent}{comment} right:\n{indent}"

@@ -75,7 +75,9 @@ def new_tree_faults(
         # An unclosed bracket swallows whatever is written after it, so what an innocent edit in the same places would
         # be found guilty of is not held against this one.
         innocent = [_innocent(before, edit) for edit in line_edits(before.data, after.data)]
-        control = parse(Document.from_text(before.document.uri, apply(before.data, innocent), language=before.language.id))
+        control = parse(
+            Document.from_text(before.document.uri, apply(before.data, innocent), language=before.language.id)
+        )
         regions = [_region(node) for node in _broken(control)] if control else []
         excused = Counter(
             regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")

@@ -35,7 +35,9 @@ class Change:
         cls, before: Document, edits: Sequence[Edit], file: Path, root: Path | None = None, author: Author = "rewrite"
     ) -> "Change":
         """The change that some edits of a text make."""
-        after = Document.from_text(before.uri, apply(before.data, edits), language=before.language, version=before.version)
+        after = Document.from_text(
+            before.uri, apply(before.data, edits), language=before.language, version=before.version
+        )
         # as `apply` orders them: what is inserted at one place keeps the order it was given in
         ordered = tuple(sorted(edits, key=lambda e: (e.start, e.end)))
         return cls(before, after, ordered, file, root, author)

@@ -153,7 +153,9 @@ def main() -> None:
     asked = options.parse_args()
     incremental_declarations.everything = _counted(incremental_declarations.everything)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
-    for document in [Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in asked.files] or files():
+    for document in [
+        Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in asked.files
+    ] or files():
         typing = Typing(document, random.Random(asked.seed), each=asked.each)
         while len(typing.keys) < asked.keys:
             typing.jump()

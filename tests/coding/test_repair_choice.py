@@ -90,7 +90,10 @@ async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: Sessio
 
 
 async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path) == 0
+    assert (
+        await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path)
+        == 0
+    )
     [failed] = of_type(list(read(log.path)), "choice.failed")
     assert failed["reason"] == "out of memory"
 

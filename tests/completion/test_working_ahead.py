@@ -166,7 +166,10 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
     await desk.ask()
     desk.completer.configure(Completion(max_tokens=9), Quiet())
     desk.type("\n", at=len(desk.document.data))
-    desk.document, desk.cursor = Document.from_text(desk.document.uri, desk.document.data[:-1], language="python"), desk.cursor
+    desk.document, desk.cursor = (
+        Document.from_text(desk.document.uri, desk.document.data[:-1], language="python"),
+        desk.cursor,
+    )
     desk.completer.forget(desk.document.uri)
     found = await desk.ask()
     assert found

@@ -81,7 +81,9 @@ class Scenario:
         found: list[tuple[Document, int]] = []
         for version, text in enumerate(self.texts, 1):
             before, after = text.split(MARK)
-            found.append((Document.from_text(f"file:///w/{self.path}", before + after, version=version), len(encode(before))))
+            found.append(
+                (Document.from_text(f"file:///w/{self.path}", before + after, version=version), len(encode(before)))
+            )
         return found
 
 

@@ -28,7 +28,9 @@ def test_moved_as_a_plain_list_is(steps: list[int], told: list[tuple[int, int]])
         plain[a:b] for a in range(len(plain) + 1) for b in range(a, len(plain) + 2)
     ]
     assert found[::-2] == plain[::-2]
-    assert [found.count_up_to(value) for value in range(-2, 200)] == [bisect_right(plain, value) for value in range(-2, 200)]
+    assert [found.count_up_to(value) for value in range(-2, 200)] == [
+        bisect_right(plain, value) for value in range(-2, 200)
+    ]
 
 
 @given(st.lists(st.integers(), max_size=9), st.lists(st.integers(), max_size=4), st.data())
@@ -37,5 +39,9 @@ def test_a_part_that_is_replaced(plain: list[int], new: list[int], data: st.Data
     end = data.draw(st.integers(start, len(plain)))
     before = ShiftedOffsets(list(plain)).shift_from(moved, 7)
     plain[moved:] = [value + 7 for value in plain[moved:]]
-    assert list(before.replace_range(start, end, new, -3)) == [*plain[:start], *new, *(value - 3 for value in plain[end:])]
+    assert list(before.replace_range(start, end, new, -3)) == [
+        *plain[:start],
+        *new,
+        *(value - 3 for value in plain[end:]),
+    ]
     assert list(before) == plain
