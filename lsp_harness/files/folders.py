@@ -38,9 +38,9 @@ def file_identity(path: str | Path) -> FileIdentity | None:
     return status.st_dev, status.st_ino
 
 
-def is_same_file(one: Path, other: Path) -> bool:
+def is_same_file(first: Path, second: Path) -> bool:
     """Return whether two paths name the same file or folder."""
-    return one == other or ((identity := file_identity(one)) is not None and identity == file_identity(other))
+    return first == second or ((identity := file_identity(first)) is not None and identity == file_identity(second))
 
 
 def resolve_links(path: Path) -> Path:

@@ -69,11 +69,11 @@ class IgnoreFiles:
         root = outermost_folder(file, self._roots)
         folders = self._folders_of(file, root)
         rules: Sequence[IgnoreRules] = ()
-        for folder, below in pairwise((*folders, file)):
+        for folder, child in pairwise((*folders, file)):
             rules = self.rules_within(str(folder), rules)
             # outer folders are checked first, because everything in an ignored folder is ignored
-            if path := find_ignoring_file(rules, str(below), is_folder=below is not file):
-                if root is None or not root.is_relative_to(below):
+            if path := find_ignoring_file(rules, str(child), is_folder=child is not file):
+                if root is None or not root.is_relative_to(child):
                     return os.path.relpath(path, root or folders[0]).replace(os.sep, "/")
                 # the user opened an ignored folder as workspace, so its files are not ignored
                 rules = ()
@@ -82,9 +82,9 @@ class IgnoreFiles:
     def rules_above(self, folder: Path) -> Sequence[IgnoreRules]:
         """Return the rules of the parents of a folder that apply in it."""
         rules: Sequence[IgnoreRules] = ()
-        for outer, below in pairwise((*self._folders_of(folder, outermost_folder(folder, self._roots)), folder)):
+        for outer, child in pairwise((*self._folders_of(folder, outermost_folder(folder, self._roots)), folder)):
             rules = self.rules_within(str(outer), rules)
-            rules = () if find_ignoring_file(rules, str(below), is_folder=True) else rules
+            rules = () if find_ignoring_file(rules, str(child), is_folder=True) else rules
         return rules
 
     def rules_within(self, folder: str, outer: Sequence[IgnoreRules]) -> Sequence[IgnoreRules]:
@@ -94,10 +94,12 @@ class IgnoreFiles:
             folder: The path of the folder.
             outer: The rules that apply in its parent folder.
         """
-        own = [rules for rank, name in enumerate(IGNORE_FILE_NAMES) if (rules := self._read_rules(rank, name, folder))]
-        if not own:
+        own_rules = [
+            rules for rank, name in enumerate(IGNORE_FILE_NAMES) if (rules := self._read_rules(rank, name, folder))
+        ]
+        if not own_rules:
             return outer
-        return sorted((*outer, *own), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
+        return sorted((*outer, *own_rules), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
 
     def _folders_of(self, file: Path, root: Path | None) -> list[Path]:
         """Return the folders whose ignore files apply to a file, the outermost first.
@@ -124,10 +126,10 @@ class IgnoreFiles:
         except OSError as error:
             _warn_unreadable(read_problem(Path(path), error))
             return None
-        stamp, known = (status.st_mtime_ns, status.st_size), self._rules.get(path)
-        if known is None or known.stamp != stamp:
-            known = self._rules[path] = IgnoreRules(path, folder, rank, stamp, _compile_spec(path))
-        return known if known.folder == folder else replace(known, folder=folder)
+        stamp, rules = (status.st_mtime_ns, status.st_size), self._rules.get(path)
+        if rules is None or rules.stamp != stamp:
+            rules = self._rules[path] = IgnoreRules(path, folder, rank, stamp, _compile_spec(path))
+        return rules if rules.folder == folder else replace(rules, folder=folder)
 
 
 def rules_folder(file: Path) -> Path | None:

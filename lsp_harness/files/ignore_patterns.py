@@ -70,23 +70,23 @@ def _with_stand_ins(pattern: bytes) -> tuple[str, list[str]] | None:
 
     Return None if git rejects the pattern.
     """
-    characters, expressions, at = list[str](), list[str](), 0
+    characters, expressions, offset = list[str](), list[str](), 0
     is_anchored = False
-    while at < len(pattern):
-        byte, start = pattern[at], at
+    while offset < len(pattern):
+        byte, start = pattern[offset], offset
         if byte == OPEN:
-            if (bracket := parse_bracket(pattern, at)) is None:
+            if (bracket := parse_bracket(pattern, offset)) is None:
                 return None
-            expression, at = bracket.expression, bracket.end
+            expression, offset = bracket.expression, bracket.end
             # a pattern with a slash is relative to its folder; for git a slash in brackets counts too
-            is_anchored = is_anchored or SLASH in pattern[start:at]
+            is_anchored = is_anchored or SLASH in pattern[start:offset]
         else:
-            escaped = byte == BACKSLASH
-            at += 1 + escaped
-            if at > len(pattern) or pattern[start:] == b"\\/":
+            is_escaped = byte == BACKSLASH
+            offset += 1 + is_escaped
+            if offset > len(pattern) or pattern[start:] == b"\\/":
                 return None
-            character = to_byte_text(pattern[at - 1 : at])
-            is_plain = character == "/" or not (escaped or character.isspace() or (start == 0 and character in "#!"))
+            character = to_byte_text(pattern[offset - 1 : offset])
+            is_plain = character == "/" or not (is_escaped or character.isspace() or (start == 0 and character in "#!"))
             expression = "" if is_plain else re.escape(character)
             if is_plain:
                 characters.append(character)

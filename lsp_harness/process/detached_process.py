@@ -78,12 +78,12 @@ async def start_detached(
     """
     reader, writer = os.pipe()
     try:
-        with open_log(log) as out:
+        with open_log(log) as log_file:
             child = subprocess.Popen(  # noqa: ASYNC220 - it must not be tied to this event loop
                 [*argv, "--ready-fd", str(writer)],
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
+                stdout=log_file,
+                stderr=log_file,
                 env=dict(env),
                 pass_fds=(writer,),
                 start_new_session=True,

@@ -60,8 +60,8 @@ async def run_tool(
         async with asyncio.timeout(limit_s):
             # without the shield a cancelled start would wait for the pipes of processes that the tool has started
             child = await asyncio.shield(starting)
-            out, err = await child.communicate(stdin)
-        return ToolResult(child.returncode, out, err)
+            stdout, stderr = await child.communicate(stdin)
+        return ToolResult(child.returncode, stdout, stderr)
     except TimeoutError:
         return ToolResult(None, b"", b"")
     finally:

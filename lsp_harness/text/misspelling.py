@@ -17,7 +17,7 @@ def is_misspelling(wrong: str, right: str) -> bool:
     letter in short names, or by about a quarter of the letters in long names. They also match if each word of one name
     begins the word at the same place in the other name (`max_len`, `max_length`).
     """
-    a, b = _plain(wrong), _plain(right)
+    a, b = _normalize(wrong), _normalize(right)
     if not a or not b or wrong == right:
         return False
     if a == b or a in plurals(b) or b in plurals(a):
@@ -27,7 +27,7 @@ def is_misspelling(wrong: str, right: str) -> bool:
         # three is missing
         return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and edit_distance(a, b, 1) <= 1)
     allowed = min(3, max(1, (max(len(a), len(b)) + 1) // 4))
-    return edit_distance(a, b, allowed) <= allowed or _abbreviated(wrong, right)
+    return edit_distance(a, b, allowed) <= allowed or _is_abbreviation(wrong, right)
 
 
 def edit_distance(a: str, b: str, limit: int) -> int:
@@ -52,12 +52,12 @@ def edit_distance(a: str, b: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.replace("_", "").lstrip("$@").lower()
 
 
-def _abbreviated(one: str, other: str) -> bool:
-    a, b = NAME_WORDS.findall(one), NAME_WORDS.findall(other)
+def _is_abbreviation(first: str, second: str) -> bool:
+    a, b = NAME_WORDS.findall(first), NAME_WORDS.findall(second)
     if len(a) != len(b) or not a:
         return False
     pairs = [sorted((x.lower(), y.lower()), key=len) for x, y in zip(a, b, strict=True)]

@@ -93,9 +93,9 @@ class BrokenLineSearch:
         text = b"\n".join(self._lines[first:last])
         if not text.strip():
             return True
-        for before, after in WRAPPERS.get(self._language.id, ((b"", b""),)):
+        for prefix, suffix in WRAPPERS.get(self._language.id, ((b"", b""),)):
             self._remaining_parses -= 1
             self._remaining_bytes -= len(text)
-            if not root_of(self._language, before + text + after, self._allowance).has_error:
+            if not root_of(self._language, prefix + text + suffix, self._allowance).has_error:
                 return True
         return False

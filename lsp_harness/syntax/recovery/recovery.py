@@ -188,59 +188,61 @@ def _try_edits(broken_text: BrokenText, limits: TrialLimits) -> Iterator[_Repair
             return
         observed = collector.observe_before_trial(trial)
         heappush(queue, (weigh(observed), number, trial, observed))
-    faults_before, best, trial_count = faults(tree), float("inf"), 0
+    faults_before, best_score, trial_count = faults(tree), float("inf"), 0
     trying, allowance = Allowance(limits.time_s, limits.clock), Allowance(PARSE_TIME_S)
     while queue:
         score, _, trial, observed = heappop(queue)
-        if score > best + HOPELESS_NATS or trial_count >= limits.max_trials or trying.spent or allowance.spent:
+        if score > best_score + HOPELESS_NATS or trial_count >= limits.max_trials or trying.spent or allowance.spent:
             return
         trial_count += 1
         try:
-            after = tree.splice(trial.edit, allowance)
+            new_tree = tree.splice(trial.edit, allowance)
         except TooCostly:
             continue
-        if after is None:
+        if new_tree is None:
             continue
-        remaining = faults(after)
-        if remaining and not _has_fewer_faults(tree, faults_before, after, remaining, trial.edit):
+        remaining = faults(new_tree)
+        if remaining and not _has_fewer_faults(tree, faults_before, new_tree, remaining, trial.edit):
             continue
-        if not _compiles_as_well(tree, after, trial.edit) or _is_misplaced(trial, after):
+        if not _compiles_as_well(tree, new_tree, trial.edit) or _is_misplaced(trial, new_tree):
             continue
-        observed = {**observed, **collector.observe_after_trial(trial, after)}
+        observed = {**observed, **collector.observe_after_trial(trial, new_tree)}
         if not remaining:
-            best = min(best, weigh(observed) + MAX_GAIN_NATS)
+            best_score = min(best_score, weigh(observed) + MAX_GAIN_NATS)
         yield _Repair(trial, observed, not remaining)
 
 
-def _is_misplaced(trial: Trial, after: SyntaxTree) -> bool:
+def _is_misplaced(trial: Trial, new_tree: SyntaxTree) -> bool:
     """Return whether the sign of an edit parses at its place but has no meaning there."""
     if trial.action == "delete":
-        return is_misplaced_removal(after, trial.token, trial.edit.start)
+        return is_misplaced_removal(new_tree, trial.token, trial.edit.start)
     start = trial.edit.start + len(trial.edit.new) - len(trial.edit.new.lstrip())
     end = start + len(trial.edit.new.strip())
-    return bool(describe_misplaced_sign(after, start, end, is_replacement=trial.action == "replace"))
+    return bool(describe_misplaced_sign(new_tree, start, end, is_replacement=trial.action == "replace"))
 
 
 def _has_fewer_faults(
-    tree: SyntaxTree, before: list[Fault], after: SyntaxTree, remaining: list[Fault], edit: Edit
+    tree: SyntaxTree, faults_before: list[Fault], new_tree: SyntaxTree, remaining: list[Fault], edit: Edit
 ) -> bool:
     """Return whether there are fewer faults than before the edit, and none of them is new."""
-    line = after.document.line_of(edit.start)
-    if any(after.document.line_of(fault.start) <= line <= after.document.line_of(fault.end) for fault in remaining):
+    line = new_tree.document.line_of(edit.start)
+    if any(
+        new_tree.document.line_of(fault.start) <= line <= new_tree.document.line_of(fault.end) for fault in remaining
+    ):
         # a fault on the line of the edit is probably the same fault
         return False
-    return len(remaining) < len(before) and not new_tree_faults(tree, after, [edit])
+    return len(remaining) < len(faults_before) and not new_tree_faults(tree, new_tree, [edit])
 
 
 def _compiles(tree: SyntaxTree) -> bool:
     return tree.language.id != "python" or python_fault(tree.data) is None
 
 
-def _compiles_as_well(tree: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
+def _compiles_as_well(tree: SyntaxTree, new_tree: SyntaxTree, edit: Edit) -> bool:
     """Return whether the Python compiler accepts the new text, or reports an error below the line of the old error."""
     if tree.language.id != "python":
         return True
-    new_fault = python_fault(after.data)
+    new_fault = python_fault(new_tree.data)
     if new_fault is None:
         return True
     old_fault = python_fault(tree.data)

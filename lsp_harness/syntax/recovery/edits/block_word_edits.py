@@ -34,11 +34,11 @@ def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
             continue
         width = broken_text.indentation_width(position)
         while levels and levels[-1][1] >= width:
-            level, own, deeper = levels.pop()
-            if continues_block(token, broken_text.language) and own == width:
+            level, level_width, deeper = levels.pop()
+            if continues_block(token, broken_text.language) and level_width == width:
                 if token.text not in words:
                     # `else` continues the block
-                    levels.append((level, own, deeper))
+                    levels.append((level, level_width, deeper))
                 break
             if deeper or broken_text.tokens[level].kind == "keyword":
                 yield from _block_end(broken_text, position, level, words)
@@ -56,12 +56,12 @@ def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
 
 def misspelt_keywords(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a keyword in the place of a word that differs from it by one slip."""
-    known = keywords(broken_text.tree.language)
+    language_keywords = keywords(broken_text.tree.language)
     for position in dict.fromkeys([*broken_text.nearby_tokens, *_find_rare_words(broken_text)]):
         token = broken_text.tokens[position]
         if token.kind != "word" or len(token.text) < 2:
             continue
-        for word in known:
+        for word in language_keywords:
             if (
                 word != token.text
                 and abs(len(word) - len(token.text)) <= 1
@@ -73,16 +73,24 @@ def misspelt_keywords(broken_text: BrokenText) -> Iterator[Trial]:
 
 def else_if_words(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield the spelling of the language for `else if`, `elif` and `elsif`."""
-    right = ELSE_IF.get(broken_text.language)
-    for position in broken_text.nearby_tokens if right else ():
-        token, after = (
+    spelling = ELSE_IF.get(broken_text.language)
+    for position in broken_text.nearby_tokens if spelling else ():
+        token, next_token = (
             broken_text.tokens[position],
             broken_text.tokens[position + 1] if position + 1 < len(broken_text.tokens) else None,
         )
-        if token.text == b"else" and after and after.text == b"if" and not after.first and right != b"else if":
-            yield Trial(Edit(token.start, after.end, right or b""), "replace", right or b"", position, -1, "keyword")
-        elif token.text in (b"elif", b"elsif", b"elseif") and token.text != right:
-            yield replacement(broken_text, position, right or b"", "keyword")
+        if (
+            token.text == b"else"
+            and next_token
+            and next_token.text == b"if"
+            and not next_token.first
+            and spelling != b"else if"
+        ):
+            yield Trial(
+                Edit(token.start, next_token.end, spelling or b""), "replace", spelling or b"", position, -1, "keyword"
+            )
+        elif token.text in (b"elif", b"elsif", b"elseif") and token.text != spelling:
+            yield replacement(broken_text, position, spelling or b"", "keyword")
 
 
 def _find_rare_words(broken_text: BrokenText) -> list[int]:
@@ -91,8 +99,11 @@ def _find_rare_words(broken_text: BrokenText) -> list[int]:
     counts = Counter(token.text for token in tokens if token.kind == "word")
     return [
         position
-        for position, (token, after) in enumerate(pairwise(tokens))
-        if token.kind == "word" and counts[token.text] == 1 and not after.first and after.kind in ("word", "keyword")
+        for position, (token, next_token) in enumerate(pairwise(tokens))
+        if token.kind == "word"
+        and counts[token.text] == 1
+        and not next_token.first
+        and next_token.kind in ("word", "keyword")
     ][:MAX_RARE_WORDS]
 
 

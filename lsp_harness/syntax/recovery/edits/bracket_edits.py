@@ -27,8 +27,8 @@ def closers(broken_text: BrokenText) -> Iterator[Trial]:
         closer = OPENERS[opener.text[-1:]]
         note = "indentation" if suspect.has_partner else ""
         for gap in _gaps(broken_text, suspect, closer == b"}"):
-            before = broken_text.tokens[gap - 1]
-            if before.kind == "mark" and before.text not in SIGNS_BEFORE_CLOSER:
+            previous_token = broken_text.tokens[gap - 1]
+            if previous_token.kind == "mark" and previous_token.text not in SIGNS_BEFORE_CLOSER:
                 continue
             yield Trial(
                 insertion_edit(broken_text, gap, closer, suspect.bracket), "insert", closer, gap, suspect.bracket, note
@@ -57,8 +57,8 @@ def body_openers(broken_text: BrokenText) -> Iterator[Trial]:
         if not gap or not tokens[gap].first or tokens[gap - 1].text in (b"{", b";", b","):
             continue
         header = broken_text.tokens_of_line(gap - 1).start
-        below = broken_text.indentation_width(gap) - broken_text.indentation_width(header)
-        if below > 0 or (below == 0 and tokens[gap].text == b"}"):
+        extra_indentation = broken_text.indentation_width(gap) - broken_text.indentation_width(header)
+        if extra_indentation > 0 or (extra_indentation == 0 and tokens[gap].text == b"}"):
             yield Trial(insertion_edit(broken_text, gap, b"{"), "insert", b"{", gap, -1, "behind a header")
             if broken_text.language in OWN_LINE_BRACE_LANGUAGES:
                 yield Trial(
@@ -119,11 +119,16 @@ def _split(broken_text: BrokenText, suspect: SuspectBracket, opener: bytes) -> I
             continue
         for cut in range(1, len(token.text)):
             left, right = token.text[:cut], token.text[cut:]
-            known = broken_text.words | keywords(broken_text.tree.language)
-            digits = right.isdigit() and not left[-1:].isdigit()
-            if left in known or right in known or digits:
-                both = (left in known and right in known) or digits
+            known_words = broken_text.words | keywords(broken_text.tree.language)
+            is_number = right.isdigit() and not left[-1:].isdigit()
+            if left in known_words or right in known_words or is_number:
+                is_two_words = (left in known_words and right in known_words) or is_number
                 place = token.start + cut
                 yield Trial(
-                    Edit(place, place, opener), "insert", opener, position, suspect.bracket, "split" if both else "half"
+                    Edit(place, place, opener),
+                    "insert",
+                    opener,
+                    position,
+                    suspect.bracket,
+                    "split" if is_two_words else "half",
                 )

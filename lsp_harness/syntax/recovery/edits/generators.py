@@ -41,12 +41,12 @@ GENERATORS: tuple[Callable[[BrokenText], Iterator[Trial]], ...] = (
 
 def trials(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield all edits to try. Each resulting text occurs once."""
-    seen: set[tuple[int, int, bytes]] = set()
+    keys: set[tuple[int, int, bytes]] = set()
     for generator in GENERATORS:
         for trial in generator(broken_text):
             key = _canonical(broken_text, trial.edit)
-            if key not in seen:
-                seen.add(key)
+            if key not in keys:
+                keys.add(key)
                 yield trial
 
 

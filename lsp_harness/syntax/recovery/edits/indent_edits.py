@@ -27,8 +27,8 @@ def indentations(broken_text: BrokenText) -> Iterator[Trial]:
         start = document.line_starts[number]
         line = lines[number]
         width = len(line) - len(line.lstrip(b" \t"))
-        above = [lines[other] for other in _code_lines(lines[:number])]
-        for lead, note in _open_indentations(above):
+        lines_above = [lines[other] for other in _code_lines(lines[:number])]
+        for lead, note in _open_indentations(lines_above):
             if lead != line[:width]:
                 yield Trial(
                     Edit(start, start + width, lead), "replace", b"indentation", broken_text.token_at(start), -1, note

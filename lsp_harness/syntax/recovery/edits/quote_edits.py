@@ -195,9 +195,11 @@ def _find_places(line: bytes) -> list[int]:
     first = len(line) - len(line.lstrip())
     places: list[int] = []
     for place in range(first, len(line) + 1):
-        left, right = line[place - 1 : place] if place else b"", line[place : place + 1]
-        in_word = left and right and _is_letter(left[0]) and _is_letter(right[0])
-        if (in_word and not STRING_PREFIX.search(line[max(0, place - 3) : place])) or left == right == b" ":
+        left_byte, right_byte = line[place - 1 : place] if place else b"", line[place : place + 1]
+        is_in_word = left_byte and right_byte and _is_letter(left_byte[0]) and _is_letter(right_byte[0])
+        if (
+            is_in_word and not STRING_PREFIX.search(line[max(0, place - 3) : place])
+        ) or left_byte == right_byte == b" ":
             continue
         places.append(place)
     return places
@@ -207,17 +209,17 @@ def _rank_places(line: bytes, quote_places: tuple[int, ...]) -> list[tuple[int, 
     """Return the places for a quote and its role there. Places where strings usually begin and end come first."""
     candidates: list[tuple[int, int, str]] = []
     for place in _find_places(line):
-        closing = sum(place_before < place for place_before in quote_places) % 2 == 1
-        if closing and BLANKS.fullmatch(line, place):
+        is_closing = sum(place_before < place for place_before in quote_places) % 2 == 1
+        if is_closing and BLANKS.fullmatch(line, place):
             # editors remove blanks at the end of a line of code, so these blanks belong to the string
             continue
-        if closing:
-            usual = AFTER_STRING.match(line, place) is not None
-            likely = line[place : place + 1] == b" "
+        if is_closing:
+            is_usual = AFTER_STRING.match(line, place) is not None
+            is_likely = line[place : place + 1] == b" "
         else:
-            usual = line[max(0, place - 1) : place] in BEFORE_STRING
-            likely = False
-        candidates.append((0 if usual else 1 if likely else 2, place, "closing" if closing else "opening"))
+            is_usual = line[max(0, place - 1) : place] in BEFORE_STRING
+            is_likely = False
+        candidates.append((0 if is_usual else 1 if is_likely else 2, place, "closing" if is_closing else "opening"))
     return [(place, role) for _, place, role in sorted(candidates)]
 
 
@@ -256,8 +258,8 @@ def _partner_quotes(broken_text: BrokenText, quote: bytes, place: int) -> Iterat
     """Yield a quote at the beginning and the end of each line near a quote without a partner."""
     document = broken_text.tree.document
     line = document.line_of(place)
-    around = range(max(0, line - PARTNER_LINES), min(len(document.line_starts), line + PARTNER_LINES + 1))
-    for number in sorted(around, key=lambda n: abs(n - line)):
+    numbers = range(max(0, line - PARTNER_LINES), min(len(document.line_starts), line + PARTNER_LINES + 1))
+    for number in sorted(numbers, key=lambda n: abs(n - line)):
         start, end = document.line_span(number)
         text = broken_text.data[start:end]
         if not text.strip():

@@ -58,33 +58,34 @@ def separators(broken_text: BrokenText) -> Iterator[Trial]:
     for gap in [*broken_text.nearby_tokens, len(tokens)]:
         if not gap:
             continue
-        before, after = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
-        ends_line = after is None or after.first
+        previous_token, next_token = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
+        ends_line = next_token is None or next_token.first
         if (
             broken_text.language in SEMICOLON_LANGUAGES | {"go", "ruby"}
-            and ends_operand(before)
-            and (after is None or ends_line or after.text in (b"}", b"end") or _in_header(broken_text, gap))
+            and ends_operand(previous_token)
+            and (next_token is None or ends_line or next_token.text in (b"}", b"end") or _in_header(broken_text, gap))
         ):
             yield insertion(broken_text, gap, b";")
-        if broken_text.language == "python" and ends_line and before.text not in (b":", b",", b"("):
+        if broken_text.language == "python" and ends_line and previous_token.text not in (b":", b",", b"("):
             yield insertion(broken_text, gap, b":")
-        if broken_text.language == "ruby" and after is not None and after.text == b"|":
+        if broken_text.language == "ruby" and next_token is not None and next_token.text == b"|":
             yield insertion(broken_text, gap, b"do")
-        if broken_text.language == "bash" and ends_operand(before):
+        if broken_text.language == "bash" and ends_operand(previous_token):
             yield insertion(broken_text, gap, b";")
             if ends_line:
                 yield from (
-                    Trial(Edit(before.end, before.end, b"; " + word), "insert", word, gap) for word in (b"then", b"do")
+                    Trial(Edit(previous_token.end, previous_token.end, b"; " + word), "insert", word, gap)
+                    for word in (b"then", b"do")
                 )
-        if after is None:
+        if next_token is None:
             continue
-        if ends_operand(before) and begins_operand(after):
+        if ends_operand(previous_token) and begins_operand(next_token):
             yield from (insertion(broken_text, gap, text) for text in expected)
-        elif ends_operand(before) and after.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
+        elif ends_operand(previous_token) and next_token.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
             yield from (
                 insertion(broken_text, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"=")
             )
-        elif before.kind == "mark" and begins_operand(after) and broken_text.language != "json":
+        elif previous_token.kind == "mark" and begins_operand(next_token) and broken_text.language != "json":
             yield from (insertion(broken_text, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
@@ -108,14 +109,14 @@ def surplus_signs(broken_text: BrokenText) -> Iterator[Trial]:
 
 def swapped_signs(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield replacements of signs near the fault by signs that are often confused with them."""
-    known = marks(broken_text.tree.language)
+    language_signs = marks(broken_text.tree.language)
     for position in broken_text.nearby_tokens:
         token = broken_text.tokens[position]
-        if b"->" not in known and b"=>" in known and broken_text.data.startswith(b"->", token.start):
+        if b"->" not in language_signs and b"=>" in language_signs and broken_text.data.startswith(b"->", token.start):
             yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", position, -1, "for ->")
-        own = MEANT_BY_EQUALS.get(broken_text.language, ()) if token.text == b"=" else ()
-        for other in CONFUSED_SIGNS.get(token.text, ()) + own:
-            if other in known:
+        meant_signs = MEANT_BY_EQUALS.get(broken_text.language, ()) if token.text == b"=" else ()
+        for other in CONFUSED_SIGNS.get(token.text, ()) + meant_signs:
+            if other in language_signs:
                 yield replacement(broken_text, position, other, f"for {decode_token(token.text)}")
 
 

@@ -20,103 +20,118 @@ def insertion_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int =
         opener: The index of the bracket that the token closes, or -1.
     """
     tokens = broken_text.tokens
-    before = tokens[gap - 1] if gap else None
-    after = tokens[gap] if gap < len(tokens) else None
-    left = before.end if before else 0
-    right = after.start if after else len(broken_text.data)
-    between = broken_text.data[left:right]
-    line_end = _find_line_end(between)
+    previous_token = tokens[gap - 1] if gap else None
+    next_token = tokens[gap] if gap < len(tokens) else None
+    gap_start = previous_token.end if previous_token else 0
+    gap_end = next_token.start if next_token else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    line_end = _find_line_end(gap_text)
     if text in CLOSERS:
         return _closer_edit(broken_text, gap, text, opener)
     if text in SEPARATORS:
-        return _separator_edit(broken_text, gap, left, right, text)
+        return _separator_edit(broken_text, gap, gap_start, gap_end, text)
     if text in OPENERS:
         if line_end >= 0 and text == b"{":
-            rest = between[:line_end]
-            position = left + len(rest) if not rest.strip() else left
-            return Edit(position, position, text if position > left else b" " + text)
-        if between == b" " and text == b"{" and before and (before.kind == "close" or (after and after.first)):
-            return Edit(right, right, b"{ ")
-        return Edit(right, right, text)
+            rest = gap_text[:line_end]
+            position = gap_start + len(rest) if not rest.strip() else gap_start
+            return Edit(position, position, text if position > gap_start else b" " + text)
+        if (
+            gap_text == b" "
+            and text == b"{"
+            and previous_token
+            and (previous_token.kind == "close" or (next_token and next_token.first))
+        ):
+            return Edit(gap_end, gap_end, b"{ ")
+        return Edit(gap_end, gap_end, text)
     # operators and words have blanks around them
     if line_end >= 0:
-        rest = between[:line_end]
-        position = left + len(rest) if not rest.strip() else left
-        return Edit(position, position, (b"" if position > left else b" ") + text)
-    if len(between) >= 2 and not between.strip():
-        return Edit(left + 1, left + 1, text)
-    if between:
-        return Edit(left, left, b" " + text)
-    return Edit(left, left, text)
+        rest = gap_text[:line_end]
+        position = gap_start + len(rest) if not rest.strip() else gap_start
+        return Edit(position, position, (b"" if position > gap_start else b" ") + text)
+    if len(gap_text) >= 2 and not gap_text.strip():
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if gap_text:
+        return Edit(gap_start, gap_start, b" " + text)
+    return Edit(gap_start, gap_start, text)
 
 
-def _separator_edit(broken_text: BrokenText, gap: int, left: int, right: int, text: bytes) -> Edit:
-    between = broken_text.data[left:right]
-    if len(between) == 2 and not between.strip(b" "):
+def _separator_edit(broken_text: BrokenText, gap: int, gap_start: int, gap_end: int, text: bytes) -> Edit:
+    gap_text = broken_text.data[gap_start:gap_end]
+    if len(gap_text) == 2 and not gap_text.strip(b" "):
         # two blanks instead of one show that the missing token stood between them
-        return Edit(left + 1, left + 1, text)
-    if text == b":" and b"\n" in between and gap < len(broken_text.tokens):
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if text == b":" and b"\n" in gap_text and gap < len(broken_text.tokens):
         question = broken_text.tokens[broken_text.tokens_of_line(gap - 1).start]
         if question.text == b"?":
             # the two values of a conditional expression are on separate lines
-            lead = broken_text.line_indentation(broken_text.tokens_of_line(gap - 1).start)
+            indentation = broken_text.line_indentation(broken_text.tokens_of_line(gap - 1).start)
             width = broken_text.indentation_width(gap)
-            position = right - width + len(lead) if width > len(lead) else right
-            return Edit(position, position, text if position < right else text + b" ")
-    return Edit(left, left, text)
+            position = gap_end - width + len(indentation) if width > len(indentation) else gap_end
+            return Edit(position, position, text if position < gap_end else text + b" ")
+    return Edit(gap_start, gap_start, text)
 
 
 def _closer_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int) -> Edit:
     tokens = broken_text.tokens
-    before = tokens[gap - 1] if gap else None
-    after = tokens[gap] if gap < len(tokens) else None
-    left = before.end if before else 0
-    right = after.start if after else len(broken_text.data)
-    between = broken_text.data[left:right]
-    if b"\n" not in between:
-        if between == b" " and text == b"}" and before and before.text != b"{" and _padded(broken_text, opener):
-            return Edit(left, left, b" " + text)
-        if len(between) > 1 and text != b"}" and _padded(broken_text, opener):
-            return Edit(left + 1, left + 1, text)
-        return _inline_edit(left, right, between, after, text)
-    hanging = (
+    previous_token = tokens[gap - 1] if gap else None
+    next_token = tokens[gap] if gap < len(tokens) else None
+    gap_start = previous_token.end if previous_token else 0
+    gap_end = next_token.start if next_token else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    if b"\n" not in gap_text:
+        if (
+            gap_text == b" "
+            and text == b"}"
+            and previous_token
+            and previous_token.text != b"{"
+            and _padded(broken_text, opener)
+        ):
+            return Edit(gap_start, gap_start, b" " + text)
+        if len(gap_text) > 1 and text != b"}" and _padded(broken_text, opener):
+            return Edit(gap_start + 1, gap_start + 1, text)
+        return _inline_edit(gap_start, gap_end, gap_text, next_token, text)
+    is_hanging = (
         opener >= 0
         and opener + 1 < len(tokens)
         and (tokens[opener + 1].line > tokens[opener].line or tokens[opener + 1].text == b"|")
     )
-    if opener >= 0 and hanging and before is not tokens[opener]:
-        lead = broken_text.line_indentation(opener)
-        blank = _find_blank_line(between, left, lead)
+    if opener >= 0 and is_hanging and previous_token is not tokens[opener]:
+        indentation = broken_text.line_indentation(opener)
+        blank = _find_blank_line(gap_text, gap_start, indentation)
         if blank >= 0:
             return Edit(blank, blank, text)
         if (
-            after
-            and after.first
-            and (after.kind == "close" or after.text in SEPARATORS or continues_block(after, broken_text.language))
+            next_token
+            and next_token.first
+            and (
+                next_token.kind == "close"
+                or next_token.text in SEPARATORS
+                or continues_block(next_token, broken_text.language)
+            )
         ):
-            return _line_start_edit(broken_text, gap, lead, text)
-        return own_line_edit(broken_text, gap, lead, text)
-    rest = between[: _find_line_end(between)]
-    position = left + len(rest) if rest and not rest.strip() else left
-    if text == b"}" and position == left and _padded(broken_text, opener):
-        return Edit(left, left, b" " + text)
+            return _line_start_edit(broken_text, gap, indentation, text)
+        return own_line_edit(broken_text, gap, indentation, text)
+    rest = gap_text[: _find_line_end(gap_text)]
+    position = gap_start + len(rest) if rest and not rest.strip() else gap_start
+    if text == b"}" and position == gap_start and _padded(broken_text, opener):
+        return Edit(gap_start, gap_start, b" " + text)
     return Edit(position, position, text)
 
 
-def own_line_edit(broken_text: BrokenText, gap: int, lead: bytes, text: bytes) -> Edit:
+def own_line_edit(broken_text: BrokenText, gap: int, indentation: bytes, text: bytes) -> Edit:
     """Return the insertion of a token on its own line before the line of the token `gap`.
 
     A blank line with the same indentation is used if there is one.
     """
     tokens = broken_text.tokens
-    left = tokens[gap - 1].end if gap else 0
-    right = tokens[gap].start if gap < len(tokens) else len(broken_text.data)
-    between = broken_text.data[left:right]
-    if (blank := _find_blank_line(between, left, lead)) >= 0:
+    gap_start = tokens[gap - 1].end if gap else 0
+    gap_end = tokens[gap].start if gap < len(tokens) else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    if (blank := _find_blank_line(gap_text, gap_start, indentation)) >= 0:
         return Edit(blank, blank, text)
-    line_end = _find_line_end(between)
-    position = left + max(line_end, 0)
-    return Edit(position, position, broken_text.tree.document.newline.encode() + lead + text)
+    line_end = _find_line_end(gap_text)
+    position = gap_start + max(line_end, 0)
+    return Edit(position, position, broken_text.tree.document.newline.encode() + indentation + text)
 
 
 def _find_line_end(text: bytes) -> int:
@@ -125,34 +140,38 @@ def _find_line_end(text: bytes) -> int:
     return position - 1 if position > 0 and text[position - 1 : position] == b"\r" else position
 
 
-def _inline_edit(left: int, right: int, between: bytes, after: Lexeme | None, text: bytes) -> Edit:
-    if len(between) > 1 and not between.strip():
+def _inline_edit(gap_start: int, gap_end: int, gap_text: bytes, next_token: Lexeme | None, text: bytes) -> Edit:
+    if len(gap_text) > 1 and not gap_text.strip():
         # two blanks instead of one show that the missing token stood between them
-        return Edit(left + 1, left + 1, text)
-    if between and after and (after.kind == "close" or after.text in SEPARATORS):
-        return Edit(right, right, text)
-    return Edit(left, left, text)
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if gap_text and next_token and (next_token.kind == "close" or next_token.text in SEPARATORS):
+        return Edit(gap_end, gap_end, text)
+    return Edit(gap_start, gap_start, text)
 
 
-def _find_blank_line(between: bytes, left: int, lead: bytes) -> int:
+def _find_blank_line(gap_text: bytes, gap_start: int, indentation: bytes) -> int:
     """Return the end of a blank line with the indentation `lead`, or -1 if there is none."""
-    if not lead:
+    if not indentation:
         return -1
-    found = re.search(rb"\n%s(?=\r?\n)" % re.escape(lead), between)
-    return left + found.end() if found else -1
+    match = re.search(rb"\n%s(?=\r?\n)" % re.escape(indentation), gap_text)
+    return gap_start + match.end() if match else -1
 
 
-def _line_start_edit(broken_text: BrokenText, gap: int, lead: bytes, text: bytes) -> Edit:
+def _line_start_edit(broken_text: BrokenText, gap: int, indentation: bytes, text: bytes) -> Edit:
     """Return the insertion of a token before the first token of a line.
 
     If the line is indented too far, the token fills the gap.
     """
-    after = broken_text.tokens[gap]
+    next_token = broken_text.tokens[gap]
     width = broken_text.indentation_width(gap)
-    if width > len(lead):
-        position = after.start - width + len(lead)
+    if width > len(indentation):
+        position = next_token.start - width + len(indentation)
         return Edit(position, position, text)
-    return Edit(after.start, after.start, text if after.kind == "close" or after.text in SEPARATORS else text + b" ")
+    return Edit(
+        next_token.start,
+        next_token.start,
+        text if next_token.kind == "close" or next_token.text in SEPARATORS else text + b" ",
+    )
 
 
 def _padded(broken_text: BrokenText, opener: int) -> bool:

@@ -28,55 +28,57 @@ class BracketEvidence:
     def add_closer(self, trial: Trial, name: str, evidence: Evidence) -> None:
         """Add the evidence for an inserted closer. `name` is the class of its token."""
         tokens, gap, opener = self._tokens, trial.position, trial.opener
-        after = tokens[gap] if gap < len(tokens) else None
-        before = tokens[opener - 1] if opener else None
+        next_token = tokens[gap] if gap < len(tokens) else None
+        previous_token = tokens[opener - 1] if opener else None
         if gap == opener + 1:
             evidence[f"{name} of nothing"] = 1.0
-        if after:
-            width, own = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(opener)
-            if after.first:
-                evidence[f"{name}: {'dedent below' if width < own else 'dedent' if width == own else 'inside'}"] = 1.0
+        if next_token:
+            width, opener_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(opener)
+            if next_token.first:
+                evidence[
+                    f"{name}: {'dedent below' if width < opener_width else 'dedent' if width == opener_width else 'inside'}"
+                ] = 1.0
         suspect = next((suspect for suspect in self._broken_text.suspect_brackets if suspect.bracket == opener), None)
         if suspect and gap == suspect.last:
             evidence[f"{name} at the last place"] = 1.0
         if trial.token == b"}":
             return
         commas, operators = _count_between(tokens[opener + 1 : gap])
-        if before is None:
+        if previous_token is None:
             return
-        glued = before.end == tokens[opener].start
-        if before.text in CONDITION_WORDS:
-            evidence["condition before " + (neighbor_class(after) if after else "the end")] = 1.0
-        elif before.kind in CALLABLE_KINDS and glued:
+        is_adjacent = previous_token.end == tokens[opener].start
+        if previous_token.text in CONDITION_WORDS:
+            evidence["condition before " + (neighbor_class(next_token) if next_token else "the end")] = 1.0
+        elif previous_token.kind in CALLABLE_KINDS and is_adjacent:
             self._add_call(trial, commas, evidence)
         elif trial.token == b")":
             self._add_group(trial, commas + operators, evidence)
-        elif glued:
+        elif is_adjacent:
             evidence[f"{name}: {commas} commas"] = float(commas < 2)
-        if after and not after.first and after.kind in ("word", "number", "string"):
+        if next_token and not next_token.first and next_token.kind in ("word", "number", "string"):
             evidence[f"{name} juxtaposed"] = 1.0
 
     def add_opener(self, trial: Trial, name: str, evidence: Evidence) -> None:
         """Add the evidence for an inserted opener. `trial.opener` is the closer without a partner."""
         tokens, gap, closer = self._tokens, trial.position, trial.opener
-        before = tokens[gap - 1] if gap else None
-        after = tokens[closer + 1] if closer + 1 < len(tokens) else None
-        ends = after is None or after.first or after.text == b";"
+        previous_token = tokens[gap - 1] if gap else None
+        next_token = tokens[closer + 1] if closer + 1 < len(tokens) else None
+        is_last_on_line = next_token is None or next_token.first or next_token.text == b";"
         if gap == closer:
             evidence[f"{name} of nothing"] = 1.0
         if closer and tokens[closer - 1].text == tokens[closer].text:
             evidence[f"{name} for a doubled closer"] = 1.0
-        if trial.note in ("split", "half") or before is None or gap >= len(tokens):
+        if trial.note in ("split", "half") or previous_token is None or gap >= len(tokens):
             return
-        if before.text in CONDITION_WORDS:
+        if previous_token.text in CONDITION_WORDS:
             evidence[f"{name} behind a word before a condition"] = 1.0
-        elif before.kind in CALLABLE_KINDS and before.end == trial.edit.start and not tokens[gap].first:
+        elif previous_token.kind in CALLABLE_KINDS and previous_token.end == trial.edit.start and not tokens[gap].first:
             commas, _ = _count_between(tokens[gap:closer])
-            arities = self._arities.get(before.text)
+            arities = self._arities.get(previous_token.text)
             if arities:
-                known = (commas + 1 if closer > gap else 0) in arities
-                evidence[f"{name}: arity as {'elsewhere' if known else 'nowhere'}"] = 1.0
-        elif before.text in (b"=", b"return") and ends:
+                is_known_arity = (commas + 1 if closer > gap else 0) in arities
+                evidence[f"{name}: arity as {'elsewhere' if is_known_arity else 'nowhere'}"] = 1.0
+        elif previous_token.text in (b"=", b"return") and is_last_on_line:
             evidence[f"{name} around all"] = 1.0
 
     def add_deleted_opener(self, trial: Trial, name: str, evidence: Evidence) -> None:
@@ -96,20 +98,22 @@ class BracketEvidence:
         if name.kind == "word" and (arities := self._arities.get(name.text)):
             count = commas + 1 if gap > opener + 1 else 0
             evidence["arity as elsewhere" if count in arities else "arity as nowhere"] = 1.0
-        text = b"".join(self._broken_text.data[name.start : tokens[gap - 1].end].split()) + trial.token
-        if text in self._compact:
+        call_text = b"".join(self._broken_text.data[name.start : tokens[gap - 1].end].split()) + trial.token
+        if call_text in self._compact:
             evidence["same text elsewhere"] = 1.0
 
     def _add_group(self, trial: Trial, marks: int, evidence: Evidence) -> None:
         tokens, gap, opener = self._tokens, trial.position, trial.opener
-        before, after = tokens[opener - 1], tokens[gap] if gap < len(tokens) else None
+        previous_token, next_token = tokens[opener - 1], tokens[gap] if gap < len(tokens) else None
         if gap == opener + 2:
             evidence["group of one"] = 1.0
         if not marks:
             evidence["group without an operator"] = 1.0
-        if before.text in (b"=", b"return") and (after is None or after.first or after.text == b";"):
+        if previous_token.text in (b"=", b"return") and (
+            next_token is None or next_token.first or next_token.text == b";"
+        ):
             evidence["group of all"] = 1.0
-        if before.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
+        if previous_token.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
             evidence["group at the beginning"] = 1.0
 
     def count_out_of_line(self, trial: Trial) -> int:
@@ -121,26 +125,28 @@ class BracketEvidence:
         if trial.action != "insert" and place < len(brackets) and brackets[place][0] == trial.position:
             del brackets[place]
         if trial.action != "delete":
-            opens = trial.token in OPENERS
+            is_opener = trial.token in OPENERS
             edit, broken_text = trial.edit, self._broken_text
-            width, first = 0, b"\n" in edit.new
-            if first:
+            width, begins_line = 0, b"\n" in edit.new
+            if begins_line:
                 width = len(edit.new) - len(edit.new.lstrip()) - edit.new.count(b"\n") - edit.new.count(b"\r")
             elif trial.action == "replace":
-                width, first = broken_text.indentation_width(trial.position), self._tokens[trial.position].first
+                width, begins_line = broken_text.indentation_width(trial.position), self._tokens[trial.position].first
             else:
                 begin = broken_text.data.rfind(b"\n", 0, edit.start) + 1
                 head = broken_text.data[begin : edit.start]
-                first, width = not head.strip(), len(head) - len(head.lstrip())
-            brackets.insert(place, (trial.position, OPENERS.get(trial.token, trial.token), opens, width, first))
+                begins_line, width = not head.strip(), len(head) - len(head.lstrip())
+            brackets.insert(
+                place, (trial.position, OPENERS.get(trial.token, trial.token), is_opener, width, begins_line)
+            )
         count = 0
         open_brackets: list[tuple[bytes, int]] = []
-        for _, closer, opens, width, first in brackets:
-            if opens:
+        for _, closer, is_opener, width, begins_line in brackets:
+            if is_opener:
                 open_brackets.append((closer, width))
             elif open_brackets:
-                expected, own = open_brackets.pop()
-                count += (first and width != own) + WRONG_PARTNER_LINES * (expected != closer)
+                expected, opener_width = open_brackets.pop()
+                count += (begins_line and width != opener_width) + WRONG_PARTNER_LINES * (expected != closer)
         return count + len(open_brackets)
 
     @cached_property
@@ -178,9 +184,9 @@ class BracketEvidence:
                 if opener and opener not in suspects and CLOSERS[token.text[:1]] == tokens[opener].text[-1:] == b"(":
                     name = tokens[opener - 1]
                     if name.kind == "word" and name.end == tokens[opener].start:
-                        empty = position == opener + 1
-                        trailing = tokens[position - 1].text == b","
-                        arities.setdefault(name.text, set()).add(0 if empty else commas + 1 - trailing)
+                        is_empty = position == opener + 1
+                        has_trailing_comma = tokens[position - 1].text == b","
+                        arities.setdefault(name.text, set()).add(0 if is_empty else commas + 1 - has_trailing_comma)
             elif token.text == b"," and open_brackets:
                 open_brackets[-1][1] += 1
         return arities

@@ -70,8 +70,8 @@ class EvidenceCollector:
             return evidence
         if trial.token == b"indentation":
             return evidence
-        rarity, unseen = self._usage.rarity(self._usage.tokens_around(trial))
-        evidence["unusual"], evidence["unseen"] = min(rarity, UNUSUAL) * self._size, unseen * self._size
+        rarity, unseen_rows = self._usage.rarity(self._usage.tokens_around(trial))
+        evidence["unusual"], evidence["unseen"] = min(rarity, UNUSUAL) * self._size, unseen_rows * self._size
         if trial.action == "insert":
             if 0 < trial.position < len(self._tokens):
                 row = self._tokens[trial.position - 1].text, trial.token, self._tokens[trial.position].text
@@ -100,17 +100,20 @@ class EvidenceCollector:
         if trial.action != "delete" and name != "indentation":
             kind = next((kind for kind, pattern in PARENTS if pattern.search(parent.type)), "other")
             evidence[f"{name} in {kind}"] = 1.0
-        new = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._known
-        evidence["unknown structure"] = min(len(new), 4)
+        new_kinds = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._known
+        evidence["unknown structure"] = min(len(new_kinds), 4)
         lines = token_signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
         evidence["unusual lines"], evidence["unseen in lines"] = rarity * self._size, unseen * self._size
         if trial.token in CLOSERS or trial.token in OPENERS or trial.token[:1] in OPENERS:
-            out = self._bracket_evidence.count_out_of_line(trial)
-            evidence["brackets out of line"], evidence["all brackets in line"] = min(out, OUT_OF_LINE), float(not out)
+            count = self._bracket_evidence.count_out_of_line(trial)
+            evidence["brackets out of line"], evidence["all brackets in line"] = (
+                min(count, OUT_OF_LINE),
+                float(not count),
+            )
         elif name == "end":
-            out = _count_ends_out_of_line(tree)
-            evidence["ends out of line"], evidence["all ends in line"] = min(out, OUT_OF_LINE), float(not out)
+            count = _count_ends_out_of_line(tree)
+            evidence["ends out of line"], evidence["all ends in line"] = min(count, OUT_OF_LINE), float(not count)
         return evidence
 
     @cached_property
@@ -130,25 +133,27 @@ class EvidenceCollector:
 
     def _add_neighbors(self, trial: Trial, name: str, evidence: Evidence) -> None:
         tokens, gap = self._tokens, trial.position
-        before = tokens[gap - 1] if gap else None
-        after = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if after is None else "a new line" if after.first else neighbor_class(after)
+        previous_token = tokens[gap - 1] if gap else None
+        next_token = tokens[gap] if gap < len(tokens) else None
+        where = "the end" if next_token is None else "a new line" if next_token.first else neighbor_class(next_token)
         evidence[f"{name} before {where}"] = 1.0
-        if after and after.first:
-            evidence[f"{name} before a line with {neighbor_class(after)}"] = 1.0
-        evidence[f"{name} after {neighbor_class(before) if before else 'nothing'}"] = 1.0
-        if before:
-            end = after.start if after else len(self._broken_text.data)
-            between = self._broken_text.data[before.end : end]
+        if next_token and next_token.first:
+            evidence[f"{name} before a line with {neighbor_class(next_token)}"] = 1.0
+        evidence[f"{name} after {neighbor_class(previous_token) if previous_token else 'nothing'}"] = 1.0
+        if previous_token:
+            end = next_token.start if next_token else len(self._broken_text.data)
+            between = self._broken_text.data[previous_token.end : end]
             kind = (
                 "glued" if not between else "line" if b"\n" in between else "blank" if len(between) == 1 else "blanks"
             )
             evidence[f"{name}: {kind}"] = 1.0
             if b"\n" in between and between.split(b"\n")[0].strip(b"\r") and not between.split(b"\n")[0].strip():
                 evidence[f"{name}: blank at the end of the line"] = 1.0
-        if after and after.first and before:
-            deeper = self._broken_text.indentation_width(gap) - self._broken_text.indentation_width(gap - 1)
-            evidence[f"{name}: next line {'deeper' if deeper > 0 else 'as deep' if not deeper else 'less deep'}"] = 1.0
+        if next_token and next_token.first and previous_token:
+            extra_indentation = self._broken_text.indentation_width(gap) - self._broken_text.indentation_width(gap - 1)
+            evidence[
+                f"{name}: next line {'deeper' if extra_indentation > 0 else 'as deep' if not extra_indentation else 'less deep'}"
+            ] = 1.0
         if (
             trial.edit.new == trial.token
             and trial.edit.start
@@ -159,36 +164,42 @@ class EvidenceCollector:
 
     def _add_end(self, trial: Trial, evidence: Evidence) -> None:
         tokens, gap, level = self._tokens, trial.position, trial.opener
-        after = tokens[gap] if gap < len(tokens) else None
+        next_token = tokens[gap] if gap < len(tokens) else None
         opener = tokens[level].text
         evidence[f"end of {decode_token(opener)}" if tokens[level].kind == "keyword" else "end of a word"] = 1.0
-        if after:
-            width, own = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(level)
-            evidence[f"end: {'dedent below' if width < own else 'dedent'}"] = 1.0
+        if next_token:
+            width, level_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(level)
+            evidence[f"end: {'dedent below' if width < level_width else 'dedent'}"] = 1.0
             evidence[
-                f"end before {'closer' if continues_block(after, self._broken_text.language) else 'statement'}"
+                f"end before {'closer' if continues_block(next_token, self._broken_text.language) else 'statement'}"
             ] = 1.0
 
     def _add_deletion(self, trial: Trial, name: str, evidence: Evidence) -> None:
         tokens, position = self._tokens, trial.position
         token = tokens[position]
-        before = tokens[position - 1] if position else None
-        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        previous_token = tokens[position - 1] if position else None
+        next_token = tokens[position + 1] if position + 1 < len(tokens) else None
         if any(
             suspect.bracket == position and not suspect.has_partner for suspect in self._broken_text.suspect_brackets
         ):
             evidence[f"delete {name}: no partner"] = 1.0
-        twin = (before is not None and before.text == token.text) or (after is not None and after.text == token.text)
-        evidence[f"delete {name}: {'doubled' if twin else 'single'}"] = 1.0
-        if before:
-            evidence[f"delete {name} after {neighbor_class(before)}"] = 1.0
-        if after:
-            evidence[f"delete {name} before {'a new line' if after.first else neighbor_class(after)}"] = 1.0
-        kind = "blanks" if before and after and before.end < token.start and token.end < after.start else "glued"
+        is_doubled = (previous_token is not None and previous_token.text == token.text) or (
+            next_token is not None and next_token.text == token.text
+        )
+        evidence[f"delete {name}: {'doubled' if is_doubled else 'single'}"] = 1.0
+        if previous_token:
+            evidence[f"delete {name} after {neighbor_class(previous_token)}"] = 1.0
+        if next_token:
+            evidence[f"delete {name} before {'a new line' if next_token.first else neighbor_class(next_token)}"] = 1.0
+        kind = (
+            "blanks"
+            if previous_token and next_token and previous_token.end < token.start and token.end < next_token.start
+            else "glued"
+        )
         evidence[f"delete {name}: {kind}"] = 1.0
         if token.first:
             evidence[f"delete {name}: begins a line"] = 1.0
-            if after is None or after.first:
+            if next_token is None or next_token.first:
                 evidence[f"delete {name}: alone on a line"] = 1.0
         if token.kind == "close":
             pair = _find_pair(tokens, position)
@@ -204,11 +215,11 @@ def no_edit_evidence(number: int) -> Evidence:
 def add_comparisons(observed: Sequence[Evidence]) -> None:
     """Add the evidence from a comparison of the edits: another edit leaves the text better indented."""
     for name in ("brackets out of line", "ends out of line"):
-        least = min((evidence[name] for evidence in observed if name in evidence), default=0.0)
+        minimum = min((evidence[name] for evidence in observed if name in evidence), default=0.0)
         for evidence in observed:
-            if (more := evidence.get(name, least) - least) > 0:
+            if (excess := evidence.get(name, minimum) - minimum) > 0:
                 evidence[f"more {name} than need be"] = 1.0
-                evidence[f"how many more {name}"] = more
+                evidence[f"how many more {name}"] = excess
 
 
 def _find_pair(tokens: Sequence[Lexeme], position: int) -> int:

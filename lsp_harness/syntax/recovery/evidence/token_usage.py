@@ -27,12 +27,12 @@ class TokenUsage:
         lacks.
         """
         triples, pairs = self._counts
-        total = unseen = 0.0
+        total = unseen_rows = 0.0
         for first, second, third in zip(row, row[1:], row[2:], strict=False):
             count = triples[first, second, third]
-            unseen += not count
+            unseen_rows += not count
             total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * POSSIBLE_TOKENS))
-        return total, unseen
+        return total, unseen_rows
 
     def tokens_around(self, trial: Trial) -> list[str]:
         """Return the signs around an edit after it: two on each side, and the new one."""
@@ -42,10 +42,10 @@ class TokenUsage:
         right = token_signs(tokens[position + skip : position + skip + 2])
         if skip and position + 1 < len(tokens) and not tokens[position + 1].first and tokens[position].first:
             right = [NEW_LINE, *right]
-        new = [] if trial.action == "delete" else [decode_token(trial.token)]
+        inserted = [] if trial.action == "delete" else [decode_token(trial.token)]
         if trial.edit.new.startswith(b"\n"):
-            new = [NEW_LINE, *new]
-        return [*left, *new, *right][: len(left) + len(new) + 2]
+            inserted = [NEW_LINE, *inserted]
+        return [*left, *inserted, *right][: len(left) + len(inserted) + 2]
 
     def count_row(self, before: bytes, token: bytes, after: bytes) -> int:
         """Return how often exactly these three tokens stand in a row."""

@@ -23,8 +23,8 @@ OPERAND_PARENT = re.compile("binary|unary|boolean_operator|comparison|assignment
 
 
 def check_opener(sign: SignPlace) -> str:
-    ahead = WORD_AFTER.match(sign.text_after)
-    if ahead and ahead[1] in STATEMENT_WORDS:
+    word_after = WORD_AFTER.match(sign.text_after)
+    if word_after and word_after[1] in STATEMENT_WORDS:
         return "around a statement"
     if (
         sign.language == "go"
@@ -33,21 +33,23 @@ def check_opener(sign: SignPlace) -> str:
         and len(sign.nodes) <= MAX_OUTER_DEPTH
     ):
         return "where the function has no name"
-    word = WORD_BEFORE.search(sign.text_before)
-    blank = sign.text_before[-1:].isspace()
-    if word and ahead and blank and word[1] not in keywords(sign.tree.language):
+    word_before = WORD_BEFORE.search(sign.text_before)
+    has_blank = sign.text_before[-1:].isspace()
+    if word_before and word_after and has_blank and word_before[1] not in keywords(sign.tree.language):
         return "between two words with a blank between them"
-    called = re.search("argument|call|invocation", sign.parent.type)
-    if called and word and sign.text_after.lstrip().startswith(b")") and sign.count_word(word[1]) > 1:
-        calls = re.findall(rb"(?<!\w)%s\s*\(" % re.escape(word[1]), sign.tree.data)
+    is_call = re.search("argument|call|invocation", sign.parent.type)
+    if is_call and word_before and sign.text_after.lstrip().startswith(b")") and sign.count_word(word_before[1]) > 1:
+        calls = re.findall(rb"(?<!\w)%s\s*\(" % re.escape(word_before[1]), sign.tree.data)
         if len(calls) == 1:
-            return f"behind `{decode(word[1])}`, which is called nowhere else"
+            return f"behind `{decode(word_before[1])}`, which is called nowhere else"
     return _group(sign)
 
 
 def check_closer(sign: SignPlace) -> str:
-    ahead = sign.text_after.split(b"\n")[0].lstrip()
-    if sign.text_before.rstrip().endswith(b"(") and (WORD_AFTER.match(ahead) or ahead[:1] in (b"(", b"|", b'"', b"'")):
+    rest_of_line = sign.text_after.split(b"\n")[0].lstrip()
+    if sign.text_before.rstrip().endswith(b"(") and (
+        WORD_AFTER.match(rest_of_line) or rest_of_line[:1] in (b"(", b"|", b'"', b"'")
+    ):
         return "before the arguments"
     return _group(sign)
 
@@ -56,18 +58,22 @@ def _group(sign: SignPlace) -> str:
     """Reject parentheses around a single word or number in an expression."""
     if not sign.parent.type.startswith("parenthesized") or not OPERAND_PARENT.search(sign.parent_type(0)):
         return ""
-    inner = sign.parent.named_children
-    return "around one word, which needs no parentheses" if len(inner) == 1 and not inner[0].named_child_count else ""
+    children = sign.parent.named_children
+    return (
+        "around one word, which needs no parentheses"
+        if len(children) == 1 and not children[0].named_child_count
+        else ""
+    )
 
 
 def check_opening_brace(sign: SignPlace) -> str:
-    bare = sign.parent.type in BARE_BLOCKS and sign.parent_type(0) in BARE_BLOCKS | {
+    is_bare = sign.parent.type in BARE_BLOCKS and sign.parent_type(0) in BARE_BLOCKS | {
         "program",
         "source_file",
         "translation_unit",
         "class_body",
     }
-    return "that begins a block of nothing" if bare else ""
+    return "that begins a block of nothing" if is_bare else ""
 
 
 def check_closing_brace(sign: SignPlace) -> str:

@@ -79,12 +79,18 @@ def find_misspelt_keyword(sign: SignPlace) -> str:
         if not (match := pattern.search(text) if pattern is WORD_BEFORE else pattern.match(text)):
             continue
         word = match[1]
-        known = keywords(sign.tree.language)
-        if word in known or len(word) < MIN_KEYWORD_LENGTH - 1 or not word.isalpha() or sign.count_word(word) > 1:
+        language_keywords = keywords(sign.tree.language)
+        if (
+            word in language_keywords
+            or len(word) < MIN_KEYWORD_LENGTH - 1
+            or not word.isalpha()
+            or sign.count_word(word) > 1
+        ):
             continue
         written = decode(word)
         if any(
-            len(keyword) >= MIN_KEYWORD_LENGTH and edit_distance(written, decode(keyword), 1) == 1 for keyword in known
+            len(keyword) >= MIN_KEYWORD_LENGTH and edit_distance(written, decode(keyword), 1) == 1
+            for keyword in language_keywords
         ):
             return written
     return ""
@@ -92,9 +98,9 @@ def find_misspelt_keyword(sign: SignPlace) -> str:
 
 def find_adjacent_keyword(sign: SignPlace) -> str:
     """Return a keyword beside the sign that is not a value, or an empty text."""
-    known = keywords(sign.tree.language)
+    language_keywords = keywords(sign.tree.language)
     for match in (WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after.split(b"\n")[0])):
-        if match and match[1] in known and decode(match[1]) not in VALUE_WORDS:
+        if match and match[1] in language_keywords and decode(match[1]) not in VALUE_WORDS:
             return decode(match[1])
     return ""
 
@@ -115,10 +121,10 @@ def find_joined_words(sign: SignPlace) -> str:
         if not match or sign.count_word(match[1]) > 1:
             continue
         word = match[1]
-        of_object = match.string[: match.start()].endswith(b".")
+        is_member = match.string[: match.start()].endswith(b".")
         for position in range(2, len(word)):
             first, second = word[:position], word[position:]
-            if second in TYPE_WORDS or (not of_object and _is_seam(sign, first, second)):
+            if second in TYPE_WORDS or (not is_member and _is_seam(sign, first, second)):
                 return decode(word)
             if (second.isdigit() and sign.count_word(first)) or (
                 len(second) > 1 and sign.count_word(first) and _is_known(sign, second)

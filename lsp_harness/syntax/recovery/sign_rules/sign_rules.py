@@ -52,24 +52,29 @@ def _comma(sign: SignPlace) -> str:
     if BLANKS_BESIDE_COMMA.search(sign.text_before[-2:] + b"," + sign.text_after[:3]):
         return "into a gap of two blanks, where an operator may be missing"
     kind, node = sign.parent.type, sign.parent
-    bare = kind in SEQUENCE_NODES and sign.find_ancestor(r"\Afor") < 0
+    is_bare = kind in SEQUENCE_NODES and sign.find_ancestor(r"\Afor") < 0
     if kind.startswith("with_"):
         return "where `as` may be missing"
     if sign.language == "python" and kind in ("expression_list", "tuple"):
-        outer = sign.parent_type(0)
-        alone = sum(child.type == "," for child in node.children) == 1
-        left = outer == "assignment" and sign.nodes[1].child_by_field_name("left") == node
-        bare = alone and not left and node.children[0].type != "(" and outer not in ("delete_statement", "subscript")
-    return "between two values that are in no list" if bare else ""
+        outer_type = sign.parent_type(0)
+        is_single = sum(child.type == "," for child in node.children) == 1
+        is_target = outer_type == "assignment" and sign.nodes[1].child_by_field_name("left") == node
+        is_bare = (
+            is_single
+            and not is_target
+            and node.children[0].type != "("
+            and outer_type not in ("delete_statement", "subscript")
+        )
+    return "between two values that are in no list" if is_bare else ""
 
 
 def _semicolon(sign: SignPlace) -> str:
     if sign.language not in SEMICOLON_LANGUAGES:
         return ""
-    rest, _, below = sign.text_after.partition(b"\n")
+    rest, _, next_lines = sign.text_after.partition(b"\n")
     rest = rest.strip()
     if not rest:
-        return "before the block" if below.lstrip().startswith(b"{") else ""
+        return "before the block" if next_lines.lstrip().startswith(b"{") else ""
     if (
         rest.startswith(LINE_ENDS)
         or sign.find_ancestor(r"\A(?:for|c_style_for)|interface|object_type|struct|field|member|class_body") >= 0
@@ -77,9 +82,9 @@ def _semicolon(sign: SignPlace) -> str:
         return ""
     if sign.language == "go" and sign.find_ancestor("if_statement|switch") >= 0:
         return ""
-    known = keywords(sign.tree.language)
-    behind, ahead = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(b" " + rest)
-    if ahead and ahead[1] in known and not (behind and behind[1] in known):
+    language_keywords = keywords(sign.tree.language)
+    word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(b" " + rest)
+    if word_after and word_after[1] in language_keywords and not (word_before and word_before[1] in language_keywords):
         return ""
     return "into a statement that continues after it"
 
@@ -89,22 +94,22 @@ def _assignment(sign: SignPlace) -> str:
         return "into an object, which has `:` there"
     if sign.parent.type not in ASSIGNMENT_NODES:
         return ""
-    left = sign.parent.child_by_field_name("left")
-    word = left.text if left is not None else None
+    target = sign.parent.child_by_field_name("left")
+    word = target.text if target is not None else None
     if sign.language == "python" and word and occurs_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
     if sign.language == "python":
         return ""
     if not ASSIGNMENT_PARENT.search(sign.parent_type(0)):
         return "into an expression, where another operator may be missing"
-    if left is not None and UNASSIGNABLE.search(left.type):
+    if target is not None and UNASSIGNABLE.search(target.type):
         return "behind a value that nothing can be assigned to"
     if sign.language == "rust" and sign.parent_type(0) == "block":
         return "into the value of a block, where another operator may be missing"
     if word and occurs_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
-    bare = left is not None and left.named_child_count == (left.type == "expression_list")
-    if sign.language in DECLARING_LANGUAGES and bare and word and sign.count_word(word) == 1:
+    is_bare = target is not None and target.named_child_count == (target.type == "expression_list")
+    if sign.language in DECLARING_LANGUAGES and is_bare and word and sign.count_word(word) == 1:
         return f"behind `{decode(word)}`, which is declared nowhere"
     return ""
 
@@ -125,16 +130,16 @@ def _membership(sign: SignPlace) -> str:
 
 
 def _member(sign: SignPlace) -> str:
-    before, after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after)
-    if not before or not after:
+    word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after)
+    if not word_before or not word_after:
         return "between two values, where something else may be missing" if sign.text_before[-1:] == b" " else ""
-    word = before[1].lstrip(b"$")
+    word = word_before[1].lstrip(b"$")
     mark = sign.tree.data[sign.start : sign.end]
     if decode(word) in RECEIVERS or re.search(
-        rb"%s\s*%s" % (re.escape(before[1]), re.escape(mark)), sign.tree.data[: sign.start]
+        rb"%s\s*%s" % (re.escape(word_before[1]), re.escape(mark)), sign.tree.data[: sign.start]
     ):
         return ""
-    if re.search(rb"(?<!\w)%s\s*%s" % (re.escape(before[1]), re.escape(mark)), sign.tree.data[sign.end :]):
+    if re.search(rb"(?<!\w)%s\s*%s" % (re.escape(word_before[1]), re.escape(mark)), sign.tree.data[sign.end :]):
         return ""
     imported = re.search(
         rb"^\s*(?:import|from|use|using|require)\b.*(?<!\w)%s(?!\w)" % re.escape(word), sign.tree.data, re.MULTILINE
@@ -147,7 +152,7 @@ def _arrow(sign: SignPlace) -> str:
         return "where nothing is compared with a pattern"
     if sign.language == "php" and sign.parent.type != "array_element_initializer":
         return _member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
-    if sign.parent.type == "array_element_initializer" and _alone(sign, b"=>"):
+    if sign.parent.type == "array_element_initializer" and _is_only_element(sign, b"=>"):
         return "into a list of single values"
     if sign.parent.type in ("arrow_function", "lambda_expression"):
         if sign.parent_type(0) == "expression_statement":
@@ -165,10 +170,10 @@ def _colon(sign: SignPlace) -> str:
         return "where no object has a value"
     if kind.startswith("labeled"):
         return "where it only makes a label"
-    if kind == "keyed_element" and _alone(sign, b":"):
+    if kind == "keyed_element" and _is_only_element(sign, b":"):
         return "into a list of single values"
-    bare = kind == "assignment" and sign.parent.child_by_field_name("right") is None
-    if sign.language == "python" and bare and sign.find_ancestor("class_definition") < 0:
+    is_bare = kind == "assignment" and sign.parent.child_by_field_name("right") is None
+    if sign.language == "python" and is_bare and sign.find_ancestor("class_definition") < 0:
         return "where nothing is declared"
     if kind == "bitfield_clause" and not sign.text_after.lstrip()[:1].isdigit():
         return "where nothing has a width"
@@ -185,12 +190,12 @@ def _block_word(sign: SignPlace) -> str:
     return "before code that goes on" if rest and not rest.startswith((b"|", b"#")) else ""
 
 
-def _alone(sign: SignPlace, mark: bytes) -> bool:
+def _is_only_element(sign: SignPlace, mark: bytes) -> bool:
     """Return whether the element with the sign has siblings, and none of them has this sign."""
     list_ = sign.nodes[1] if len(sign.nodes) > 1 else sign.parent
-    others = [child for child in list_.named_children if child.id != sign.parent.id and child.type != "comment"]
-    return bool(others) and not any(
-        sibling.children and any(c.type == decode(mark) for c in sibling.children) for sibling in others
+    siblings = [child for child in list_.named_children if child.id != sign.parent.id and child.type != "comment"]
+    return bool(siblings) and not any(
+        sibling.children and any(c.type == decode(mark) for c in sibling.children) for sibling in siblings
     )
 
 
