@@ -80,7 +80,7 @@ async def test_nobody_waits_for_ever(where: Place, writer: Writer, monkeypatch: 
     monkeypatch.setattr(fresh_index, "TAKEN", 0.0)
     await fresh(where)
     # who takes the lock after it was free
-    monkeypatch.setattr(fresh_index, "led", lambda lock: False)
+    monkeypatch.setattr(fresh_index, "is_locked", lambda lock: False)
     assert await scan(where) is None
     await fresh(where)
 
@@ -88,8 +88,8 @@ async def test_nobody_waits_for_ever(where: Place, writer: Writer, monkeypatch: 
 async def test_what_another_leaves_half_made_is_finished(where: Place, writer: Writer, monkeypatch: pytest.MonkeyPatch):
     half(writer)
     led = iter([True, False, False])
-    monkeypatch.setattr(fresh_index, "led", lambda lock: next(led))
-    monkeypatch.setattr(fresh_index, "lead", free)
+    monkeypatch.setattr(fresh_index, "is_locked", lambda lock: next(led))
+    monkeypatch.setattr(fresh_index, "wait_for_lock", free)
     await fresh(where)
     with closing(Reader(where.database)) as reader:
         assert finished(reader)

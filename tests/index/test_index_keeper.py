@@ -156,8 +156,8 @@ async def test_a_process_that_is_stuck_is_ended_and_another_one_started(where: P
     async with front(where) as one:
         await one.hears(state("ready"))
         first = indexers(where)
-    monkeypatch.setattr(index_keeper, "LOOK_S", 0.05)
-    monkeypatch.setattr(index_keeper, "SILENCE_S", 0.5)
+    monkeypatch.setattr(index_keeper, "POLL_INTERVAL_S", 0.05)
+    monkeypatch.setattr(index_keeper, "SILENCE_LIMIT_S", 0.5)
     async with front(where) as one:
         await one.hears(state("ready"))
         [stopped] = indexers(where)

@@ -131,8 +131,8 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
             task.set_exception(BrokenProcessPool())
 
     monkeypatch.setattr(multiprocessing, "active_children", lambda: [Stopped()])
-    monkeypatch.setattr(reader_processes, "LOOK_S", 0.01)
-    monkeypatch.setattr(reader_processes, "SILENCE_S", 0.05)
+    monkeypatch.setattr(reader_processes, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(reader_processes, "SILENCE_LIMIT_S", 0.05)
     made = Readers(tmp_path)
 
     assert made._done([task]) == {task}  # pyright: ignore[reportPrivateUsage]

@@ -50,7 +50,7 @@ MEANT_BY_EQUALS: dict[str, tuple[bytes, ...]] = {
 
 
 def separators(broken_text: BrokenText) -> Iterator[Trial]:
-    """Yield separators and operators between operands near the fault, and semicolons and colons at the end of a line."""
+    """Yield separators and operators between operands, and semicolons and colons at line ends, near the fault."""
     tokens = broken_text.tokens
     expected = tuple(
         dict.fromkeys((*SIGNS_BETWEEN.get(broken_text.language, DEFAULT_SIGNS_BETWEEN), *_joining_words(broken_text)))

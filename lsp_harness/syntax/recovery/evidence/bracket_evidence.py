@@ -35,9 +35,8 @@ class BracketEvidence:
         if next_token:
             width, opener_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(opener)
             if next_token.first:
-                evidence[
-                    f"{name}: {'dedent below' if width < opener_width else 'dedent' if width == opener_width else 'inside'}"
-                ] = 1.0
+                place = "dedent below" if width < opener_width else "dedent" if width == opener_width else "inside"
+                evidence[f"{name}: {place}"] = 1.0
         suspect = next((suspect for suspect in self._broken_text.suspect_brackets if suspect.bracket == opener), None)
         if suspect and gap == suspect.last:
             evidence[f"{name} at the last place"] = 1.0

@@ -151,9 +151,8 @@ class EvidenceCollector:
                 evidence[f"{name}: blank at the end of the line"] = 1.0
         if next_token and next_token.first and previous_token:
             extra_indentation = self._broken_text.indentation_width(gap) - self._broken_text.indentation_width(gap - 1)
-            evidence[
-                f"{name}: next line {'deeper' if extra_indentation > 0 else 'as deep' if not extra_indentation else 'less deep'}"
-            ] = 1.0
+            depth = "deeper" if extra_indentation > 0 else "as deep" if not extra_indentation else "less deep"
+            evidence[f"{name}: next line {depth}"] = 1.0
         if (
             trial.edit.new == trial.token
             and trial.edit.start
@@ -236,7 +235,7 @@ def _find_pair(tokens: Sequence[Lexeme], position: int) -> int:
 
 
 def _count_ends_out_of_line(tree: SyntaxTree) -> int:
-    """Return how many words that end a block and begin a line are not indented as the line on which the block begins."""
+    """Return how many block ends at the beginning of a line are not indented as the line that begins the block."""
     words = {word.decode() for word in ENDS.get(tree.language.id, ())}
     data, count = tree.data, 0
     pending = [tree.root]

@@ -74,7 +74,7 @@ MIN_KEYWORD_LENGTH = 3
 
 
 def find_misspelt_keyword(sign: SignPlace) -> str:
-    """Return a word beside the sign that occurs only there and differs from a keyword by one letter, or an empty text."""
+    """Return a word beside the sign that occurs only there and is one letter away from a keyword, or an empty text."""
     for pattern, text in ((WORD_BEFORE, sign.text_before), (WORD_AFTER, sign.text_after)):
         if not (match := pattern.search(text) if pattern is WORD_BEFORE else pattern.match(text)):
             continue

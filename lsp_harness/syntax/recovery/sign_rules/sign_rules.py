@@ -21,12 +21,14 @@ SEQUENCE_NODES = frozenset({"sequence_expression", "comma_expression"})
 ASSIGNMENT_NODES = frozenset({"assignment_expression", "assignment_statement", "assignment"})
 
 ASSIGNMENT_PARENT = re.compile(
-    r"\A(?:expression_statement|statements?|body\w*|program|module|for\w*|assignment\w*|begin\w*|then|else|ensure|rescue|do)\Z|block"
+    r"\A(?:expression_statement|statements?|body\w*|program|module|for\w*|assignment\w*|begin\w*|then"
+    r"|else|ensure|rescue|do)\Z|block"
 )
 """Nodes that may contain an assignment."""
 
 COMPARISON_PARENT = re.compile(
-    r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator|match_arm|when|do_statement|for_statement)"
+    r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator"
+    r"|match_arm|when|do_statement|for_statement)"
 )
 """Nodes that need a condition."""
 
@@ -192,8 +194,8 @@ def _block_word(sign: SignPlace) -> str:
 
 def _is_only_element(sign: SignPlace, mark: bytes) -> bool:
     """Return whether the element with the sign has siblings, and none of them has this sign."""
-    list_ = sign.nodes[1] if len(sign.nodes) > 1 else sign.parent
-    siblings = [child for child in list_.named_children if child.id != sign.parent.id and child.type != "comment"]
+    list_node = sign.nodes[1] if len(sign.nodes) > 1 else sign.parent
+    siblings = [child for child in list_node.named_children if child.id != sign.parent.id and child.type != "comment"]
     return bool(siblings) and not any(
         sibling.children and any(c.type == decode(mark) for c in sibling.children) for sibling in siblings
     )
