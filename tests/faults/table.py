@@ -99,7 +99,7 @@ FAULTS = (
         s.no_file_grows,
         says=_unwritten("disk I/O error", "File too large", ROOM),
         ends={
-            APPLY: End(8, "unused.py was not changed: file too large; free some room …"),
+            APPLY: End(8, "unused.py was not changed: file too large; free some space …"),
             REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
             "doctor": End(1, answers=ROOM),
         },
