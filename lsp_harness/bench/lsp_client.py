@@ -143,7 +143,7 @@ class LspClient:
     def open(self, file: Path, text: str, language: str) -> str:
         """Open a document, and return its URI."""
         uri = file.as_uri()
-        self._texts[uri] = Document.of(uri, text, language=language, version=1)
+        self._texts[uri] = Document.from_text(uri, text, language=language, version=1)
         item = {"uri": uri, "languageId": language, "version": 1, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
         return uri
@@ -151,7 +151,7 @@ class LspClient:
     def change(self, uri: str, text: str) -> None:
         """Replace the whole text."""
         old = self._texts[uri]
-        self._texts[uri] = Document.of(uri, text, language=old.language, version=old.version + 1)
+        self._texts[uri] = Document.from_text(uri, text, language=old.language, version=old.version + 1)
         document = {"uri": uri, "version": old.version + 1}
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
@@ -161,7 +161,7 @@ class LspClient:
         start, end = (
             old.offset(Position(range[side]["line"], range[side]["character"]), "utf-16") for side in ("start", "end")
         )
-        self._texts[uri] = old.edited(Edit(start, end, encode(new)), old.version + 1)
+        self._texts[uri] = old.apply_edit(Edit(start, end, encode(new)), old.version + 1)
         document = {"uri": uri, "version": old.version + 1}
         changes = [{"range": range, "text": new}]
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})

@@ -15,7 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.process.memory import resident
+from lsp_harness.process.memory import resident_bytes
 
 HOME_VARIABLE = "LSP_HARNESS_HOME"
 PROBE_FILE = "probe.json"
@@ -72,7 +72,7 @@ class BenchEngine:
     @property
     def rss(self) -> int:
         """Return the resident memory in bytes."""
-        return resident(self.pid)
+        return resident_bytes(self.pid)
 
 
 async def _wait_until_ended(pid: int) -> None:

@@ -58,7 +58,7 @@ def load_real_edits(repo: Path | None) -> list[RealEdit]:
 
 def has_secret(edit: RealEdit) -> bool:
     """Return whether the file contains a secret, which is never sent to a model."""
-    return bool(secret_lines(Document.of(edit.path, edit.before + edit.text + edit.after)))
+    return bool(secret_lines(Document.from_text(edit.path, edit.before + edit.text + edit.after)))
 
 
 def edits_of_different_files(edits: Sequence[RealEdit], count: int) -> list[RealEdit]:

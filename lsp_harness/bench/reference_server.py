@@ -151,7 +151,7 @@ async def start_llama_server(
         ]
         with open(log, "wb") as out:
             process = subprocess.Popen(  # noqa: ASYNC220 - it is waited for in `ready`
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=openmp.environment()
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=openmp.openmp_environment()
             )
         transport = httpx2.AsyncHTTPTransport(uds=str(socket))
         async with httpx2.AsyncClient(

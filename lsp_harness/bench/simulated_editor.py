@@ -17,7 +17,7 @@ from lsp_harness.completion.request.completion_request import RequestBuilder
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
-from lsp_harness.process.typing_activity import pressed
+from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -56,13 +56,13 @@ class SimulatedEditor:
         self.background_timings: list[Timing] = []
         """Evaluations for which the user did not wait."""
         self.path = edit.path
-        self.document = Document.of(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
+        self.document = Document.from_text(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
         self.tree = parse(self.document)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Change the document; the offsets are in bytes."""
         change = Edit(start, end, encode(text))
-        old, self.document = self.document, self.document.edited(change, self.document.version + 1)
+        old, self.document = self.document, self.document.apply_edit(change, self.document.version + 1)
         self.tree = self.tree.edited(old, change, self.document) if self.tree else None
 
     async def complete(self, offset: int, n_predict: int, start: float | None = None) -> Timing:
@@ -132,7 +132,7 @@ class Typist:
         """Change the text in the hole to `typed`, and request a completion at its end. The time includes the change."""
         start = perf_counter()
         # the language server does this too
-        pressed()
+        record_typing()
         new = encode(typed)
         shared = common_prefix_bytes(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))

@@ -59,8 +59,8 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     data = read_named(file)
     root = project_of(file)
     config = settings(root)
-    document = Document.of(file.as_uri(), data, version=1)
-    if document.binary:
+    document = Document.from_text(file.as_uri(), data, version=1)
+    if document.is_binary:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise BinaryDocument(f"{file.name} is UTF-16 text, and only UTF-8 can be read; save it as UTF-8")
         raise BinaryDocument(f"{file.name} is a binary file, not a text file; name a file with code")

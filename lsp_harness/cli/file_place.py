@@ -5,11 +5,11 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import unreadable
+from lsp_harness.disk.file_reading import read_problem
 from lsp_harness.errors import UsageError
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 NUMBER = re.compile(r"-?\d+")
 NAMES = ("LINE", "COL")
@@ -86,7 +86,7 @@ def check_file(file: Path) -> None:
             raise UsageError(f"{file} is a link that leads to nothing; name another file") from None
         raise UsageError(f"there is no file {str(file)!r}{_nearest(file)}") from None
     except (OSError, ValueError) as error:
-        raise UsageError(unreadable(file, error).message) from error
+        raise UsageError(read_problem(file, error).message) from error
     if stat.S_ISREG(mode):
         return
     kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")
@@ -110,8 +110,8 @@ def check_folder(folder: Path, command: str, text: str) -> None:
 
 def offset_of(document: Document, line: int, column: int) -> int:
     """Byte offset of a line and a column in characters, both from 1."""
-    if line > (lines := len(document.starts)):
-        raise UsageError(f"the file has {counted(lines, 'line')}; line {line} is past its end")
+    if line > (lines := len(document.line_starts)):
+        raise UsageError(f"the file has {format_count(lines, 'line')}; line {line} is past its end")
     return document.offset(Position(line - 1, column - 1), "utf-32")
 
 

@@ -12,14 +12,14 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import reason
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.build.indexer import Indexer, ScanResult
 from lsp_harness.index.index_place import IndexPlace, prepare_place, prepare_temporary_place
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.process.leader_lock import lead, led
+from lsp_harness.process.leader_lock import is_locked, wait_for_lock
 from lsp_harness.store.database import Reader, Writer
 
 WAIT = 60.0
@@ -83,16 +83,18 @@ async def fresh(where: IndexPlace) -> IndexPlace:
         try:
             await _brought_up(instead)
         except OSError as other:
-            raise StoreError(f"{instead.folder} cannot be written ({reason(other)}); {paths.CACHE.advice}") from other
+            raise StoreError(
+                f"{instead.folder} cannot be written ({system_message(other)}); {paths.CACHE.advice}"
+            ) from other
         return instead
     return where
 
 
 async def _brought_up(where: IndexPlace) -> None:
     """Who makes the index for the first time is waited for, a server or another command."""
-    if led(where.lock):
+    if is_locked(where.lock):
         await _made(where)
-    if not led(where.lock) and await scan(where) is None:
+    if not is_locked(where.lock) and await scan(where) is None:
         await _made(where)
 
 
@@ -100,7 +102,7 @@ async def scan(where: IndexPlace) -> ScanResult | None:
     """Brings the index up to date, with a bar where there is somebody to see it. None where another does that meanwhile."""
     try:
         async with asyncio.timeout(TAKEN):
-            lock = await lead(where.lock)
+            lock = await wait_for_lock(where.lock)
     except TimeoutError:
         return None
     try:
@@ -119,7 +121,7 @@ async def _made(where: IndexPlace) -> None:
     with bar("another process is indexing"):
         until = time.monotonic() + WAIT
         # another process tells nobody
-        while led(where.lock) and not _whole(where) and time.monotonic() < until:  # noqa: ASYNC110
+        while is_locked(where.lock) and not _whole(where) and time.monotonic() < until:  # noqa: ASYNC110
             await asyncio.sleep(LOOK)
 
 

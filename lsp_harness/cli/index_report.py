@@ -9,9 +9,9 @@ from lsp_harness.errors import StoreError
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import model_name
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 
 def told(where: IndexPlace) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def told(where: IndexPlace) -> dict[str, Any]:
         "root": str(where.root),
         "database": str(where.database),
         "bytes": where.database.stat().st_size if where.database.exists() else 0,
-        "kept": led(where.lock),
+        "kept": is_locked(where.lock),
         "files": sum(count for _, _, count, _ in files),
         "languages": dict(languages.most_common()),
         **counts,
@@ -47,7 +47,7 @@ def told(where: IndexPlace) -> dict[str, Any]:
 def _of_vectors(found: dict[str, Any] | None) -> str:
     if not found:
         return "none: search uses names and words only (BM25); lsp-harness doctor says why"
-    return f"{counted(found['count'], 'vector')} of {found['dimensions']} numbers, made with {found['model']}"
+    return f"{format_count(found['count'], 'vector')} of {found['dimensions']} numbers, made with {found['model']}"
 
 
 def show(found: dict[str, Any]) -> None:

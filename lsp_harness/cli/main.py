@@ -7,7 +7,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from lsp_harness.disk.file_warnings import LOG
+from lsp_harness.disk.file_warnings import LOGGER_NAME
 from lsp_harness.errors import FileError, HarnessError, UsageError
 
 BUG, NO_ROOM, INTERRUPTED = 70, 74, 128 + signal.SIGINT
@@ -63,7 +63,7 @@ def _show_warnings() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             warn(record.getMessage())
 
-    log = logging.getLogger(LOG)
+    log = logging.getLogger(LOGGER_NAME)
     log.handlers[:] = [Shown()]
     log.propagate = False
 
@@ -142,13 +142,13 @@ def _kept() -> str:
     import traceback
 
     from lsp_harness.config import paths
-    from lsp_harness.disk.file_writing import put_file
-    from lsp_harness.files.secrets import redacted
+    from lsp_harness.disk.file_writing import write_own_file
+    from lsp_harness.files.secrets import redact
 
     try:
         file = paths.state_folder() / "crash.log"
         # an exception may quote the text it was about
-        put_file(file, redacted(traceback.format_exc()).encode("utf-8", "replace"))
+        write_own_file(file, redact(traceback.format_exc()).encode("utf-8", "replace"))
     except Exception as error:  # noqa: BLE001 - that the details are lost must not hide what happened
         return f"the details could not be kept ({type(error).__name__}: {error})"
     return f"the details are in {file}"

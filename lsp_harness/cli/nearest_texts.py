@@ -15,7 +15,7 @@ from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
 from lsp_harness.store.database import Reader
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 SEARCH_SECONDS = 2.0
 """How long a search may take."""
@@ -38,7 +38,7 @@ async def nearest(where: IndexPlace, query: str, *, explain: bool = False) -> li
                 found = await near(vectors, model, how, query, LOADING_SECONDS)
             if explain and (left := without(where)):
                 warn(
-                    f"{counted(left, 'text')} without a vector can only be found by words; {EMBED} makes the missing vectors"
+                    f"{format_count(left, 'text')} without a vector can only be found by words; {EMBED} makes the missing vectors"
                 )
             return found
         except HarnessError as error:

@@ -18,7 +18,7 @@ from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
-from lsp_harness.files.secrets import secret_lines, spans
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
@@ -165,7 +165,7 @@ class Generator:
         comment = self._tree.language.comment
         if not comment:
             return ""
-        indent = decode(self._document.data[self._document.starts[self._document.line_of(start)] : start])
+        indent = decode(self._document.data[self._document.line_starts[self._document.line_of(start)] : start])
         indent = indent if indent.isspace() else ""
         old = " ".join(decode(self._document.data[start:end]).split())
         return f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n{indent}{comment} right:\n{indent}"
@@ -215,7 +215,7 @@ class Generator:
         lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
         given = [self._finding.message, *feedback, old]
         # before anything is counted: the tokenizer may be on another machine
-        if any(spans(encode(text)) for text in given) or not secret_lines(self._document).isdisjoint(lines):
+        if any(find_secrets(encode(text)) for text in given) or not secret_lines(self._document).isdisjoint(lines):
             return None
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:

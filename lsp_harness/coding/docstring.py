@@ -63,7 +63,7 @@ def spot(tree: SyntaxTree, offset: int) -> Spot | None:
     document = tree.document
     if marks.inside:
         line = document.line_of(function.body_start)
-        at = document.starts[line]
+        at = document.line_starts[line]
         before = decode(document.data[at : function.body_start])
         # a body on the line of its `def` has no place for it
         body = document.data[function.body_start : function.body_start + 8].lstrip(b"rRbBuU")
@@ -73,7 +73,7 @@ def spot(tree: SyntaxTree, offset: int) -> Spot | None:
     whole = scope.function_text_span(tree, offset)
     if whole is None or decode(document.data[whole.start : function.start]).lstrip().startswith(_COMMENTS):
         return None
-    at = document.starts[document.line_of(whole.start)]
+    at = document.line_starts[document.line_of(whole.start)]
     text = decode(document.data[at : document.line_span(document.line_of(at))[1]])
     return Spot(at, text[: len(text) - len(text.lstrip())], marks)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lsp_harness.coding.turn_context import Job
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, encode
@@ -26,7 +26,7 @@ async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | N
     told = job.output.problems if job.output else ()
     found = (await examine(job.document, tree, job.ruff, job.file, job.root)).findings
     said = dict.fromkeys((*_found(job.document, span, found, but), *_told(job.document, span, told, but)))
-    return [line for line in said if not spans(encode(line))][:MOST]
+    return [line for line in said if not find_secrets(encode(line))][:MOST]
 
 
 def _found(document: Document, span: Span, found: Sequence[Finding], but: Finding | None) -> Iterator[str]:

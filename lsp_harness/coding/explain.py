@@ -16,7 +16,7 @@ from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
 TOKENS = 220
@@ -64,7 +64,7 @@ class Explain:
         async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):
                 text, stop = text + chunk.text, chunk.stop
-                self.job.report(Progress(counted(len(text.split()), "word")))
+                self.job.report(Progress(format_count(len(text.split()), "word")))
                 if stop:
                     break
         # cut off by the limit, it ends with its last whole sentence

@@ -54,7 +54,7 @@ def imports_end(tree: SyntaxTree) -> int:
     top = [
         span
         for span in scope.imports(tree)
-        if not document.data[document.starts[document.line_of(span.start)] : span.start].strip()
+        if not document.data[document.line_starts[document.line_of(span.start)] : span.start].strip()
     ]
     if top:
         return _next_line(tree, top[-1].end)
@@ -65,4 +65,4 @@ def imports_end(tree: SyntaxTree) -> int:
 def _next_line(tree: SyntaxTree, offset: int) -> int:
     document = tree.document
     line = document.line_of(offset) + 1
-    return document.starts[line] if line < len(document.starts) else len(document.data)
+    return document.line_starts[line] if line < len(document.line_starts) else len(document.data)

@@ -17,7 +17,7 @@ from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import Instruction, instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
-from lsp_harness.files.secrets import secret_lines, spans
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
@@ -70,7 +70,7 @@ class Instruct:
             raise NoAnswer("there is no code here to edit; select the lines to change")
         old = decode(document.data[slice(*place)])
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
-        if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
+        if not secret_lines(document).isdisjoint(lines) or find_secrets(encode(self.instruction)):
             raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
         # by lines, as it is fitted in: cut short it would be another instruction
         [size, *words] = await job.engine.count([old, *(f"{line}\n" for line in task(self.instruction).split("\n"))])

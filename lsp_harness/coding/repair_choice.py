@@ -18,7 +18,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
-from lsp_harness.text.edit import common
+from lsp_harness.text.edit import common_prefix_length
 from lsp_harness.text.position import Span, decode
 
 MAX_CHOICE_BYTES = 2000
@@ -92,4 +92,4 @@ def _texts(passed: Sequence[Tried]) -> tuple[Span, list[str]]:
 
 def _shared(texts: Sequence[str]) -> int:
     """How many characters all of the texts begin with."""
-    return common(min(texts), max(texts))
+    return common_prefix_length(min(texts), max(texts))

@@ -110,7 +110,7 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     Raises NoAnswer where they and one answer are too much."""
     document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
-    holed = Document.of(document.uri, data, language=document.language)
+    holed = Document.from_text(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     tree, shares = await offload(len(holed.data), lambda: parse(holed)), job.config.completion
     prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
@@ -121,7 +121,7 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
         # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
         # asked about this place begins alike and is evaluated once
         elsewhere = Elsewhere(job.related.known, job.engine.count, seconds=math.inf)
-        bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
+        bare = Document.from_text(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
         found = await elsewhere.of(bare, bare_tree, start, job.path, min(room, shares.repository_tokens), rests=True)
         prompt = replace(prompt, repository=found)

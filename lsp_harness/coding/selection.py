@@ -14,5 +14,5 @@ def chosen(document: Document, tree: SyntaxTree | None, span: Span) -> Span | No
         if function:
             return function
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
-    whole = Span(document.starts[first], document.line_span(last)[1])
+    whole = Span(document.line_starts[first], document.line_span(last)[1])
     return whole if document.data[slice(*whole)].strip() else None

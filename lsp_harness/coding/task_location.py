@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from lsp_harness.context.fragment import Count
 from lsp_harness.errors import EngineError, ModelError
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
@@ -118,7 +118,7 @@ async def seek(
 async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
     """With the choice of a model, that is shown at most `budget` tokens of candidates and task; what the index says where that is
     too little for two of them, there is no model, or the task holds what looks like a secret."""
-    if spans(encode(task)):
+    if find_secrets(encode(task)):
         return sought
     try:
         shown = await _shown(engine.count, task, sought.candidates, budget)
@@ -174,7 +174,7 @@ def _worth(hit: Hit, task: str) -> float:
 def _whole(hit: Hit, texts: Texts) -> Candidate | None:
     """The declaration of a hit as the text has it now, or its lines where it is in none."""
     document = texts(hit.path)
-    if document is None or document.binary:
+    if document is None or document.is_binary:
         return None
     data = document.data
     for one in sorted(_called(document, hit), key=lambda one: abs(one.line - hit.line))[:1]:
@@ -193,7 +193,7 @@ def _candidate(hit: Hit, document: Document, start: int, end: int, head: tuple[i
     lines = document.line_of(start) + 1, document.line_of(max(start, last - 1)) + 1
     signature = " ".join(decode(document.data[slice(*head)]).split()).rstrip("{: ")[:WIDTH]
     # what is a secret is told by the whole text: a line from within a key says nothing of it
-    if any(begin < head[1] and head[0] < behind for begin, behind in spans(document.data)):
+    if any(begin < head[1] and head[0] < behind for begin, behind in find_secrets(document.data)):
         signature = hit.symbol
     return Candidate(hit.path, hit.symbol, hit.kind, *lines, signature, hit.score, hit.reasons)
 

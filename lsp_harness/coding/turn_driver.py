@@ -22,7 +22,7 @@ from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import MARKS, Progress, Proposal
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
-from lsp_harness.text.surrogates import restored
+from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Author, Change
 from lsp_harness.verify.check_runner import Check, judge
@@ -290,7 +290,9 @@ class Work:
     def _change(self, edits: Sequence[Edit], author: Author) -> Change:
         document = self.job.document
         # the model has seen a text without lone surrogates: what it repeats of the text gets them back
-        edits = [edit._replace(new=restored(edit.new, document.data[edit.start : edit.end])) for edit in edits]
+        edits = [
+            edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
+        ]
         return Change.of(document, edits, self.job.file, self.job.root, author)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:

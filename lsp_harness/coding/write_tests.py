@@ -18,7 +18,7 @@ from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME
-from lsp_harness.files.secrets import secret_lines, spans
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax import scope
@@ -70,7 +70,7 @@ def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
 
 
 def _column(tree: SyntaxTree, offset: int) -> int:
-    return offset - tree.document.starts[tree.document.line_of(offset)]
+    return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
 def _whole(before: str, text: str, uri: str) -> str:
@@ -78,7 +78,7 @@ def _whole(before: str, text: str, uri: str) -> str:
     lines = text.rstrip().split("\n")
     while lines:
         rest = "\n".join(lines).rstrip()
-        tree = parse(Document.of(uri, f"{before}{rest}\n", language="python"))
+        tree = parse(Document.from_text(uri, f"{before}{rest}\n", language="python"))
         if tree and not faults(tree):
             return rest
         lines.pop()
@@ -109,7 +109,7 @@ class WriteTests:
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
         source = self.subject.source
-        if spans(encode(source)) or secret_lines(self.job.document):
+        if find_secrets(encode(source)) or secret_lines(self.job.document):
             raise work.failed("this contains what looks like a secret, so it is not sent to the model")
         [size] = await self.job.engine.count([source])
         if size > (budget := self.job.config.context.code_budget):
@@ -129,7 +129,7 @@ class WriteTests:
 
     async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
         """The last whole lines of the test file, as a completion there has them, and what they cost."""
-        document = Document.of(self.job.document.uri, text, language="python")
+        document = Document.from_text(self.job.document.uri, text, language="python")
         _, near, cost = await window.before(document, len(document.data), share, self.job.engine.count)
         if not near.endswith(line := text.rpartition("\n")[2]):
             raise work.failed(

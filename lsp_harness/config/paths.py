@@ -13,9 +13,9 @@ from typing import Literal
 
 import platformdirs
 
-from lsp_harness.disk.file_reading import reason
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import FULL
+from lsp_harness.disk.file_writing import DISK_FULL_ERRORS
 from lsp_harness.errors import ConfigError
 
 APP = "lsp-harness"
@@ -93,9 +93,9 @@ def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -
         # the error names the folder that is in the way, which may be below `path`
         return f"{error.filename or path} is a folder, where a file must be; remove it"
     # SQLite does not always distinguish a full disk from a missing permission
-    full = error.errno in FULL if isinstance(error, OSError) else True
+    full = error.errno in DISK_FULL_ERRORS if isinstance(error, OSError) else True
     remedy = "free some room there, or " if full else ""
-    return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
+    return f"{path} cannot be written ({system_message(error)}); {remedy}{kind.advice}"
 
 
 def replacement_message(kind: FolderKind) -> str:
@@ -112,7 +112,7 @@ def _privacy_problem(path: Path) -> str:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = path.lstat()
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({reason(error)})"
+        return f"{path} cannot be made ({system_message(error)})"
     is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
     return "" if is_private else f"{path} must be a directory of yours with mode 0700"
 
@@ -148,7 +148,7 @@ def _folder_problem(path: Path) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({reason(error)})"
+        return f"{path} cannot be made ({system_message(error)})"
     return "" if os.access(path, os.R_OK | os.X_OK) else f"{path} belongs to somebody else"
 
 
@@ -170,7 +170,7 @@ def _runtime_problem(base: Path, path: Path) -> str:
     try:
         owner = base.stat().st_uid
     except (OSError, ValueError) as error:
-        return f"{base} cannot be used ({reason(error)})"
+        return f"{base} cannot be used ({system_message(error)})"
     # root can write in every folder, but the owner could neither use nor remove the files of root there
     if owner != os.getuid():
         return f"{base} belongs to another user"

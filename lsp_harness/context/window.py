@@ -25,7 +25,7 @@ async def before(
 ) -> tuple[int, str, int]:
     """Start offset, text and tokens of the near prefix that ends at `offset`."""
     line = document.line_of(offset)
-    starts = document.starts
+    starts = document.line_starts
     if offset - starts[line] > WIDEST:
         return await _line_end(document, offset, budget, count)
     first = max(0, line - max(0, min(budget, ABOVE)))
@@ -55,7 +55,7 @@ async def after(
     line = document.line_of(offset)
     most = 1 + max(0, min(budget, BELOW))
     most = min((most, *(n - line for n in hidden if n > line)))
-    stops = list(document.starts[line + 1 : line + 1 + most])
+    stops = list(document.line_starts[line + 1 : line + 1 + most])
     if len(stops) < most:
         stops.append(len(document.data))
     if stops[0] - offset > WIDEST:
@@ -75,7 +75,7 @@ async def after(
 
 async def _line_end(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
     """As much of the cursor's line before it as fits."""
-    begin = document.starts[document.line_of(offset)]
+    begin = document.line_starts[document.line_of(offset)]
     size, cost = 0, 0
     low, high = 0, min(offset - begin, WIDEST)
     while low <= high:

@@ -1,1 +1,1 @@
-"""Opening, reading and replacing files by name, so that nothing that lies under the name can block, flood or damage anything."""
+"""Opening, reading and replacing files by name. Whatever has that name cannot block the process or damage anything."""

@@ -1,27 +1,27 @@
-"""Warnings about files and folders: each sentence is said once in a process, through the log named below.
+"""Warnings about files and folders. A process logs each sentence once.
 
-The command line prints this log on standard error; the server also sends it to the editor.
+The command line prints this log on standard error. The server also sends it to the editor.
 """
 
 import logging
 
-LOG = "lsp_harness.disk"
-REMEMBERED = 1000
-"""Sentences that are remembered as said; a process that runs for weeks must not collect them for ever."""
+LOGGER_NAME = "lsp_harness.disk"
+MAX_REMEMBERED = 1000
+"""Maximum number of sentences that are remembered. A process may run for weeks, so the number must be limited."""
 
-_said: dict[str, None] = {}
+_logged: dict[str, None] = {}
 
 
 def warn_once(sentence: str) -> None:
     """Log a warning, unless this process has logged the same one before."""
-    if sentence in _said:
+    if sentence in _logged:
         return
-    while len(_said) >= REMEMBERED:
-        _said.pop(next(iter(_said)), None)
-    _said[sentence] = None
-    logging.getLogger(LOG).warning("%s", sentence)
+    while len(_logged) >= MAX_REMEMBERED:
+        _logged.pop(next(iter(_logged)), None)
+    _logged[sentence] = None
+    logging.getLogger(LOGGER_NAME).warning("%s", sentence)
 
 
-def forget() -> None:
-    """Let every sentence be said again."""
-    _said.clear()
+def forget_warnings() -> None:
+    """Forget all logged sentences, so that each can be logged again."""
+    _logged.clear()

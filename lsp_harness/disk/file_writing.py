@@ -1,8 +1,9 @@
-"""Writing files so that a full disk, a crash or a missing permission leaves the old file as it was.
+"""Writing files so that a full disk, a crash or a missing permission leaves the old file unchanged.
 
-The new content is written to a file beside, and brought to the disk, before it takes the name of the old one. Mode, owner
-(where the system allows it), extended attributes and links are kept: the file that a symbolic link leads to is replaced, and one
-with several names (hard links) is overwritten in place, after the disk has set the room aside.
+The new content is written to a temporary file in the same folder and flushed to the disk. Then the temporary file gets
+the name of the old file. The mode, the owner (if the system allows it), the extended attributes and links are
+preserved. The target of a symbolic link is replaced. A file with several names (hard links) is overwritten in place,
+after its space on the disk has been reserved.
 """
 
 import errno
@@ -13,98 +14,109 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import reason, regular
+from lsp_harness.disk.file_reading import is_regular_file, system_message
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
-BESIDE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-EXISTING = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
+NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+EXISTING_FILE_FLAGS = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+PROBE_BYTES = 65_536
+"""Size of the file that `probe_folder` writes. A disk with less free space counts as full."""
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Give a file of the user's new content. Raises FileError, and then the file is what it was."""
+    """Replace the content of a file of the user. Raises FileError, and then the file is unchanged."""
     target = Path(os.path.realpath(path))
     try:
-        told = _writable(target)
-        if told and told.st_nlink > 1:
-            _overwrite(target, data, told.st_size)
+        status = _stat_writable(target)
+        if status and status.st_nlink > 1:
+            _overwrite_in_place(target, data, status.st_size)
         else:
-            _put(target, data, told)
+            _replace(target, data, status)
     except OSError as error:
-        raise FileError(f"{path} was not changed: {_remedy(target, error)}") from error
+        raise FileError(f"{path} was not changed: {_write_remedy(target, error)}") from error
 
 
-def put_file(path: Path, data: bytes) -> None:
-    """Write a file of our own, for this user alone; whatever is under the name that is no regular file goes. Raises OSError."""
-    clear(path)
-    _put(Path(os.path.realpath(path)), data, None, durable=False)
+def write_own_file(path: Path, data: bytes) -> None:
+    """Write a file of our own, which only this user can read.
+
+    Anything with this name that is not a regular file is removed first. Raises OSError.
+    """
+    remove_irregular_file(path)
+    _replace(Path(os.path.realpath(path)), data, None, durable=False)
 
 
-def append_open(path: Path) -> int:
-    """The descriptor of a file of our own that is appended to; what is there and no regular file goes. Raises OSError."""
-    clear(path)
-    return os.open(path, os.O_APPEND | os.O_CREAT | EXISTING, 0o600)
+def open_for_append(path: Path) -> int:
+    """Open a file of our own for appending. Return its descriptor.
+
+    Anything with this name that is not a regular file is removed first. Raises OSError.
+    """
+    remove_irregular_file(path)
+    return os.open(path, os.O_APPEND | os.O_CREAT | EXISTING_FILE_FLAGS, 0o600)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte: the system may take only some of them. Raises OSError."""
+    """Write all bytes. One call of `os.write` may write only some of them. Raises OSError."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def try_folder(folder: Path) -> None:
-    """Find out whether files can be written there, by writing one that is gone again. Raises OSError."""
-    with _beside(folder) as (descriptor, _):
-        write_all(descriptor, bytes(TRIAL))
+def probe_folder(folder: Path) -> None:
+    """Check that files can be written in a folder: write a temporary file and remove it. Raises OSError."""
+    with _temporary_file(folder) as (descriptor, _):
+        write_all(descriptor, bytes(PROBE_BYTES))
         os.fsync(descriptor)
 
 
-TRIAL = 65_536
-"""Bytes of the file that a folder is tried with: a disk with less room than that is as good as full."""
+def remove_irregular_file(path: Path) -> Path:
+    """Remove what has the name of a file of our own but is not a regular file: a pipe, or a link to a device or to
+    nothing.
 
+    Returns:
+        The path.
 
-def clear(path: Path) -> Path:
-    """Remove what lies under the name of a file of our own and is none: a pipe, a link to a device or to nothing. The path.
-    Raises OSError."""
-    if regular(path) or not os.path.lexists(path):
+    Raises:
+        OSError: The path is a folder, or it cannot be removed.
+    """
+    if is_regular_file(path) or not os.path.lexists(path):
         return path
-    told = os.lstat(path)
-    if not path.is_symlink() and stat.S_ISDIR(told.st_mode):
+    status = os.lstat(path)
+    if not path.is_symlink() and stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     os.unlink(path)
-    warn_once(f"{path} was no regular file; it was removed, and a new one is made")
+    warn_once(f"{path} was not a regular file; it was removed, and a new file is written")
     return path
 
 
-def _writable(target: Path) -> os.stat_result | None:
-    """What is known of a file that may be written; None where there is none yet."""
+def _stat_writable(target: Path) -> os.stat_result | None:
+    """Return the status of a file that can be written, or None if it does not exist. Raises OSError."""
     try:
-        descriptor = os.open(target, EXISTING)
+        descriptor = os.open(target, EXISTING_FILE_FLAGS)
     except FileNotFoundError:
         return None
     try:
-        told = os.fstat(descriptor)
+        status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if not stat.S_ISREG(told.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    return told
+    return status
 
 
-def _put(target: Path, data: bytes, told: os.stat_result | None, *, durable: bool = True) -> None:
-    with _beside(target.parent) as (descriptor, new):
+def _replace(target: Path, data: bytes, status: os.stat_result | None, *, durable: bool = True) -> None:
+    with _temporary_file(target.parent) as (descriptor, new):
         write_all(descriptor, data)
-        if told:
-            _keep_traits(target, descriptor, told)
+        if status:
+            _copy_attributes(target, descriptor, status)
         if durable:
             os.fsync(descriptor)
         os.replace(new, target)
         if not durable:
             return
-        # the name, too, should outlive a power cut; not every file system can promise it
+        # the new name must survive a power cut too; not every file system can flush a folder
         with suppress(OSError):
             folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
@@ -114,10 +126,13 @@ def _put(target: Path, data: bytes, told: os.stat_result | None, *, durable: boo
 
 
 @contextmanager
-def _beside(folder: Path) -> Generator[tuple[int, Path]]:
-    """A new file in a folder, which is removed unless it was given another name."""
+def _temporary_file(folder: Path) -> Generator[tuple[int, Path]]:
+    """Yield the descriptor and the path of a temporary file in a folder.
+
+    The file is removed at the end, if it was not renamed.
+    """
     new = folder / f".lsp-harness-{secrets.token_hex(6)}.tmp"
-    descriptor = os.open(new, BESIDE, 0o600)
+    descriptor = os.open(new, NEW_FILE_FLAGS, 0o600)
     try:
         yield descriptor, new
     finally:
@@ -126,25 +141,25 @@ def _beside(folder: Path) -> Generator[tuple[int, Path]]:
             os.unlink(new)
 
 
-def _keep_traits(target: Path, descriptor: int, told: os.stat_result) -> None:
-    if (told.st_uid, told.st_gid) != (os.geteuid(), os.getegid()):
+def _copy_attributes(target: Path, descriptor: int, status: os.stat_result) -> None:
+    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
         try:
-            os.fchown(descriptor, told.st_uid, told.st_gid)
+            os.fchown(descriptor, status.st_uid, status.st_gid)
         except OSError:
-            # not everybody may give files away; the group alone may be allowed
+            # most users may not change the owner, but perhaps the group
             with suppress(OSError):
-                os.fchown(descriptor, -1, told.st_gid)
+                os.fchown(descriptor, -1, status.st_gid)
     with suppress(OSError, AttributeError):
-        # access lists are attributes, too
+        # access control lists are extended attributes
         for name in os.listxattr(target):
             with suppress(OSError):
                 os.setxattr(descriptor, name, os.getxattr(target, name))
-    # last: to give a file away takes bits of its mode
-    os.fchmod(descriptor, stat.S_IMODE(told.st_mode))
+    # this is the last step, because changing the owner clears bits of the mode
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
-def _overwrite(target: Path, data: bytes, size: int) -> None:
-    descriptor = os.open(target, EXISTING)
+def _overwrite_in_place(target: Path, data: bytes, size: int) -> None:
+    descriptor = os.open(target, EXISTING_FILE_FLAGS)
     try:
         try:
             if data:
@@ -159,15 +174,15 @@ def _overwrite(target: Path, data: bytes, size: int) -> None:
         os.close(descriptor)
 
 
-def _remedy(target: Path, error: OSError) -> str:
-    """Why a file was not written, and what to do about it."""
-    said = reason(error).lower()
-    if error.errno in FULL:
-        return f"{said}; free some room on the disk of {target.parent} and run it again"
+def _write_remedy(target: Path, error: OSError) -> str:
+    """Return why a file was not written, and what the user can do about it."""
+    message = system_message(error).lower()
+    if error.errno in DISK_FULL_ERRORS:
+        return f"{message}; free some space on the disk of {target.parent} and try again"
     if error.errno == errno.EROFS:
-        return f"{said}; mount it for writing, or work on a copy"
-    if error.errno in READ_ONLY:
+        return f"{message}; mount it for writing, or work on a copy"
+    if error.errno in PERMISSION_ERRORS:
         if os.access(target, os.W_OK):
-            return f"{said} in the folder {target.parent}, where the new file is made; make the folder writable"
-        return f"{said}; make the file writable (chmod u+w)"
-    return said
+            return f"{message} in the folder {target.parent}, where the new file is written; make the folder writable"
+        return f"{message}; make the file writable (chmod u+w)"
+    return message

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
 from lsp_harness.inference.running_engines import pid_file, write_pid_file
-from lsp_harness.process.detached_process import Beats
+from lsp_harness.process.detached_process import Heartbeat
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -213,7 +213,7 @@ def open_port(args: argparse.Namespace, engine: "EngineHost", app: "ASGIApp") ->
     return access_guard.AccessGuard(app, token), [listener]
 
 
-async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket.socket, beats: Beats) -> None:
+async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket.socket, beats: Heartbeat) -> None:
     """Answer requests until a signal comes or the engine was idle for `args.idle` seconds."""
     import uvicorn
 
@@ -257,7 +257,7 @@ async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket
 def main(argv: list[str] | None = None) -> int:
     """Run the engine process. It ends inside this function unless the start fails."""
     args = parse_arguments(argv)
-    beats = Beats(args.ready_fd)
+    beats = Heartbeat(args.ready_fd)
     try:
         engine = load_engine(args)
         listener = bind_socket(args.socket)

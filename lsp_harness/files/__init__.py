@@ -1,1 +1,1 @@
-"""What there is on disk: walking a workspace, and which of its files and lines are kept from the model."""
+"""The files of a workspace: how they are listed, and which files and lines are kept from the model."""

@@ -1,16 +1,20 @@
-"""Text with a character for each byte: git compares the bytes of names and patterns, and `?` is one byte of a letter that has two."""
+"""Byte text: a text that has one character for each byte.
+
+git compares the bytes of names and patterns. For git `?` matches one byte, even of a letter that has two.
+"""
 
 import os
 
-SHIFT = 0x100
-HIGH = {byte: SHIFT + byte for byte in (*range(0x80, 0x100), ord("\n"))}
-"""Bytes beyond ASCII, and the end of a line, get characters that no rule about blanks or lines is about."""
+HIGH_BYTE_OFFSET = 0x100
+HIGH_BYTE_CHARACTERS = {byte: HIGH_BYTE_OFFSET + byte for byte in (*range(0x80, 0x100), ord("\n"))}
+"""Characters for bytes beyond ASCII and for the line feed. Python does not treat them as blanks or line ends."""
 
 
-def bytewise(data: bytes) -> str:
-    return data.decode("latin-1").translate(HIGH)
+def to_byte_text(data: bytes) -> str:
+    """Return the byte text of some bytes."""
+    return data.decode("latin-1").translate(HIGH_BYTE_CHARACTERS)
 
 
-def bytewise_path(path: str) -> str:
-    """A path as `bytewise` has its bytes."""
-    return path if path.isascii() and "\n" not in path else bytewise(os.fsencode(path))
+def path_to_byte_text(path: str) -> str:
+    """Return the byte text of a path."""
+    return path if path.isascii() and "\n" not in path else to_byte_text(os.fsencode(path))

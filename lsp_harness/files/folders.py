@@ -1,6 +1,6 @@
-"""Which folder a file lies in, by what both are on disk: links, `..` and other spellings of a name lead to the same place.
+"""The folder that contains a file, for any of the names of both: through links, `..` or another spelling.
 
-Folders are compared by device and inode, so that a file system that takes `A.py` and `a.py` for one does not hide that.
+Folders are compared by device and inode, because some file systems treat `A.py` and `a.py` as the same file.
 """
 
 import os
@@ -9,11 +9,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-Identity = tuple[int, int]
+FileIdentity = tuple[int, int]
+"""Device and inode."""
 
 
-class Placed(NamedTuple):
-    """A file in a folder: `folder` as whoever opened it named it, and the path from there on, as it is on disk."""
+class FileInFolder(NamedTuple):
+    """A file in a folder.
+
+    Attributes:
+        folder: The folder, by the name that the caller gave.
+        path: The path of the file relative to the folder, in the spelling on disk.
+    """
 
     folder: Path
     path: Path
@@ -23,121 +29,132 @@ class Placed(NamedTuple):
         return self.folder / self.path
 
 
-def identity(path: str | Path) -> Identity | None:
-    """Device and inode; None for what is not there."""
+def file_identity(path: str | Path) -> FileIdentity | None:
+    """Return the device and inode of a path, or None if it does not exist."""
     try:
-        told = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return told.st_dev, told.st_ino
+    return status.st_dev, status.st_ino
 
 
-def same(one: Path, other: Path) -> bool:
-    """Whether two paths name the same file or folder."""
-    return one == other or ((found := identity(one)) is not None and found == identity(other))
+def is_same_file(first: Path, second: Path) -> bool:
+    """Return whether two paths name the same file or folder."""
+    return first == second or ((identity := file_identity(first)) is not None and identity == file_identity(second))
 
 
-def real(path: Path) -> Path:
-    """Where links lead; of what is not there, and of links that lead in a circle, the path itself."""
+def resolve_links(path: Path) -> Path:
+    """Return the path without links. A path that does not exist, or whose links form a circle, is returned as it is."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
         return path
 
 
-def placed(file: Path | None, folders: Iterable[Path]) -> Placed | None:
-    """The innermost of the folders that a file lies in; None where it lies in none.
+def find_folder(file: Path | None, folders: Iterable[Path]) -> FileInFolder | None:
+    """Return the innermost of `folders` that contains a file, with the path in it. Return None if no folder contains
+    the file.
 
-    A link that leads out of every folder lies where it is named.
+    A link to a file outside all folders belongs to the folder of its own name.
     """
-    return _placed(file, real(file), list(folders)) if file else None
+    return _find_folder(file, resolve_links(file), list(folders)) if file else None
 
 
-def names(file: Path, folders: Iterable[Path]) -> list[Path]:
-    """The names of a file that rules may be about: its own, the one that links lead to, and the one below the folder it lies in."""
-    there = real(file)
-    place = _placed(file, there, list(folders))
-    return list(dict.fromkeys((Path(os.path.normpath(file)), there, *([place.file] if place else ()))))
+def file_names(file: Path, folders: Iterable[Path]) -> list[Path]:
+    """Return the names of a file that ignore rules may match.
+
+    They are its own name, its target if it is a link, and its name in the folder that contains it.
+    """
+    target = resolve_links(file)
+    place = _find_folder(file, target, list(folders))
+    return list(dict.fromkeys((Path(os.path.normpath(file)), target, *([place.file] if place else ()))))
 
 
-def _placed(file: Path, there: Path, named: list[Path]) -> Placed | None:
-    """`there` is where links lead."""
-    by_identity: dict[Identity, Path] = {}
-    for folder in named:
-        # of two names of one folder the one that the file is named by
-        if (found := identity(folder)) and (found not in by_identity or file.is_relative_to(folder)):
-            by_identity[found] = folder
-    for above in (there, *there.parents):
-        if (found := identity(above)) in by_identity and found:
-            folder = by_identity[found]
-            return Placed(folder, Path(_spelled(folder, there.relative_to(above))))
+def _find_folder(file: Path, target: Path, folders: list[Path]) -> FileInFolder | None:
+    """Return the innermost folder of a file. `target` is the path of the file without links."""
+    by_identity: dict[FileIdentity, Path] = {}
+    for folder in folders:
+        # if one folder has two names, the name that the path of the file begins with is used
+        if (identity := file_identity(folder)) and (identity not in by_identity or file.is_relative_to(folder)):
+            by_identity[identity] = folder
+    for parent in (target, *target.parents):
+        if (identity := file_identity(parent)) in by_identity and identity:
+            folder = by_identity[identity]
+            return FileInFolder(folder, Path(_spelling_on_disk(folder, target.relative_to(parent))))
     plain = Path(os.path.normpath(file))
-    around = [folder for folder in named if plain.is_relative_to(folder)]
-    if not around:
+    containing = [folder for folder in folders if plain.is_relative_to(folder)]
+    if not containing:
         return None
-    folder = max(around, key=lambda each: len(each.parts))
-    return Placed(folder, plain.relative_to(folder))
+    folder = max(containing, key=lambda folder: len(folder.parts))
+    return FileInFolder(folder, plain.relative_to(folder))
 
 
-def inside(file: Path, folder: Path) -> Path | None:
-    """The path of a file from a folder on; None where it does not lie in it."""
-    found = placed(file, [folder])
-    return found.path if found else None
+def path_inside(file: Path, folder: Path) -> Path | None:
+    """Return the path of a file relative to a folder, or None if the folder does not contain it."""
+    place = find_folder(file, [folder])
+    return place.path if place else None
 
 
-def entries(file: Path, folder: Path) -> set[Path]:
-    """The paths of a file from a folder on: where it leads, and for a link also its own name."""
-    named = inside(file.parent, folder)
-    return {path for path in (inside(file, folder), named / file.name if named is not None else None) if path}
+def paths_inside(file: Path, folder: Path) -> set[Path]:
+    """Return the paths of a file relative to a folder. A link has two: its target and its own name."""
+    parent = path_inside(file.parent, folder)
+    return {path for path in (path_inside(file, folder), parent / file.name if parent is not None else None) if path}
 
 
-def outermost(file: Path, folders: Iterable[Path]) -> Path | None:
-    """The first folder on the way to a file, as the file's own path names it, that is one of these."""
-    wanted = {found for folder in folders if (found := identity(folder))}
-    named = set(folders)
-    return next((up for up in reversed(file.parents) if up in named or identity(up) in wanted), None)
+def outermost_folder(file: Path, folders: Iterable[Path]) -> Path | None:
+    """Return the outermost parent in the path of a file that is one of `folders`, or None."""
+    identities = {identity for folder in folders if (identity := file_identity(folder))}
+    paths = set(folders)
+    return next(
+        (parent for parent in reversed(file.parents) if parent in paths or file_identity(parent) in identities), None
+    )
 
 
-def replaced(path: Path) -> list[Path]:
-    """The files that a path means whose client has put U+FFFD for bytes that are not UTF-8."""
-    found = [Path(path.anchor)]
+def files_shown_as(path: Path) -> list[Path]:
+    """Return the files that a path may mean in which the client replaced bytes that are not UTF-8 with U+FFFD.
+
+    The list is empty if the path has no U+FFFD.
+    """
+    candidates = [Path(path.anchor)]
     for part in path.parts[1:]:
-        found = [
-            folder / name for folder in found for name in (_shown_as(folder, part) if "\ufffd" in part else [part])
+        candidates = [
+            folder / name
+            for folder in candidates
+            for name in (_names_shown_as(folder, part) if "\ufffd" in part else [part])
         ]
-    return found if "\ufffd" in str(path) else []
+    return candidates if "\ufffd" in str(path) else []
 
 
-def _shown_as(folder: Path, part: str) -> list[str]:
-    return _listed(folder, lambda name: os.fsencode(name).decode("utf-8", "replace") == part) or [part]
+def _names_shown_as(folder: Path, part: str) -> list[str]:
+    return _list_names(folder, lambda name: os.fsencode(name).decode("utf-8", "replace") == part) or [part]
 
 
-def _spelled(folder: Path, inner: Path) -> str:
-    """A path in the spelling that is on disk, where the file system takes others for the same."""
-    if not _folds(folder, inner):
+def _spelling_on_disk(folder: Path, inner: Path) -> str:
+    """Return a relative path in the spelling on disk, if the file system ignores case."""
+    if not _ignores_case(folder, inner):
         return str(inner)
     parts: list[str] = []
     for part in inner.parts:
-        alike = _listed(folder.joinpath(*parts), lambda name, part=part: _folded(name) == _folded(part))
-        parts.append(alike[0] if len(alike) == 1 else part)
+        equal_names = _list_names(folder.joinpath(*parts), lambda name, part=part: _fold_case(name) == _fold_case(part))
+        parts.append(equal_names[0] if len(equal_names) == 1 else part)
     return "/".join(parts)
 
 
-def _folds(folder: Path, inner: Path) -> bool:
-    """Whether the file system takes a name with the other case for the same: asked of the first name that has letters."""
+def _ignores_case(folder: Path, inner: Path) -> bool:
+    """Return whether the file system ignores case. It is tested with the first name that has letters."""
     for n, part in enumerate(inner.parts):
         if (other := part.swapcase()) != part:
-            at = folder.joinpath(*inner.parts[:n])
-            return (found := identity(at / other)) is not None and found == identity(at / part)
+            parent = folder.joinpath(*inner.parts[:n])
+            return (identity := file_identity(parent / other)) is not None and identity == file_identity(parent / part)
     return False
 
 
-def _folded(name: str) -> str:
+def _fold_case(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _listed(folder: Path, wanted: Callable[[str], bool]) -> list[str]:
+def _list_names(folder: Path, matches: Callable[[str], bool]) -> list[str]:
     try:
-        return [name for name in os.listdir(folder) if wanted(name)]
+        return [name for name in os.listdir(folder) if matches(name)]
     except (OSError, ValueError):
         return []

@@ -1,15 +1,16 @@
 """Brackets of ignore patterns (`[a-z]`, `[!x]`, `[[:digit:]]`), as git reads them.
 
-A bracket becomes the list of all bytes that it matches, so that nothing in it can mean something else to Python.
+A bracket is translated to the list of all bytes that it matches, so that Python cannot interpret any part of it
+differently.
 """
 
 import string
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from lsp_harness.files.byte_text import bytewise
+from lsp_harness.files.byte_text import to_byte_text
 
-CLASSES = {
+CHARACTER_CLASSES = {
     name: frozenset(characters.encode())
     for name, characters in {
         "alnum": string.ascii_letters + string.digits,
@@ -31,53 +32,61 @@ BACKSLASH, HYPHEN, OPEN, CLOSE, COLON, SLASH = b"\\-[]:/"
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """`expression` matches a byte of it, as `bytewise` has that; `end` is where the bracket ends in the pattern."""
+    """A bracket of a pattern.
+
+    Attributes:
+        expression: A regular expression that matches one byte of the bracket in a byte text.
+        end: The offset in the pattern at which the bracket ends.
+    """
 
     expression: str
     end: int
 
 
-def bracket(pattern: bytes, at: int) -> Bracket | None:
-    """The bracket that begins at `[`. None where it is not closed, or names no class: then the whole pattern matches nothing."""
-    at += 1
-    negated = pattern[at : at + 1] in (b"!", b"^")
-    at += negated
+def parse_bracket(pattern: bytes, offset: int) -> Bracket | None:
+    """Parse the bracket that begins with the `[` at offset `offset`.
+
+    Return None if the bracket is not closed or has an unknown class. The whole pattern then matches nothing.
+    """
+    offset += 1
+    is_negated = pattern[offset : offset + 1] in (b"!", b"^")
+    offset += is_negated
     members: set[int] = set()
     start: int | None = None
-    """The byte that a range may begin with."""
-    first = True
+    """The byte that may begin a range."""
+    is_first = True
     try:
-        # a `]` that comes first closes nothing
-        while first or pattern[at] != CLOSE:
-            first, byte, following = False, pattern[at], pattern[at + 1]
+        # a `]` at the beginning does not close the bracket
+        while is_first or pattern[offset] != CLOSE:
+            is_first, byte, next_byte = False, pattern[offset], pattern[offset + 1]
             if byte == BACKSLASH:
-                at, start = at + 1, following
-                members.add(following)
-            elif byte == HYPHEN and start is not None and following != CLOSE:
-                at += 2 if following == BACKSLASH else 1
-                members.update(range(start, pattern[at] + 1))
+                offset, start = offset + 1, next_byte
+                members.add(next_byte)
+            elif byte == HYPHEN and start is not None and next_byte != CLOSE:
+                offset += 2 if next_byte == BACKSLASH else 1
+                members.update(range(start, pattern[offset] + 1))
                 start = None
-            elif byte == OPEN and following == COLON:
-                end = pattern.index(CLOSE, at + 2)
-                if end > at + 2 and pattern[end - 1] == COLON:
-                    members |= CLASSES[pattern[at + 2 : end - 1].decode("latin-1")]
-                    at, start = end, None
+            elif byte == OPEN and next_byte == COLON:
+                end = pattern.index(CLOSE, offset + 2)
+                if end > offset + 2 and pattern[end - 1] == COLON:
+                    members |= CHARACTER_CLASSES[pattern[offset + 2 : end - 1].decode("latin-1")]
+                    offset, start = end, None
                 else:
                     members.add(byte)
                     start = byte
             else:
                 members.add(byte)
                 start = byte
-            at += 1
+            offset += 1
     except (IndexError, ValueError, KeyError):
         return None
-    return Bracket(_expression(members, negated=negated), at + 1)
+    return Bracket(_expression(members, is_negated=is_negated), offset + 1)
 
 
-def _expression(members: AbstractSet[int], *, negated: bool) -> str:
-    """Every character by its number. A slash is never matched."""
-    listed = members | {SLASH} if negated else members - {SLASH}
+def _expression(members: AbstractSet[int], *, is_negated: bool) -> str:
+    """Return a character class that names each character by its number. It never matches a slash."""
+    listed = members | {SLASH} if is_negated else members - {SLASH}
     if not listed:
         return "(?!)"
-    numbers = "".join(f"\\u{ord(character):04x}" for character in bytewise(bytes(sorted(listed))))
-    return f"[^{numbers}]" if negated else f"[{numbers}]"
+    numbers = "".join(f"\\u{ord(character):04x}" for character in to_byte_text(bytes(sorted(listed))))
+    return f"[^{numbers}]" if is_negated else f"[{numbers}]"

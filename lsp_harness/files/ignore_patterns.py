@@ -1,55 +1,64 @@
-"""The regular expressions of ignore patterns: they match what git matches, and none takes for ever.
+"""Translation of ignore patterns to regular expressions. They match what git matches, and none takes exponential time.
 
-What a bracket, a backslash or a blank means is decided here; pathspec, which reads the stars and slashes, sees a character in place of each,
-of those that Unicode leaves to private use.
+This module interprets brackets, backslashes and blanks, and passes a stand-in character for each to pathspec, from the
+private use area of Unicode. pathspec translates the stars and slashes. ADR 16 says why
+(`docs/adr/0016-ignore-patterns.md`).
 
-An ignore file is anybody's: `*a*a*a*a*b` asks of a name of many `a` in how many ways these can be chosen. But one way is enough.
-Between two stars of a component only a known number of characters is wanted, and between two `**` only such components: who takes
-the first place that fits leaves the most to what follows, so that no other place need be tried.
+An ignore file may come from anybody, and for a pattern such as `*a*a*a*a*b` a regular expression tries all ways to
+choose the `a` of a name. One way is enough: between two stars of a path component there is a fixed number of
+characters, and between two `**` a fixed number of components. The first place that fits leaves the most text for the
+rest of the pattern, so no other place has to be tried.
 """
 
 import re
 
-from lsp_harness.files.byte_text import bytewise
-from lsp_harness.files.ignore_brackets import BACKSLASH, OPEN, SLASH, bracket
+from lsp_harness.files.byte_text import to_byte_text
+from lsp_harness.files.ignore_brackets import BACKSLASH, OPEN, SLASH, parse_bracket
 
 STAR = "[^/]*"
-"""What pathspec makes of `*`, and below of `**` where a pattern begins and within it. No pattern can say any of these itself: what it
-says is escaped, and no class of characters has a slash in it."""
-FIRST = "^(?:.+/)?"
-WITHIN = "(?:/.+)?"
-CLASS = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
+"""The expression of pathspec for `*`. No pattern contains this text itself, because pathspec escapes it."""
+LEADING_FOLDERS = "^(?:.+/)?"
+"""The expression of pathspec for `**` at the beginning."""
+INNER_FOLDERS = "(?:/.+)?"
+"""The expression of pathspec for `**` in the middle."""
+CHARACTER_CLASS = re.compile(r"\\.|\[\^?\]?[^\]]*\]", re.DOTALL)
 NO_SLASH = "(?!/)"
 
-
-PRIVATE = 0xE000
+FIRST_STAND_IN = 0xE000
 STAND_IN = re.compile("[\ue000-\uf8ff]")
 LONE_STARS = re.compile(r"(?<![^/])\*{3,}(?![^/])")
-"""Three or more are two, to git."""
+"""For git three or more stars are the same as two."""
 
 
-def compiled(line: bytes) -> tuple[re.Pattern[str], bool] | None:
-    """What a line of an ignore file means: the expression for paths, as `bytewise_path` has them, and whether these are ignored or
-    taken back. None for what matches nothing: blank lines, comments, and what git refuses."""
+def compile_pattern(line: bytes) -> tuple[re.Pattern[str], bool] | None:
+    """Translate a line of an ignore file.
+
+    Returns:
+        The regular expression for the byte text of a path, and whether a path that matches is ignored (True) or
+        included again (False). None for blank lines, comments and patterns that git rejects.
+    """
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    text = _trimmed(line)
+    text = _trim_line(line)
     include = not text.startswith(b"!")
     if text.startswith(b"#") or (stand_ins := _with_stand_ins(text if include else text[1:])) is None:
         return None
-    pattern, meanings = stand_ins
+    pattern, expressions = stand_ins
     try:
         regex, _ = GitIgnoreSpecPattern.pattern_to_regex(pattern)
     except ValueError:
         return None
     if regex is None:
         return None
-    whole = STAND_IN.sub(lambda found: meanings[ord(found[0]) - PRIVATE], steady(regex))
+    whole = STAND_IN.sub(lambda match: expressions[ord(match[0]) - FIRST_STAND_IN], remove_backtracking(regex))
     return re.compile(whole), include
 
 
-def _trimmed(line: bytes) -> bytes:
-    """The pattern in a line: up to a NUL, and without blanks at its end, but for one that a backslash is before."""
+def _trim_line(line: bytes) -> bytes:
+    """Return the pattern in a line, without what follows a NUL and without trailing blanks.
+
+    A backslash keeps the blank behind it.
+    """
     text = line.removesuffix(b"\r").partition(b"\0")[0]
     bare = text.rstrip(b" ")
     escapes = (len(bare) - len(bare.rstrip(b"\\"))) % 2
@@ -57,55 +66,64 @@ def _trimmed(line: bytes) -> bytes:
 
 
 def _with_stand_ins(pattern: bytes) -> tuple[str, list[str]] | None:
-    """The pattern for pathspec, and the expressions of its stand-ins in their order. None where git refuses it."""
-    made, meanings, at = list[str](), list[str](), 0
-    anchored = False
-    while at < len(pattern):
-        byte, start = pattern[at], at
+    """Return the pattern for pathspec, and the expressions of its stand-ins in order.
+
+    Return None if git rejects the pattern.
+    """
+    characters, expressions, offset = list[str](), list[str](), 0
+    is_anchored = False
+    while offset < len(pattern):
+        byte, start = pattern[offset], offset
         if byte == OPEN:
-            if (found := bracket(pattern, at)) is None:
+            if (bracket := parse_bracket(pattern, offset)) is None:
                 return None
-            meaning, at = found.expression, found.end
-            # a pattern with a slash is about paths from its own folder on; git looks for one in brackets, too
-            anchored = anchored or SLASH in pattern[start:at]
+            expression, offset = bracket.expression, bracket.end
+            # a pattern with a slash is relative to its folder; for git a slash in brackets counts too
+            is_anchored = is_anchored or SLASH in pattern[start:offset]
         else:
-            escaped = byte == BACKSLASH
-            at += 1 + escaped
-            if at > len(pattern) or pattern[start:] == b"\\/":
+            is_escaped = byte == BACKSLASH
+            offset += 1 + is_escaped
+            if offset > len(pattern) or pattern[start:] == b"\\/":
                 return None
-            character = bytewise(pattern[at - 1 : at])
-            plain = character == "/" or not (escaped or character.isspace() or (start == 0 and character in "#!"))
-            meaning = "" if plain else re.escape(character)
-            if plain:
-                made.append(character)
-        if meaning:
-            made.append(chr(PRIVATE + len(meanings)))
-            meanings.append(meaning)
-    text = LONE_STARS.sub("**", "".join(made))
-    return f"/{text}" if anchored and not text.startswith("/") else text, meanings
+            character = to_byte_text(pattern[offset - 1 : offset])
+            is_plain = character == "/" or not (is_escaped or character.isspace() or (start == 0 and character in "#!"))
+            expression = "" if is_plain else re.escape(character)
+            if is_plain:
+                characters.append(character)
+        if expression:
+            characters.append(chr(FIRST_STAND_IN + len(expressions)))
+            expressions.append(expression)
+    text = LONE_STARS.sub("**", "".join(characters))
+    return f"/{text}" if is_anchored and not text.startswith("/") else text, expressions
 
 
-def steady(regex: str) -> str:
-    """The same without ways to go back; what follows the last star or `**` has to be looked for from the end. A class never means
-    a slash, as in git."""
-    begin, *parts = map(_stars, CLASS.sub(_of_component, regex).split(WITHIN))
+def remove_backtracking(regex: str) -> str:
+    """Put atomic groups around all stars but the last, so that matching does not go back to them.
+
+    What follows the last star or `**` must be searched from the end, so it may backtrack. No character class matches a
+    slash, as in git.
+
+    Args:
+        regex: An expression of pathspec.
+    """
+    begin, *parts = map(_make_stars_atomic, CHARACTER_CLASS.sub(_exclude_slash, regex).split(INNER_FOLDERS))
     if not parts:
         return begin
-    if begin.startswith(FIRST):
-        begin = f"^(?>(?:[^/]+/)*?{begin.removeprefix(FIRST)}(?=/))"
+    if begin.startswith(LEADING_FOLDERS):
+        begin = f"^(?>(?:[^/]+/)*?{begin.removeprefix(LEADING_FOLDERS)}(?=/))"
     blocks = "".join(f"(?>(?:/[^/]+)*?{part}(?=/))" for part in parts[:-1])
-    return f"{begin}{blocks}{WITHIN}{parts[-1]}"
+    return f"{begin}{blocks}{INNER_FOLDERS}{parts[-1]}"
 
 
-def _stars(part: str) -> str:
+def _make_stars_atomic(part: str) -> str:
     begin, *pieces = part.split(STAR)
-    made = [begin]
+    expressions = [begin]
     for n, piece in enumerate(pieces, 1):
-        # the last one of a component has to reach its end
-        ends = n == len(pieces) or "/" in piece.replace("[^/]", "").replace(NO_SLASH, "")
-        made.append(f"{STAR}{piece}" if ends else f"(?>{STAR}?{piece})")
-    return "".join(made)
+        # the last star of a component must reach the end of the component
+        is_last = n == len(pieces) or "/" in piece.replace("[^/]", "").replace(NO_SLASH, "")
+        expressions.append(f"{STAR}{piece}" if is_last else f"(?>{STAR}?{piece})")
+    return "".join(expressions)
 
 
-def _of_component(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith("\\") or found[0] == "[^/]" else NO_SLASH + found[0]
+def _exclude_slash(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("\\") or match[0] == "[^/]" else NO_SLASH + match[0]

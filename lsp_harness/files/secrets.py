@@ -1,7 +1,9 @@
-"""What must never be in a prompt: files that hold secrets by their name, and lines that hold one by its form.
+"""Secrets that must never be in a prompt: files that are secret by their name, and lines that contain the form of a
+secret.
 
-Only forms that cannot well be anything else are known here (private keys, tokens with a vendor's mark, a password in
-a URL): a guess that hid every `password = …` would hide honest code. Whatever is doubtful about a *name* is secret.
+This module knows only forms that are hardly anything else: private keys, tokens with the prefix of a vendor, and
+passwords in URLs. A rule that hides every `password = …` would hide ordinary code. A file with a doubtful *name* counts
+as secret.
 """
 
 import re
@@ -10,7 +12,7 @@ from functools import lru_cache
 
 from lsp_harness.text.document import Document
 
-NAMES = (
+SECRET_NAMES = (
     *(
         ".env",
         ".env.*",
@@ -29,13 +31,13 @@ NAMES = (
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*"),
     "service-account*.json",
 )
-STEMS = ("credentials*", "client_secret*", "*secrets", "secret", "secrets.*")
-"""Names of data; a source file called so (`secrets.py`) is code like any other."""
-CODE = frozenset(
+SECRET_STEMS = ("credentials*", "client_secret*", "*secrets", "secret", "secrets.*")
+"""Names of data files, without the suffix. A source file with such a name (`secrets.py`) is not secret."""
+CODE_SUFFIXES = frozenset(
     {".c", ".cc", ".cpp", ".cs", ".css", ".go", ".h", ".hpp", ".html", ".java", ".js", ".jsx", ".kt", ".lua", ".md"}
     | {".mjs", ".php", ".pl", ".py", ".pyi", ".r", ".rb", ".rs", ".scala", ".swift", ".ts", ".tsx", ".vue"}
 )
-FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"})
+SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"})
 
 KEY_START = b"-----BEGIN "
 KEY_BLOCK = re.compile(
@@ -57,65 +59,69 @@ TOKENS = tuple(
         rb"pypi-(?<=\bpypi-)[\w-]{50}",
         rb"hf_(?<=\bhf_)\w{30}",
         rb"SG\.(?<=\bSG\.)[\w-]{22}\.[\w-]{43}",
-        # from the first character of its kind on: a text that repeats its beginning must not take minutes
+        # the lookbehind allows only one start in a run of such characters: else a text that repeats `eyJ` takes minutes
         rb"eyJ(?<![\w-]eyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]{10,}",
     )
 )
-"""Each begins with what it is looked for by: a form that began with `\\b` would be tried at every byte, a hundred times as long."""
-REST = re.compile(rb"[\w-]*+")
-"""What a token goes on with: some are longer than what tells them, and a rest of one that is left would be known by nothing."""
-# not where the password is a placeholder
+"""Each form begins with its fixed characters. A form that begins with `\\b` is tried at every byte, which takes a
+hundred times as long."""
+TOKEN_REST = re.compile(rb"[\w-]*+")
+"""The rest of a token. Some tokens are longer than the form that identifies them, and the rest must be hidden too."""
+# a placeholder is not a password
 PASSWORD = re.compile(rb"://[^\s/:@\"'{}$<>%]{1,64}:[^\s/@\"'{}$<>%]{3,}@")
 
 
 KEY_END = re.compile(
-    # what a diff shows of a key that begins above its few lines of context
+    # a diff may show only the last lines of a key
     rb"(?:^[ +-]?[ \t]*[A-Za-z0-9+/=]{8,}[ \t]*\r?\n)+^[ +-]?[ \t]*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
     re.MULTILINE,
 )
-"""The last lines of a private key whose beginning is not in the text."""
+"""The last lines of a private key that begins before the text."""
 
 
-_NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (NAMES, STEMS))
+_NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (SECRET_NAMES, SECRET_STEMS))
 
 
-def secret_path(path: str) -> bool:
-    """Whether a file of this name is kept from the model altogether."""
-    # a workspace has thousands of them: `pathlib` takes three times as long
+def is_secret_path(path: str) -> bool:
+    """Return whether a file with this name is secret."""
+    # this runs for thousands of files, and `pathlib` takes three times as long
     *folders, name = [part for part in path.replace("\\", "/").lower().split("/") if part not in ("", ".")] or [""]
-    if not FOLDERS.isdisjoint(folders) or _NAMES.match(name):
+    if not SECRET_FOLDERS.isdisjoint(folders) or _NAMES.match(name):
         return True
     stem, dot, suffix = name.rpartition(".")
-    if dot + suffix in CODE:
+    if dot + suffix in CODE_SUFFIXES:
         return False
     return bool(_STEMS.match(name) or _STEMS.match(stem))
 
 
-def spans(data: bytes) -> list[tuple[int, int]]:
-    """Byte ranges of what has the form of a secret, apart and in order; a private key counts with all its lines."""
-    found = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
+def find_secrets(data: bytes) -> list[tuple[int, int]]:
+    """Return the byte ranges of secrets in a text, in order and without overlaps.
+
+    A private key counts with all its lines.
+    """
+    spans = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
     for form in (*TOKENS, PASSWORD):
-        at = end = 0
-        while match := form.search(data, at):
+        start = end = 0
+        while match := form.search(data, start):
             if form is not PASSWORD and match.end() > end:
-                end = REST.match(data, match.end()).end()  # type: ignore[union-attr]
-            found.append((match.start(), max(end, match.end())))
-            # one may begin within another
-            at = match.start() + 1
-    apart: list[tuple[int, int]] = []
-    for start, end in sorted(found):
-        if apart and start <= apart[-1][1]:
-            # a token within an address
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+                end = TOKEN_REST.match(data, match.end()).end()  # type: ignore[union-attr]
+            spans.append((match.start(), max(end, match.end())))
+            # a secret may begin inside another one
+            start = match.start() + 1
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            # for example a token in a URL
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            apart.append((start, end))
-    return apart
+            merged.append((start, end))
+    return merged
 
 
-def redacted(text: str) -> str:
-    """The text with an ellipsis in place of each secret: for logs, and for messages that quote what we did not write."""
+def redact(text: str) -> str:
+    """Replace each secret with an ellipsis, for logs and for messages that quote other texts."""
     data = text.encode("utf-8", "surrogatepass")
-    for start, end in reversed(spans(data)):
+    for start, end in reversed(find_secrets(data)):
         data = data[:start] + "…".encode() + data[end:]
     if b"-----END " in data:
         data = KEY_END.sub("…".encode(), data)
@@ -123,15 +129,15 @@ def redacted(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _spans_of(data: bytes) -> list[tuple[int, int]]:
-    # one request asks several times about one text
-    return spans(data)
+def _cached_secrets(data: bytes) -> list[tuple[int, int]]:
+    # one request needs this several times for the same text
+    return find_secrets(data)
 
 
 def secret_lines(document: Document) -> frozenset[int]:
-    """Numbers of the lines that are kept from the model."""
+    """Return the numbers of the lines that contain secrets, from 0."""
     return frozenset(
         line
-        for start, end in _spans_of(document.data)
+        for start, end in _cached_secrets(document.data)
         for line in range(document.line_of(start), document.line_of(end - 1) + 1)
     )

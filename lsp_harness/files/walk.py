@@ -1,83 +1,92 @@
-"""Which files of a workspace there are to be indexed, and which not, and why."""
+"""The files of a workspace folder that are indexed, and those that are skipped, with the reason."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lsp_harness.files.ignore_files import Ignores, ignoring
-from lsp_harness.files.secrets import secret_path
+from lsp_harness.files.ignore_files import IgnoreFiles, find_ignoring_file
+from lsp_harness.files.secrets import is_secret_path
 
-LATEST = 2**63 - 1
-FOREIGN = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
-"""Folders that hold nothing of the user's own."""
-MARKS = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
-"""Files that say so of the folder they are in: a virtual environment, a cache (https://bford.info/cachedir/)."""
+MAX_TIME_NS = 2**63 - 1
+SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
+"""Folders without files that the user wrote."""
+SKIP_MARKERS = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
+"""Files that mark their folder as a virtual environment or a cache (https://bford.info/cachedir/)."""
 
 
-class Found(NamedTuple):
-    """A file by its path from the workspace folder on, with `/`; `mtime` in nanoseconds, `size` in bytes."""
+class WorkspaceFile(NamedTuple):
+    """A file of a workspace.
+
+    Attributes:
+        path: The path relative to the workspace folder, with `/`.
+        mtime: The modification time in nanoseconds.
+        size: The size in bytes.
+    """
 
     path: str
     mtime: int
     size: int
 
 
-class Left(NamedTuple):
-    """A file or folder that is left out although it would count, and why."""
+class SkippedFile(NamedTuple):
+    """A file or folder that cannot be indexed, and the reason."""
 
     path: str
-    why: str
+    reason: str
 
 
-def walk(root: Path, ignores: Ignores) -> Iterator[Found | Left]:
-    """All files of a workspace folder that are not ignored, secret or in a foreign folder, folder by folder.
+def walk(root: Path, ignores: IgnoreFiles) -> Iterator[WorkspaceFile | SkippedFile]:
+    """Yield the files of a workspace folder that are not ignored, folder by folder.
 
-    Links are not followed: what they lead to is found where it lies, or is none of the workspace.
+    Files in `SKIPPED_FOLDERS` are left out. Links are not followed: a target in the workspace is yielded at its own
+    place.
     """
     top = str(root)
-    todo = [(top, ignores.above(root))]
-    while todo:
-        folder, outer = todo.pop()
+    pending = [(top, ignores.rules_above(root))]
+    while pending:
+        folder, outer = pending.pop()
         try:
-            with os.scandir(folder) as listed:
-                entries = sorted(listed, key=lambda entry: entry.name)
+            with os.scandir(folder) as iterator:
+                entries = sorted(iterator, key=lambda entry: entry.name)
         except OSError as error:
-            yield left(os.path.relpath(folder, top), error)
+            yield skip_unreadable(os.path.relpath(folder, top), error)
             continue
-        if folder != top and not MARKS.isdisjoint(entry.name for entry in entries):
+        if folder != top and not SKIP_MARKERS.isdisjoint(entry.name for entry in entries):
             continue
-        rules = ignores.within(folder, outer)
+        rules = ignores.rules_within(folder, outer)
         for entry in entries:
             try:
                 if entry.is_symlink():
                     continue
-                inner = entry.is_dir()
-                if (inner and entry.name in FOREIGN) or (rules and ignoring(rules, entry.path, folder=inner)):
+                is_folder = entry.is_dir()
+                if (is_folder and entry.name in SKIPPED_FOLDERS) or (
+                    rules and find_ignoring_file(rules, entry.path, is_folder=is_folder)
+                ):
                     continue
-                if inner:
-                    todo.append((entry.path, rules))
+                if is_folder:
+                    pending.append((entry.path, rules))
                 elif entry.is_file():
-                    yield _file(entry, entry.path[len(top.rstrip("/")) + 1 :])
+                    yield _check_file(entry, entry.path[len(top.rstrip("/")) + 1 :])
             except OSError as error:
-                yield left(os.path.relpath(entry.path, top), error)
+                yield skip_unreadable(os.path.relpath(entry.path, top), error)
 
 
-def _file(entry: "os.DirEntry[str]", path: str) -> Found | Left:
-    if secret_path(entry.path):
-        return Left(path, "a file for secrets, by its name")
+def _check_file(entry: "os.DirEntry[str]", path: str) -> WorkspaceFile | SkippedFile:
+    if is_secret_path(entry.path):
+        return SkippedFile(path, "a file for secrets, by its name")
     try:
         path.encode()
     except UnicodeEncodeError:
-        return Left(path.encode(errors="replace").decode(), "its name is not UTF-8")
-    return found(path, entry.stat())
+        return SkippedFile(path.encode(errors="replace").decode(), "its name is not UTF-8")
+    return workspace_file(path, entry.stat())
 
 
-def found(path: str, told: os.stat_result) -> Found:
-    """Times that no database can hold are the last that one can."""
-    return Found(path.replace(os.sep, "/"), min(told.st_mtime_ns, LATEST), told.st_size)
+def workspace_file(path: str, status: os.stat_result) -> WorkspaceFile:
+    """Return a file with its status. A time that SQLite cannot store becomes the latest that it can store."""
+    return WorkspaceFile(path.replace(os.sep, "/"), min(status.st_mtime_ns, MAX_TIME_NS), status.st_size)
 
 
-def left(path: str, error: OSError) -> Left:
-    """Left out for what the system says."""
-    return Left(path.encode(errors="replace").decode(), (error.strerror or str(error)).lower())
+def skip_unreadable(path: str, error: OSError) -> SkippedFile:
+    """Return a skipped file with the message of a system error."""
+    return SkippedFile(path.encode(errors="replace").decode(), (error.strerror or str(error)).lower())

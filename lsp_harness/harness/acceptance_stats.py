@@ -16,7 +16,7 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import clear, put_file
+from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
@@ -199,10 +199,10 @@ class AcceptanceStats:
 
         file = _file()
         try:
-            with FileLock(clear(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
+            with FileLock(remove_irregular_file(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
                 kept = _read()
                 total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
-                put_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
+                write_own_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
         except (OSError, Timeout) as error:
             paths.warn_not_saved("what became of suggestions", paths.STATE, file, error)
         else:

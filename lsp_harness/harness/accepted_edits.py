@@ -14,12 +14,12 @@ from functools import partial
 from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.secrets import redacted
+from lsp_harness.files.secrets import redact
 from lsp_harness.harness import verdict_document
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import shared
+from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import judge
@@ -129,7 +129,7 @@ class AcceptedEdits:
             verdict = await judge(change, enabled(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text that it cannot read
-            sys.stderr.write(f"verification: {redacted(error.message)}\n")
+            sys.stderr.write(f"verification: {redact(error.message)}\n")
             return
         if opened.text.version != text.version:
             return
@@ -159,5 +159,5 @@ class AcceptedEdits:
 
 def _changed_span(change: Change) -> Span:
     """Return the span from the first changed byte of the new text to the last."""
-    start, same = shared(change.before.data, change.after.data)
+    start, same = common_prefix_and_suffix(change.before.data, change.after.data)
     return Span(start, len(change.after.data) - same)

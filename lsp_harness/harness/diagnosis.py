@@ -27,7 +27,7 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") 
     """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises BinaryDocument."""
     from lsp_harness.verify.current_findings import examine
 
-    if snapshot.document.binary:
+    if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
     return await examine(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
@@ -50,7 +50,7 @@ def of_output(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest", l
     """What a tool's output says of a line of a text, counted from 1, or first of any; of a line that is named and of which it says
     nothing, what a test of its function fails by, else the first test: its `code` is the test's name then."""
     document, wanted = snapshot.document, str(snapshot.tool_path.resolve())
-    here = [one for one in output.problems if one.path == wanted and 0 < one.line <= len(document.starts)]
+    here = [one for one in output.problems if one.path == wanted and 0 < one.line <= len(document.line_starts)]
     if one := next((one for one in here if line in (None, one.line)), None):
         return Finding(*_text(document, one.line), _said(one), output.tool, one.code)
     failed = [one for one in output.problems if one.test]

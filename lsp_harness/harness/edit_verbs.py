@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.files.folders import same
+from lsp_harness.files.folders import is_same_file
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.proposals import send
@@ -170,7 +170,7 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
     """The test file's text, the editor's where it is open, and whether there is no such file yet."""
     uri = file.as_uri()
     for opened in harness.documents:
-        if opened.uri == uri or ((open_file := local_path(opened.uri)) and same(open_file, file)):
+        if opened.uri == uri or ((open_file := local_path(opened.uri)) and is_same_file(open_file, file)):
             return opened.text, False
     new = not file.exists()
-    return Document.of(uri, b"" if new else read_file(file), language="python"), new
+    return Document.from_text(uri, b"" if new else read_file(file), language="python"), new

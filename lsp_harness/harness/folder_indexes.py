@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lsp_harness.disk.file_reading import reason
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.folders import entries, inside, placed
+from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.folder_index import Folder, Heard
 from lsp_harness.store.database import Reader
@@ -57,7 +57,7 @@ class Indexes:
                 if root not in self._folders and root.is_dir():
                     self._folders[root] = Folder(root, self._heard, follow=follow)
             except (OSError, HarnessError) as error:
-                log.warning("%s is not indexed: %s", root, reason(error))
+                log.warning("%s is not indexed: %s", root, system_message(error))
 
     def first(self, root: Path | None, path: str) -> None:
         """A file of a folder should be read before others."""
@@ -67,9 +67,9 @@ class Indexes:
     def changed(self, file: Path) -> None:
         """A file was written: not every file system tells of that."""
         for root, folder in self._folders.items():
-            for path in entries(file, root):
+            for path in paths_inside(file, root):
                 folder.changed(path.as_posix())
-            if (rules := rules_folder(file)) and (below := inside(root, rules)) and below.parts:
+            if (rules := rules_folder(file)) and (below := path_inside(root, rules)) and below.parts:
                 # an ignore file above the workspace folder, which the process does not see
                 folder.scan()
 
@@ -99,7 +99,7 @@ class Indexes:
 
     def _root(self, uri: str) -> Path | None:
         """The folder that a document, or the folder that is named, is in."""
-        place = placed(local_path(uri), self._folders)
+        place = find_folder(local_path(uri), self._folders)
         return place.folder if place else None
 
     def _meaning(self, folder: Folder) -> "Meaning":

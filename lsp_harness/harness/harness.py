@@ -17,7 +17,7 @@ from lsp_harness.harness.proposals import DocumentProposals, send
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import ReadyIndex, Services
 from lsp_harness.harness.suggestion_pause import Scope
-from lsp_harness.process.typing_activity import pressed
+from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.session.results import Offer, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -81,7 +81,7 @@ class Harness:
         """
         services, opened = self.services, self.documents.get(uri)
         before = opened.edit(edit, version)
-        pressed()
+        record_typing()
         if services.recent:
             added_lines = len(opened.text.starts) - len(before.starts)
             path = self.workspace.snapshot(opened.text).path
@@ -264,7 +264,7 @@ class Harness:
         """
         if not self.workspace.is_trusted:
             return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
-        if snapshot.document.binary:
+        if snapshot.document.is_binary:
             return NotText(f"{snapshot.path} is a binary file, not a text file")
         if reason := self.documents.syntax_of(snapshot.document).missing_reason:
             return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {reason}")

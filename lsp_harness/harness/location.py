@@ -13,8 +13,8 @@ from lsp_harness.coding.task_location import RANKINGS, Candidate, Sought, Texts,
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
-from lsp_harness.files.folders import placed
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.folders import find_folder
+from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.symbol_queries import open_texts
 from lsp_harness.index.index_query import IndexQuery
@@ -47,7 +47,7 @@ class Located:
     def span(self, one: Candidate) -> Span:
         """Its whole lines."""
         document = self.texts[one.path]
-        return Span(document.starts[one.first - 1], document.line_span(one.last - 1)[1])
+        return Span(document.line_starts[one.first - 1], document.line_span(one.last - 1)[1])
 
 
 def check(config: Config, task: str, otherwise: str) -> None:
@@ -65,14 +65,14 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
     rules of the folders that are open, `roots`."""
     from lsp_harness.syntax.tree import LIMIT
 
-    kept = Kept(roots or [root])
+    kept = PrivateFiles(roots or [root])
 
     def text(path: str) -> Document | None:
         file = root / path
         try:
-            if kept.why(file.as_uri()):
+            if kept.reason(file.as_uri()):
                 return None
-            return (opened or {}).get(path) or Document.of(file.as_uri(), read_file(file, LIMIT))
+            return (opened or {}).get(path) or Document.from_text(file.as_uri(), read_file(file, LIMIT))
         except (OSError, FileError):
             return None
 
@@ -148,7 +148,7 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.workspace.roots:
         raise UsageError("no folder is open; open the folder with the code")
-    place = placed(local_path(uri), harness.workspace.roots)
+    place = find_folder(local_path(uri), harness.workspace.roots)
     beside = place.path.as_posix() if place else ""
     if place is None and harness.workspace.roots[1:]:
         raise UsageError("several folders are open; send the URI of the folder, or of a file in it")

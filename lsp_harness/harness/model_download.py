@@ -9,7 +9,7 @@ from typing import Any
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull_report import MIB
-from lsp_harness.process.line_output import lines
+from lsp_harness.process.line_output import stream_lines
 from lsp_harness.session.results import Progress, Report
 
 PULL = (sys.executable, "-P", "-m", "lsp_harness", "model", "pull", "--events")
@@ -20,7 +20,7 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     model = card(name)
     result: dict[str, Any] = {}
     step = "connecting"
-    async with aclosing(lines([*argv, model.name])) as said:
+    async with aclosing(stream_lines([*argv, model.name])) as said:
         while line := await _next(said, name):
             try:
                 event: dict[str, Any] = json.loads(line)

@@ -39,7 +39,7 @@ DECLARATION, REFERENCE = "declaration", "reference"
 async def _found(
     harness: "Harness", snapshot: Snapshot, offset: int, ask: "Callable[[_Search], list[Spot]]"
 ) -> list[Spot]:
-    if snapshot.root is None or snapshot.document.binary:
+    if snapshot.root is None or snapshot.document.is_binary:
         return []
     texts = {one.path: one.document for one in open_texts(harness) if one.root == snapshot.root} | {
         snapshot.path: snapshot.document
@@ -138,7 +138,7 @@ class _Search:
 
         file = self.root / path
         try:
-            tree = parse(self.texts.get(path) or Document.of(file.as_uri(), read_file(file, LIMIT)))
+            tree = parse(self.texts.get(path) or Document.from_text(file.as_uri(), read_file(file, LIMIT)))
         except FileError:
             return None
         return tree and _Read(
@@ -148,7 +148,7 @@ class _Search:
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:
         document = tree.document
         line = document.line_of(at)
-        before = decode(document.data[document.starts[line] : at])
+        before = decode(document.data[document.line_starts[line] : at])
         return Spot(document.uri, self.root / path, line, before, name, kind, "")
 
 

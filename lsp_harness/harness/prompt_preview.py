@@ -18,7 +18,7 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
-from lsp_harness.text.markdown import fenced
+from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.snapshot import Snapshot
@@ -124,7 +124,7 @@ def document(prompt: Prompt, parts: Sequence[Part], usage: Usage, guess: str = "
     rows += [f"| | | {what} | {tokens} | {how} |" for what, tokens, how in sums(prompt, parts, usage)]
     head = ["| fragment | origin | reason | tokens | |", "| --- | --- | --- | ---: | --- |"]
     said = [f"Token counts are estimates: {guess}.", ""] if guess else []
-    return "\n".join([f"# {prompt.title}", "", *said, *head, *rows, "", *fenced(prompt.text), ""])
+    return "\n".join([f"# {prompt.title}", "", *said, *head, *rows, "", *fence_code(prompt.text), ""])
 
 
 def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[str, int, str]]:

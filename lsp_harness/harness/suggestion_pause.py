@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import reason, regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError
 
 Scope = Literal["here", "everywhere"]
@@ -45,17 +45,21 @@ class Pause:
             self._here = on
         if scope == "everywhere" and on:
             try:
-                clear(_file()).touch(mode=0o600)
+                remove_irregular_file(_file()).touch(mode=0o600)
             except OSError as error:
-                raise FileError(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
+                raise FileError(
+                    f"{_file()} cannot be written ({system_message(error)}); {paths.STATE.advice}"
+                ) from error
         elif not on:
             try:
                 _file().unlink(missing_ok=True)
             except OSError as error:
-                raise FileError(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
+                raise FileError(
+                    f"{_file()} cannot be removed ({system_message(error)}); remove it yourself"
+                ) from error
 
     def _scope(self) -> Scope | None:
-        if regular(_file()):
+        if is_regular_file(_file()):
             return "everywhere"
         return "here" if self._here else None
 

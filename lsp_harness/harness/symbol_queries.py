@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.folders import inside, same
+from lsp_harness.files.folders import is_same_file, path_inside
 from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -38,13 +38,13 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
     found = _in_open_texts(harness, query)
     folders = harness.services.indexes.folders
     for n, folder in enumerate(folders):
-        if any(same(folder.root, earlier.root) for earlier in folders[:n]):
+        if any(is_same_file(folder.root, earlier.root) for earlier in folders[:n]):
             # one folder that is open by two names
             continue
         open_paths = {snapshot.path for snapshot in open_texts(harness) if snapshot.root == folder.root}
 
         # a folder within this one has an index of its own
-        inner = [path for root in harness.workspace.roots if (path := inside(root, folder.root)) and path.parts]
+        inner = [path for root in harness.workspace.roots if (path := path_inside(root, folder.root)) and path.parts]
 
         def read(
             reader: "Reader", root: Path = folder.root, without: set[str] = open_paths, inner: list[Path] = inner
@@ -78,12 +78,12 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
 def open_texts(harness: "Harness") -> list[Snapshot]:
     """The open texts that are files of the workspace."""
     snapshots = [harness.workspace.snapshot(opened.text) for opened in harness.documents]
-    return [one for one in snapshots if one.root and not one.document.binary]
+    return [one for one in snapshots if one.root and not one.document.is_binary]
 
 
 def _spot(snapshot: Snapshot, file: Path, one: "Declaration", within: str) -> Spot:
     document = snapshot.document
-    span = Span(document.starts[document.line_of(one.named)], one.named)
+    span = Span(document.line_starts[document.line_of(one.named)], one.named)
     return Spot(
         document.uri, file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within
     )

@@ -11,7 +11,7 @@ from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.session.results import MARKS
-from lsp_harness.text.markdown import fenced
+from lsp_harness.text.markdown import fence_code
 from lsp_harness.wire.event import Event
 
 NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
@@ -67,7 +67,7 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 yield f"\nRejected: {_one_line(data.get('reason'))}"
             case "edit.proposed":
                 yield f"\n## Proposed: {_one_line(data.get('summary'))}\n"
-                yield from fenced(str(data.get("diff", "")), "diff")
+                yield from fence_code(str(data.get("diff", "")), "diff")
             case "edit.applied":
                 yield f"\nApplied {event.ts}."
             case "edit.stale":
@@ -102,7 +102,7 @@ def _candidate(data: dict[str, Any], built: dict[str, Any]) -> Iterator[str]:
         yield f"its prompt: {told}; {built.get('answer', 0)} tokens{room} are reserved for the answer"
     if text := str(data.get("text", "")):
         yield ""
-        yield from fenced(text, "")
+        yield from fence_code(text, "")
 
 
 def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
     said = [line for outcome in outcomes for line in outcome.get("said", ())]
     if said:
         yield ""
-        yield from fenced("\n".join(map(str, said)), "text")
+        yield from fence_code("\n".join(map(str, said)), "text")
 
 
 def _one_line(text: object) -> str:

@@ -16,12 +16,12 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.index.index_place import IndexPlace
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
 from lsp_harness.process.detached_process import open_log
-from lsp_harness.process.leader_lock import lead
-from lsp_harness.process.line_output import next_line
-from lsp_harness.process.termination import STOPPED, state
-from lsp_harness.process.tool_run import end
+from lsp_harness.process.leader_lock import wait_for_lock
+from lsp_harness.process.line_output import read_line
+from lsp_harness.process.termination import STOPPED_STATES, process_state
+from lsp_harness.process.tool_run import kill_group
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class IndexKeeper:
                 # The user may have deleted the folder to free disk space.
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._report({"state": "waiting"})
-                lock = await lead(self._place.lock)
+                lock = await wait_for_lock(self._place.lock)
                 start, self._made_progress = monotonic(), False
                 await self._run(lock)
             except OSError as error:
@@ -113,10 +113,10 @@ class IndexKeeper:
             status: dict[str, Any] = {"state": "scanning"}
 
             def is_idle() -> bool:
-                return status["state"] != "scanning" and state(process.pid) not in STOPPED
+                return status["state"] != "scanning" and process_state(process.pid) not in STOPPED_STATES
 
-            activity = Activity(lambda: session(process.pid), SILENCE_S, is_idle)
-            while line := await next_line(process.stdout, activity, LOOK_S):
+            activity = ProcessActivity(lambda: session_pids(process.pid), SILENCE_LIMIT_S, is_idle)
+            while line := await read_line(process.stdout, activity, POLL_INTERVAL_S):
                 if (parsed := _parse_status(line)) is None:
                     continue
                 status = parsed
@@ -135,7 +135,7 @@ class IndexKeeper:
                 process.stdin.close()
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), EXIT_TIMEOUT_S)
-            await end(process)
+            await kill_group(process)
 
     async def _start(self, lock: int) -> asyncio.subprocess.Process:
         argv = ["--root", str(self._place.root), "--database", str(self._place.database)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, StoreError
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _create(real: Path, folder: Path) -> IndexPlace:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # This file tells people which folder the index belongs to. Writing it shows whether there is disk space.
     if not _belongs_to(folder, real):
-        put_file(folder / "root", bytes(real))
+        write_own_file(folder / "root", bytes(real))
     return IndexPlace(real, folder)
 
 
@@ -98,7 +98,7 @@ def remove_orphaned_indexes() -> list[Path]:
         try:
             root = Path(os.fsdecode(read_file(folder / "root")))
             # A folder that cannot be read may still exist; the error is caught below.
-            if not root.is_dir() and not led(IndexPlace(root, folder).lock):
+            if not root.is_dir() and not is_locked(IndexPlace(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed.append(root)
         except (OSError, ValueError, FileError):

@@ -20,8 +20,8 @@ from time import monotonic
 from typing import Any
 
 from lsp_harness.errors import StoreDamaged, StoreError
-from lsp_harness.files.ignore_files import EXCLUDE
-from lsp_harness.files.walk import FOREIGN
+from lsp_harness.files.ignore_files import GIT_EXCLUDE_FILE
+from lsp_harness.files.walk import SKIPPED_FOLDERS
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.build.reader_processes import lower_priority
 from lsp_harness.index.index_place import remove_orphaned_indexes
@@ -175,7 +175,7 @@ class IndexProcess:
     def _is_relevant(self, path: str) -> bool:
         """Return whether a change of this file may change the index."""
         relative = Path(path).relative_to(self._root)
-        return FOREIGN.isdisjoint(relative.parts) or relative.as_posix().endswith(EXCLUDE)
+        return SKIPPED_FOLDERS.isdisjoint(relative.parts) or relative.as_posix().endswith(GIT_EXCLUDE_FILE)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, StoreError
 from lsp_harness.store.database import Reader, Writer, placeholders, remove_database
 
@@ -107,7 +107,7 @@ class Vectors:
             return
         # The first rows go into a new file, so that readers of the old file are not disturbed.
         path = self.matrix_path if first_row else self.matrix_path.with_suffix(".new")
-        with open(os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
+        with open(os.open(remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
             file.seek(first_row * rows.shape[1] * FLOAT32.itemsize)
             file.write(rows.tobytes())
         if not first_row:

@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import EngineUnavailable, FileError
-from lsp_harness.process.termination import KILL_S, Ending, OpenProcess, condition, start_time
+from lsp_harness.process.termination import KILL_WAIT_S, Ending, OpenProcess, describe_state, start_time
 
 HEALTH_TIMEOUT_S = 2.0
 """How long a command waits for an engine's answer to `/health`."""
@@ -90,7 +90,7 @@ class EngineEnd:
     def description(self) -> str:
         """Return the result as the end of a sentence."""
         if not self.ending:
-            state = condition(self.pid)
+            state = describe_state(self.pid)
             cause = f": it is {state}" if state else ""
             return f"could not be ended, not even with SIGKILL{cause} (process {self.pid})"
         return "was ended" if self.ending == "terminated" else "was killed, as it did not end when it was asked to"
@@ -123,8 +123,8 @@ async def end_engine_at(path: Path, *, grace_s: float | None = None, pid: int | 
         # the process is open now, so from here on the id cannot mean another process: check once more
         if peer_pid(path) != listener:
             return None
-        before = condition(listener)
-        return EngineEnd(listener, await process.end(grace_s, KILL_S), before)
+        before = describe_state(listener)
+        return EngineEnd(listener, await process.terminate(grace_s, KILL_WAIT_S), before)
     except PermissionError:
         raise EngineUnavailable(f"the engine (process {listener}) is not this user's and cannot be ended") from None
     finally:
@@ -135,7 +135,7 @@ def write_pid_file(path: Path) -> None:
     """Write the id of this process beside the socket, for commands that cannot connect to it later."""
     file = pid_file(path)
     try:
-        put_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
+        write_own_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
     except OSError as error:
         paths.warn_not_saved("which process the engine is", paths.RUNTIME, file, error)
 

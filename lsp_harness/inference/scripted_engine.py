@@ -36,7 +36,7 @@ from lsp_harness.inference.request import (
     TokenLogprob,
     Usage,
 )
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 SCRIPT_LIMIT_BYTES = 16_000_000
 """Size limit of a script."""
@@ -76,7 +76,7 @@ class ScriptedEngine:
     async def _play(self, request: ModelRequest, index: int) -> AsyncIterator[Chunk]:
         if self._played == len(self._replies):
             raise EngineError(
-                f"the script has {counted(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
+                f"the script has {format_count(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
             )
         reply = self._replies[self._played]
         self._played += 1

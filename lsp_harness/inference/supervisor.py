@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.embedding_recipe import pooling_or_auto
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
@@ -163,8 +163,8 @@ class Supervisor:
                 # the process listens but does not answer; its socket and its memory are needed
                 await end_engine_at(address.socket, grace_s=STUCK_GRACE_S)
             limit_s = max(silence_s, MIN_STARTUP_SILENCE_S)
-            report = await detached_process.start(
-                self._argv(model, address), openmp.environment(), address.log, limit_s
+            report = await detached_process.start_detached(
+                self._argv(model, address), openmp.openmp_environment(), address.log, limit_s
             )
         if error := report.get("error"):
             self._wait_s = min(max(self._wait_s * 2, self.FIRST_WAIT_S), self.MAX_WAIT_S)
@@ -198,7 +198,7 @@ def _lock_file(socket: Path) -> Path:
     try:
         if socket.is_dir() and not socket.is_symlink():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(socket))
-        return clear(lock)
+        return remove_irregular_file(lock)
     except OSError as error:
         raise EngineUnavailable(
             f"the engine does not start: {paths.describe_write_failure(paths.RUNTIME, lock, error)}"

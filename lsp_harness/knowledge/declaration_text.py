@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from lsp_harness.files.secrets import redacted
+from lsp_harness.files.secrets import redact
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import decode
 
@@ -38,7 +38,7 @@ def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
     line = re.sub(r"([(\[]) ", r"\1", re.sub(r",? ([)\]])", r"\1", line)).rstrip(":{;, ")
     if language in SCRIPT_LANGUAGES:
         line = SCRIPT_WORDS.sub("", line)
-    return _truncate(redacted(line), MAX_SIGNATURE_CHARS)
+    return _truncate(redact(line), MAX_SIGNATURE_CHARS)
 
 
 def read_documentation(language: str, data: bytes, declaration: Declaration) -> str:
@@ -99,7 +99,7 @@ def _first_paragraph(lines: Iterable[str]) -> str:
             break
         if stripped:
             paragraph.append(stripped)
-    return _truncate(redacted(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
+    return _truncate(redact(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
 
 
 def _truncate(text: str, max_chars: int) -> str:

@@ -16,7 +16,7 @@ from typing import cast
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
-from lsp_harness.files.secrets import secret_path
+from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
 from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.parse_budget import TooCostly
@@ -101,7 +101,7 @@ def read_contents(path: Path, folder: Path) -> bytes | None:
     """Return the bytes of a file inside of a folder, or None if the file must not or cannot be read."""
     try:
         resolved = os.path.realpath(path, strict=True)
-        if not Path(resolved).is_relative_to(folder) or secret_path(resolved[len(str(folder)) :]):
+        if not Path(resolved).is_relative_to(folder) or is_secret_path(resolved[len(str(folder)) :]):
             return None
         data = read_file(Path(resolved), MAX_FILE_BYTES)
     except (OSError, ValueError, FileError):

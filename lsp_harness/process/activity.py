@@ -1,7 +1,7 @@
-"""Whether other processes are at work, by the time they have had on a processor.
+"""Detection of stuck processes by the processor time that they use.
 
-For processes of ours that say nothing while they work: one that reads a file from a slow disk, or computes a hash, is told
-in this way from one that is stopped or waits for something that never comes.
+Some of our processes write no output while they work, for example while they read a file from a slow disk or compute a
+hash. Their processor time distinguishes them from a process that is stopped or waits forever.
 """
 
 import os
@@ -9,58 +9,71 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from time import monotonic
 
-LOOK_S = 20.0
-"""Between two looks."""
-SILENCE_S = 180.0
-"""Without a sign for so long a process is taken for stuck. What it waits for itself, a server above all, has shorter limits."""
+POLL_INTERVAL_S = 20.0
+"""Time between two checks."""
+SILENCE_LIMIT_S = 180.0
+"""Time without a sign of life after which a process counts as stuck.
+
+It is longer than the limits of what such a process waits for itself, above all a server.
+"""
 
 
-class Activity:
-    """Of the processes that `pids` names; each time anew, since they start others. `idle` says whether they have nothing to do,
-    so that nothing is expected of them."""
+class ProcessActivity:
+    """The signs of life of a group of processes."""
 
     def __init__(
         self,
         pids: Callable[[], Collection[int]],
-        silence_s: float = SILENCE_S,
-        idle: Callable[[], bool] = lambda: False,
+        silence_s: float = SILENCE_LIMIT_S,
+        is_idle: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """Begin to observe the processes.
+
+        Args:
+            pids: Returns the numbers of the processes. It is called at each check, because processes start others.
+            silence_s: Time without a sign of life after which the processes count as stuck.
+            is_idle: Returns whether the processes have nothing to do, so that no sign of life is expected.
+            clock: Returns a time in seconds.
+        """
         self._pids = pids
-        self._idle = idle
+        self._is_idle = is_idle
         self._silence_s = silence_s
         self._clock = clock
         self._ticks: dict[int, int] = {}
-        self._since = clock()
+        self._last_sign = clock()
 
-    def sign(self) -> None:
-        """They have said something."""
-        self._since = self._clock()
+    def record_sign(self) -> None:
+        """Record a sign of life, such as a line of output."""
+        self._last_sign = self._clock()
 
-    def stuck(self) -> bool:
-        """Whether they have given no sign for too long: look every `LOOK_S`."""
+    def is_stuck(self) -> bool:
+        """Return whether there was no sign of life for too long. Call it every `POLL_INTERVAL_S`."""
         ticks = {pid: cpu_ticks(pid) for pid in self._pids()}
-        if ticks != self._ticks or self._idle():
+        if ticks != self._ticks or self._is_idle():
             self._ticks = ticks
-            self.sign()
-        return self._clock() - self._since >= self._silence_s
+            self.record_sign()
+        return self._clock() - self._last_sign >= self._silence_s
 
 
-def session(leader: int) -> list[int]:
-    """The processes of the session that a process leads, itself among them."""
-    found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()] if Path("/proc").is_dir() else [leader]
-    return [pid for pid in found if _fields(pid)[3:4] == [str(leader)]]
+def session_pids(leader: int) -> list[int]:
+    """Return the numbers of the processes in the session of a session leader, including the leader."""
+    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()] if Path("/proc").is_dir() else [leader]
+    return [pid for pid in pids if _stat_fields(pid)[3:4] == [str(leader)]]
 
 
 def cpu_ticks(pid: int) -> int:
-    """The time a process and the children it has waited for have had, in the kernel's ticks; 0 for one that is gone."""
-    return sum(map(int, _fields(pid)[11:15]))
+    """Return the processor time of a process and the children it has waited for, in ticks of the kernel.
+
+    It is 0 for a process that has ended.
+    """
+    return sum(map(int, _stat_fields(pid)[11:15]))
 
 
-def _fields(pid: int) -> list[str]:
-    """What the kernel says of a process, from its state on."""
+def _stat_fields(pid: int) -> list[str]:
+    """Return the fields of `/proc/PID/stat` from the state on."""
     try:
-        # the name of the program stands in brackets and may hold anything
+        # the program name is in parentheses and may contain any character
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []

@@ -1,7 +1,7 @@
-"""Start a process that outlives its parent, and hear from it until it is ready, or why it is not.
+"""Start of a process that outlives its parent, which waits until the process is ready or has failed.
 
-While it starts it writes an empty line now and then (`Beats`), so that one that loads a large file is told from one that is
-stuck.
+While it starts, the process writes empty lines (`Heartbeat`). They distinguish a process that loads a large file from
+one that is stuck.
 """
 
 import asyncio
@@ -16,29 +16,32 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_writing import append_open
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.disk.file_writing import open_for_append
+from lsp_harness.process.termination import KILL_WAIT_S
 
-LOG_BYTES = 1_000_000
-BEAT_S = 0.5
-"""Between two signs of life of a process that starts."""
-READ_BYTES = 65536
+MAX_LOG_BYTES = 1_000_000
+HEARTBEAT_INTERVAL_S = 0.5
+"""Time between two signs of life of a starting process."""
+READ_CHUNK_BYTES = 65536
 
 
 def open_log(log: Path) -> BinaryIO:
-    """Open the log of a process for appending; one older log is kept once the current one has grown past `LOG_BYTES`. Where it
-    cannot be written, what the process says is thrown away."""
+    """Open the log of a process for appending.
+
+    A log larger than `MAX_LOG_BYTES` is renamed first, and one older log is kept. If the log cannot be written, the
+    output of the process is discarded.
+    """
     try:
-        if log.exists() and log.stat().st_size > LOG_BYTES:
+        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             log.replace(log.with_suffix(log.suffix + ".1"))
-        return os.fdopen(append_open(log), "ab")
+        return os.fdopen(open_for_append(log), "ab")
     except OSError as error:
         paths.warn_not_saved("the log of a process", paths.STATE, log, error)
         return open(os.devnull, "ab")
 
 
-class Beats:
-    """Empty lines to a descriptor, from a thread of their own, until they are stopped."""
+class Heartbeat:
+    """A thread that writes empty lines to a descriptor until `stop` is called. A negative descriptor means none."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -53,28 +56,34 @@ class Beats:
             self._thread.join()
 
     def _beat(self) -> None:
-        # a parent that has left needs no sign
+        # the parent may have ended
         with suppress(OSError):
-            while not self._stopped.wait(BEAT_S):
+            while not self._stopped.wait(HEARTBEAT_INTERVAL_S):
                 os.write(self._descriptor, b"\n")
 
 
-async def start(
+async def start_detached(
     argv: Sequence[str], env: Mapping[str, str], log: Path, silence_s: float | None = None
 ) -> dict[str, object]:
-    """Run `argv --ready-fd N` in a session of its own, stderr to `log`.
+    """Run `argv --ready-fd N` in a new session and wait until it is ready.
 
-    Returns the one JSON object the process writes to descriptor N; `{"error": …}` when it ends without a word. A process that
-    writes nothing for `silence_s` is killed.
+    Args:
+        argv: The command.
+        env: The whole environment of the process.
+        log: The file for its standard output and standard error.
+        silence_s: Time without output to descriptor N after which the process is killed. None means no limit.
+
+    Returns:
+        The JSON object that the process writes to descriptor N, or `{"error": …}` if it ends without one.
     """
     reader, writer = os.pipe()
     try:
-        with open_log(log) as out:
+        with open_log(log) as log_file:
             child = subprocess.Popen(  # noqa: ASYNC220 - it must not be tied to this event loop
                 [*argv, "--ready-fd", str(writer)],
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
+                stdout=log_file,
+                stderr=log_file,
                 env=dict(env),
                 pass_fds=(writer,),
                 start_new_session=True,
@@ -84,46 +93,47 @@ async def start(
         raise
     finally:
         os.close(writer)
-    # it outlives us or not; if not, somebody must reap it
+    # if it ends before this process, it must be reaped
     threading.Thread(target=child.wait, name="reaper", daemon=True).start()
     stream = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reader, "rb")
     )
     try:
-        said = await _heard(stream, silence_s)
+        output = await _read_all(stream, silence_s)
     except TimeoutError:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
-            await asyncio.to_thread(child.wait, KILL_S)
+            await asyncio.to_thread(child.wait, KILL_WAIT_S)
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
         transport.close()
     with suppress(ValueError):
-        # a process that was killed while it wrote did not start
-        if isinstance(answer := json.loads(said), dict):
+        # a process that is killed while it writes leaves incomplete JSON
+        if isinstance(answer := json.loads(output), dict):
             return cast("dict[str, object]", answer)
     try:
-        code = await asyncio.to_thread(child.wait, KILL_S)
+        code = await asyncio.to_thread(child.wait, KILL_WAIT_S)
     except subprocess.TimeoutExpired:
-        return {"error": "it closed its connection to us without a word"}
+        return {"error": "it closed its connection without an answer while starting"}
     return {"error": f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)} while starting"}
 
 
-async def _heard(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
-    """All that comes. Raises TimeoutError after `silence_s` without any."""
-    said, halves = b"", 0
+async def _read_all(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
+    """Read to the end. Raises TimeoutError if nothing arrives for `silence_s`."""
+    output, halves = b"", 0
     while True:
         try:
-            # in two halves: where this process was stopped itself, the first is over before what came is read
+            # wait twice for half of the time: if this process itself was stopped, the first wait ends before the output
+            # is read
             async with asyncio.timeout(silence_s and silence_s / 2):
-                part = await stream.read(READ_BYTES)
+                part = await stream.read(READ_CHUNK_BYTES)
         except TimeoutError:
             halves += 1
             if halves == 2:
                 raise
             continue
         if not part:
-            return said
-        said, halves = said + part, 0
+            return output
+        output, halves = output + part, 0

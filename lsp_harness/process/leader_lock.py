@@ -1,4 +1,4 @@
-"""Who of several processes does what only one must do: whoever locks a file first, until its child ends."""
+"""A lock for work that only one of several processes may do. It is held until the process and its child have ended."""
 
 import asyncio
 import fcntl
@@ -8,18 +8,23 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError
 
 
-async def lead(path: Path) -> int:
-    """Waits until nobody else holds the lock. Its descriptor: the lock is held until it, and what a child inherits of it,
-    are closed, by a crash at the latest."""
+async def wait_for_lock(path: Path) -> int:
+    """Wait until no other process holds the lock on a file, and take it.
+
+    Returns:
+        The descriptor of the file. The lock is held until this descriptor and all copies in child processes are closed.
+    """
     loop = asyncio.get_running_loop()
-    descriptor = os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600)
+    descriptor = os.open(
+        remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600
+    )
     locked: asyncio.Future[int] = loop.create_future()
 
-    def tell(error: OSError | None) -> None:
+    def set_result(error: OSError | None) -> None:
         if locked.cancelled():
             os.close(descriptor)
         elif error:
@@ -29,30 +34,30 @@ async def lead(path: Path) -> int:
             locked.set_result(descriptor)
 
     def wait() -> None:
-        failed: OSError | None = None
+        failure: OSError | None = None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError as error:
-            failed = error
+            failure = error
         try:
-            loop.call_soon_threadsafe(tell, failed)
+            loop.call_soon_threadsafe(set_result, failure)
         except RuntimeError:
-            # nobody waits any more, the loop included
+            # the loop is closed, so nobody waits for the lock
             os.close(descriptor)
 
-    # not one of the loop's threads: those are waited for at the end, and this one may wait for ever
-    threading.Thread(target=wait, name="lead", daemon=True).start()
+    # asyncio waits for the threads of its own pool at the end, and this thread may wait forever
+    threading.Thread(target=wait, name="wait_for_lock", daemon=True).start()
     try:
         return await locked
     except asyncio.CancelledError:
-        # it may have been got in the same moment
+        # the lock may have been taken just before the cancellation
         if locked.done() and not locked.cancelled() and not locked.exception():
             os.close(locked.result())
         raise
 
 
-def led(path: Path) -> bool:
-    """Whether somebody holds the lock."""
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock."""
     with suppress(FileError), open_regular(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

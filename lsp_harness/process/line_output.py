@@ -1,4 +1,4 @@
-"""Run a program that tells of its work line by line, and leave no process behind."""
+"""Programs that report their work line by line. No process is left when the caller stops reading."""
 
 import asyncio
 import os
@@ -6,23 +6,29 @@ import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
+from lsp_harness.process.termination import KILL_WAIT_S
 
 
-async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = SILENCE_S) -> AsyncGenerator[str]:
-    """The lines of its standard output as they come; whoever leaves early kills it and what it started.
+async def stream_lines(
+    argv: Sequence[str], look_s: float = POLL_INTERVAL_S, silence_s: float = SILENCE_LIMIT_S
+) -> AsyncGenerator[str]:
+    """Run a program and yield the lines of its standard output. At the end the program and all its children are killed.
 
-    Its errors go to our own standard error stream, which is a log. Raises TimeoutError where it neither says anything nor works
-    for `silence_s`.
+    Its standard error is that of this process, which is a log.
+
+    Args:
+        argv: The command.
+        look_s: Time between two checks of its activity.
+        silence_s: Time without output and without work after which TimeoutError is raised.
     """
     child = await asyncio.create_subprocess_exec(
         *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
-    activity = Activity(lambda: session(child.pid), silence_s)
+    activity = ProcessActivity(lambda: session_pids(child.pid), silence_s)
     try:
         assert child.stdout
-        while line := await next_line(child.stdout, activity, look_s):
+        while line := await read_line(child.stdout, activity, look_s):
             yield line.decode("utf-8", "replace").rstrip("\n")
         async with asyncio.timeout(silence_s):
             await child.wait()
@@ -30,20 +36,23 @@ async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = 
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(TimeoutError):
-            async with asyncio.timeout(KILL_S):
+            async with asyncio.timeout(KILL_WAIT_S):
                 await child.wait()
 
 
-async def next_line(stream: asyncio.StreamReader, activity: Activity, look_s: float = LOOK_S) -> bytes:
-    """The next line that a process says; empty at the end. Raises TimeoutError where its `activity` shows that it is stuck."""
+async def read_line(stream: asyncio.StreamReader, activity: ProcessActivity, look_s: float = POLL_INTERVAL_S) -> bytes:
+    """Read the next line of a process.
+
+    It is empty at the end. Raises TimeoutError if `activity` shows that the process is stuck.
+    """
     reading = asyncio.ensure_future(stream.readline())
     try:
         while True:
             await asyncio.wait({reading}, timeout=look_s)
             if reading.done():
-                activity.sign()
+                activity.record_sign()
                 return reading.result()
-            if activity.stuck():
+            if activity.is_stuck():
                 raise TimeoutError("the process gives no sign of life")
     finally:
         reading.cancel()

@@ -1,11 +1,11 @@
-"""What a process holds in memory, as the kernel says."""
+"""The memory that a process uses, according to the kernel."""
 
 import os
 from pathlib import Path
 
 
-def resident(pid: int) -> int:
-    """Bytes of resident memory; 0 for a process that is gone, and where the system has no /proc."""
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory in bytes. It is 0 if the process has ended or the system has no /proc."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

@@ -1,7 +1,7 @@
-"""Work on a text that may take long: done at once for a short text, and in a thread for a long one.
+"""Work on a text that may take long. It runs at once for a short text, and in a thread for a long text.
 
-A thread costs a tenth of a millisecond, and what is done at once keeps its order among other events. Only the work on long
-texts takes so long that other requests would wait for it.
+A thread costs 0.1 ms, and only work that runs at once keeps its order among other events. Only work on long texts takes
+so long that other requests have to wait.
 """
 
 import asyncio
@@ -10,9 +10,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 SHORT_TEXT_BYTES = 10_000
-"""Size of a text that is parsed and compared in a few milliseconds."""
+"""Maximum size of a text that is parsed and compared in a few milliseconds."""
 
 
 async def offload(size: int, work: Callable[[], T], *, limit: int = SHORT_TEXT_BYTES) -> T:
-    """Return what `work` returns. It runs in a thread if `size`, the bytes of its text or what else is counted, is above `limit`."""
+    """Run `work` and return its result.
+
+    Args:
+        size: Usually the bytes of the text.
+        work: It runs in a thread if `size` is larger than `limit`.
+        limit: The largest size for which `work` runs at once.
+    """
     return work() if size <= limit else await asyncio.to_thread(work)

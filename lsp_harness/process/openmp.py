@@ -1,15 +1,19 @@
-"""How the threads of llama.cpp wait for each other. libgomp reads it from the environment when it is loaded."""
+"""Environment variables that say how the threads of llama.cpp wait for each other.
+
+libgomp reads them when it is loaded.
+"""
 
 import os
 
-SPINS = 1000
-"""Turns a waiting thread spins before it sleeps, some ten microseconds.
+SPIN_COUNT = 1000
+"""How many times a waiting thread spins before it sleeps: about ten microseconds.
 
-On two quiet cores a step of one token took 0.89 of the time it takes without, on busy ones 1.10 (docs/benchmarks.md).
+Compared with no spinning, a step of one token took 0.89 of the time on two idle cores, and 1.10 on busy cores
+(docs/benchmarks.md).
 """
 
 
-def environment() -> dict[str, str]:
-    """Our environment for a process that runs llama.cpp; its user's own `GOMP_SPINCOUNT` counts."""
-    # left alone, threads spin for so long that a busy machine stops them dead
-    return {"GOMP_SPINCOUNT": str(SPINS), **os.environ, "OMP_WAIT_POLICY": "passive"}
+def openmp_environment() -> dict[str, str]:
+    """Return the environment for a process that runs llama.cpp. A `GOMP_SPINCOUNT` of the user is kept."""
+    # by default threads spin so long that they lose their processor on a busy machine
+    return {"GOMP_SPINCOUNT": str(SPIN_COUNT), **os.environ, "OMP_WAIT_POLICY": "passive"}

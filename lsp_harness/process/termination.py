@@ -1,7 +1,7 @@
-"""The end of another process: SIGTERM first, SIGKILL after a grace time, and never a later process with the same number.
+"""Termination of another process: SIGTERM first, and SIGKILL after a grace time.
 
-A number of a process can be given to another one once its owner is gone. So a process is opened first (a pidfd, or its
-start time where the system has none), then the caller makes sure that it is the right one, and only then it is signalled.
+The system can give the number of an ended process to a new process. So the caller opens the process first (by a pidfd,
+or by its start time if the system has no pidfd), then checks that it is the right one, and only then sends a signal.
 """
 
 import asyncio
@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Literal
 
 Ending = Literal["", "terminated", "killed"]
-"""How a process ended; empty for one that is still there."""
-KILL_S = 5.0
-"""How long a process is waited for after SIGKILL: one that waits for a disk or a driver does not end before that is back."""
-POLL_S = 0.02
-STOPPED = ("T", "t")
-STATES = {"T": "stopped by a signal", "t": "stopped by a debugger", "D": "waiting for a disk or a driver", "Z": "ended"}
+"""How a process ended. It is empty for a process that still runs."""
+KILL_WAIT_S = 5.0
+"""Maximum wait after SIGKILL. A process that waits for a disk or a driver does not end before that answers."""
+POLL_INTERVAL_S = 0.02
+STOPPED_STATES = ("T", "t")
+STATE_TEXTS = {
+    "T": "stopped by a signal",
+    "t": "stopped by a debugger",
+    "D": "waiting for a disk or a driver",
+    "Z": "ended",
+}
 
 
 class OpenProcess:
-    """A process by its number. Raises ProcessLookupError where there is none."""
+    """A process by its number. Raises ProcessLookupError if there is no such process."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -31,42 +36,47 @@ class OpenProcess:
         except ProcessLookupError:
             raise
         except (AttributeError, OSError):
-            # an older kernel, or no Linux
+            # an old kernel, or not Linux
             os.kill(pid, 0)
         self._started = start_time(pid)
 
-    def send(self, number: int) -> None:
-        """Send a signal; nothing happens where the process is gone. Raises PermissionError."""
+    def send_signal(self, number: int) -> None:
+        """Send a signal. Nothing happens if the process has ended. Raises PermissionError."""
         with suppress(ProcessLookupError):
             if self._descriptor >= 0:
                 signal.pidfd_send_signal(self._descriptor, number)
-            elif not self.gone():
+            elif not self.has_ended():
                 os.kill(self.pid, number)
 
-    def gone(self) -> bool:
-        """Whether it has ended; a process that nobody has waited for yet has ended, too."""
-        return start_time(self.pid) != self._started or state(self.pid) in ("", "Z")
+    def has_ended(self) -> bool:
+        """Return whether the process has ended. A process that nobody has waited for yet counts as ended."""
+        return start_time(self.pid) != self._started or process_state(self.pid) in ("", "Z")
 
-    async def ended(self, within_s: float) -> bool:
-        """Wait for its end; whether it came in time."""
+    async def wait_for_end(self, limit_s: float) -> bool:
+        """Wait until the process has ended. Return whether it ended in time."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
+            async with asyncio.timeout(limit_s):
                 if self._descriptor >= 0:
-                    await _readable(self._descriptor)
+                    await _wait_readable(self._descriptor)
                 else:
-                    while not self.gone():  # noqa: ASYNC110 - no event tells of the end of somebody else's child
-                        await asyncio.sleep(POLL_S)
+                    while not self.has_ended():  # noqa: ASYNC110 - this is not our child, so no event reports its end
+                        await asyncio.sleep(POLL_INTERVAL_S)
                 return True
         return False
 
-    async def end(self, grace_s: float, kill_s: float = KILL_S) -> Ending:
-        """SIGTERM, after `grace_s` SIGKILL. Raises PermissionError."""
-        self.send(signal.SIGTERM)
-        # a process that is stopped takes no signal but SIGKILL; one that went on would answer whom it has kept waiting
-        if state(self.pid) not in STOPPED and await self.ended(grace_s):
+    async def terminate(self, grace_s: float, kill_s: float = KILL_WAIT_S) -> Ending:
+        """Send SIGTERM, and SIGKILL after `grace_s`. Raises PermissionError.
+
+        Args:
+            grace_s: Time for the process to end after SIGTERM.
+            kill_s: Maximum wait after SIGKILL.
+        """
+        self.send_signal(signal.SIGTERM)
+        # a stopped process handles no signal but SIGKILL
+        if process_state(self.pid) not in STOPPED_STATES and await self.wait_for_end(grace_s):
             return "terminated"
-        self.send(signal.SIGKILL)
-        return "killed" if await self.ended(kill_s) else ""
+        self.send_signal(signal.SIGKILL)
+        return "killed" if await self.wait_for_end(kill_s) else ""
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -75,30 +85,33 @@ class OpenProcess:
 
 
 def start_time(pid: int) -> str:
-    """When a process began, in the kernel's own units; empty for one that is gone, and where the system has no /proc."""
-    return _stat(pid, 21)
+    """Return the start time of a process in units of the kernel.
+
+    It is empty if the process has ended, or if the system has no /proc.
+    """
+    return _stat_field(pid, 21)
 
 
-def state(pid: int) -> str:
-    """The letter that the kernel has for what a process does; empty for one that is gone."""
-    return _stat(pid, 2)
+def process_state(pid: int) -> str:
+    """Return the letter of the kernel for the state of a process. It is empty if the process has ended."""
+    return _stat_field(pid, 2)
 
 
-def condition(pid: int) -> str:
-    """What keeps a process from working, in words; empty where the kernel sees nothing."""
-    return STATES.get(state(pid), "")
+def describe_state(pid: int) -> str:
+    """Return in words what stops a process from working. It is empty if nothing stops it."""
+    return STATE_TEXTS.get(process_state(pid), "")
 
 
-def _stat(pid: int, field: int) -> str:
+def _stat_field(pid: int, field: int) -> str:
     try:
-        # the name of the program stands in brackets and may hold anything
+        # the program name is in parentheses and may contain any character
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return fields[field - 2]
     except (OSError, IndexError):
         return ""
 
 
-async def _readable(descriptor: int) -> None:
+async def _wait_readable(descriptor: int) -> None:
     loop = asyncio.get_running_loop()
     readable = loop.create_future()
     loop.add_reader(descriptor, lambda: readable.done() or readable.set_result(None))

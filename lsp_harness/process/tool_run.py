@@ -1,4 +1,4 @@
-"""Run a checker to its end: text in, text out, a time limit, and no process left behind."""
+"""Runs of a command line tool with a time limit. No process of the tool is left afterwards."""
 
 import asyncio
 import os
@@ -10,32 +10,41 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from lsp_harness.process.termination import KILL_S
+from lsp_harness.process.termination import KILL_WAIT_S
 
 
-class Ran(NamedTuple):
-    """`code` is None when the time ran out."""
+class ToolResult(NamedTuple):
+    """The result of a run. `exit_code` is None if the time limit was exceeded."""
 
-    code: int | None
-    out: bytes
-    err: bytes
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
 
 
-def find(name: str) -> str | None:
-    """A tool beside our own interpreter (same environment) or on PATH."""
-    beside = Path(sys.executable).parent / name
-    if os.access(beside, os.X_OK):
-        return str(beside)
+def find_tool(name: str) -> str | None:
+    """Return the path of a tool in the environment of this interpreter or on PATH, or None."""
+    local = Path(sys.executable).parent / name
+    if os.access(local, os.X_OK):
+        return str(local)
     return shutil.which(name)
 
 
-def _lowered() -> None:
-    # checks must not take the cores from the engine
+def _lower_priority() -> None:
+    # checks must not take processor time from the engine
     os.nice(5)
 
 
-async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 20.0) -> Ran:  # noqa: ASYNC109
-    """Run `argv` in its own process group; cancelled or too slow, the whole group is killed."""
+async def run_tool(
+    argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, limit_s: float = 20.0
+) -> ToolResult:
+    """Run `argv` in its own process group. The whole group is killed at the end.
+
+    Args:
+        argv: The command.
+        stdin: The standard input of the command.
+        cwd: The folder in which the command runs.
+        limit_s: Maximum run time. After it the result has no exit code.
+    """
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *argv,
@@ -44,32 +53,34 @@ async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = Non
             stderr=asyncio.subprocess.PIPE,
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=_lowered,
+            preexec_fn=_lower_priority,
         )
     )
     try:
-        async with asyncio.timeout(timeout):
-            # interrupted half-way, asyncio would wait for the pipes of what the tool has started by then
+        async with asyncio.timeout(limit_s):
+            # without the shield a cancelled start would wait for the pipes of processes that the tool has started
             child = await asyncio.shield(starting)
-            out, err = await child.communicate(stdin)
-        return Ran(child.returncode, out, err)
+            stdout, stderr = await child.communicate(stdin)
+        return ToolResult(child.returncode, stdout, stderr)
     except TimeoutError:
-        return Ran(None, b"", b"")
+        return ToolResult(None, b"", b"")
     finally:
-        await end(await starting)
+        await kill_group(await starting)
 
 
-async def end(child: asyncio.subprocess.Process) -> None:
-    """Kill the group of a child that leads one, also when it has ended by itself: what it left running holds files and
-    cores."""
+async def kill_group(child: asyncio.subprocess.Process) -> None:
+    """Kill the process group that a child leads.
+
+    This is necessary even if the child has ended, because processes that it started may still run.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    # a process that left the group may keep the pipes open, and `wait` waits for them too
+    # `wait` also waits for the pipes, and a process that left the group may keep them open
     transport = cast("asyncio.SubprocessTransport", getattr(child, "_transport"))  # noqa: B009
     for descriptor in range(3):
         if pipe := transport.get_pipe_transport(descriptor):
             pipe.close()
-    # one that waits for a disk or a driver does not end before that is back
+    # a process that waits for a disk or a driver does not end before that answers
     with suppress(TimeoutError):
-        async with asyncio.timeout(KILL_S):
+        async with asyncio.timeout(KILL_WAIT_S):
             await child.wait()

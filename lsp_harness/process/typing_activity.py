@@ -1,6 +1,6 @@
-"""When somebody typed last on this machine, in whichever editor, so that what can wait gives way.
+"""The time when the user last typed in any editor. Work that can wait is delayed while the user types.
 
-A file of the user's whose time says it: processes that know nothing of each other, and folders that nobody types in, must know it too.
+The time is the modification time of a file, because unrelated processes and servers of other folders must know it too.
 """
 
 import math
@@ -9,22 +9,25 @@ import time
 from contextlib import suppress
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError
 
-NAME = "typed"
+FILE_NAME = "typed"
 
 
-def pressed() -> None:
-    """Somebody typed."""
+def record_typing() -> None:
+    """Record that the user types now."""
     with suppress(OSError, ConfigError):
-        clear(paths.runtime_folder() / NAME).touch(mode=0o600)
+        remove_irregular_file(paths.runtime_folder() / FILE_NAME).touch(mode=0o600)
 
 
-def since() -> float:
-    """Seconds since then; infinite where nobody has typed, or the clock was set back."""
+def seconds_since_typing() -> float:
+    """Return the seconds since the user last typed.
+
+    It is infinite if the user has not typed, or if the clock was set back.
+    """
     try:
-        passed = time.time() - os.stat(paths.runtime_folder() / NAME).st_mtime
+        passed = time.time() - os.stat(paths.runtime_folder() / FILE_NAME).st_mtime
     except (OSError, ConfigError):
         return math.inf
     return passed if passed >= 0 else math.inf

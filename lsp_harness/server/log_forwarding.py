@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
-from lsp_harness.disk.file_warnings import LOG
+from lsp_harness.disk.file_warnings import LOGGER_NAME
 
 
 class Notices(logging.Handler):
@@ -36,7 +36,7 @@ class Notices(logging.Handler):
 @contextmanager
 def forwarded() -> Generator[Notices]:
     """Listen to the log meanwhile."""
-    notices, log = Notices(), logging.getLogger(LOG)
+    notices, log = Notices(), logging.getLogger(LOGGER_NAME)
     log.addHandler(notices)
     try:
         yield notices

@@ -11,7 +11,7 @@ from lsp_harness.harness.symbol_queries import Spot
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Encoding, Position, decode, units
+from lsp_harness.text.position import Encoding, Position, count_units, decode
 from lsp_harness.verify.finding import Finding, Severity
 
 SOURCE = "lsp-harness"
@@ -67,8 +67,8 @@ def range_of(document: Document, start: int, end: int, encoding: Encoding) -> ty
 
 def location(spot: Spot, encoding: Encoding) -> types.Location:
     """Of the name at a spot."""
-    start = units(spot.before, encoding)
-    end = start + units(spot.name, encoding)
+    start = count_units(spot.before, encoding)
+    end = start + count_units(spot.name, encoding)
     return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
 
 

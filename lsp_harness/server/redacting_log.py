@@ -9,9 +9,9 @@ class Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         # imported with the first line: `initialize` must be answered at once
-        from lsp_harness.files.secrets import redacted
+        from lsp_harness.files.secrets import redact
 
-        return redacted(super().format(record))
+        return redact(super().format(record))
 
 
 def stderr_log() -> logging.Handler:

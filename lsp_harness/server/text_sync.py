@@ -51,7 +51,7 @@ def opened(uri: str, params: Any) -> Document:
     text, language = at(item, "text"), at(item, "languageId")
     if not isinstance(text, str):
         raise UsageError("textDocument.text must be a string")
-    return Document.of(
+    return Document.from_text(
         uri, text, language=language if isinstance(language, str) else "", version=version_of(params) or 0
     )
 

@@ -15,8 +15,8 @@ from ulid import ULID
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import append_open, write_all
-from lsp_harness.files.secrets import redacted
+from lsp_harness.disk.file_writing import open_for_append, write_all
+from lsp_harness.files.secrets import redact
 from lsp_harness.session.summary import Summary
 from lsp_harness.wire.event import Event, decode, encode
 
@@ -87,7 +87,7 @@ class SessionLog:
         try:
             if self._file is None:
                 path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-                self._file = append_open(path)
+                self._file = open_for_append(path)
             # what the last write began without ending it is a line by itself, which readers leave out
             write_all(self._file, b"\n" * self._torn + line)
             self._torn = False
@@ -125,10 +125,10 @@ class Turn:
 def _without_secrets(value: Any) -> Any:
     """The same data, each secret in its texts and names replaced by an ellipsis."""
     if isinstance(value, str):
-        return redacted(value)
+        return redact(value)
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {redacted(str(key)): _without_secrets(item) for key, item in items}
+        return {redact(str(key)): _without_secrets(item) for key, item in items}
     if isinstance(value, list | tuple):
         return [_without_secrets(item) for item in cast("list[Any]", value)]
     return value

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import regular
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_reading import is_regular_file
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
 
 FILE_SUFFIXES = ("", "-wal", "-shm")
@@ -69,7 +69,7 @@ class Writer:
 
     def _open(self, schema: str, version: str) -> sqlite3.Connection:
         for suffix in FILE_SUFFIXES:
-            clear(Path(f"{self.path}{suffix}"))
+            remove_irregular_file(Path(f"{self.path}{suffix}"))
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
@@ -217,7 +217,7 @@ class Reader:
             self.close()
             for suffix in FILE_SUFFIXES:
                 # SQLite would wait forever for a pipe.
-                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
+                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not is_regular_file(part):
                     raise StoreDamaged(f"{part} is not a regular file; {REMOVE_ADVICE}")
             self._connection = self._connect("mode=ro")
             self._is_immutable = False

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from lsp_harness.text.edit import Edit, between, shared
+from lsp_harness.text.edit import Edit, common_prefix_and_suffix, line_edits
 
 BLANK = re.compile(rb"\s*")
 
@@ -76,9 +76,9 @@ def refined(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
     """The same edits without the lines and ends they leave as they are, in order."""
     found: list[Edit] = []
     for start, end, new in sorted(edits):
-        for edit in between(data[start:end], new):
+        for edit in line_edits(data[start:end], new):
             old = data[start + edit.start : start + edit.end]
-            head, tail = shared(old, edit.new)
+            head, tail = common_prefix_and_suffix(old, edit.new)
             text = edit.new[head : len(edit.new) - tail]
             found.append(Edit(start + edit.start + head, start + edit.end - tail, text))
     return found

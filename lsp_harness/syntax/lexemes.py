@@ -56,7 +56,7 @@ def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Le
     if end is not None:
         end = document.line_span(document.line_of(end))[1]
     found: list[Lexeme] = []
-    words, data, starts = keywords(tree.language), tree.data, document.starts
+    words, data, starts = keywords(tree.language), tree.data, document.line_starts
     last, line, count = -1, document.line_of(start), len(starts)
     following = starts[line + 1] if line + 1 < count else len(data) + 1
     stop = len(data) if end is None else end

@@ -22,9 +22,9 @@ from lsp_harness.syntax.error_regions import Region, guilty, refined
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.document import Document, line_starts
-from lsp_harness.text.edit import Edit, apply, between
+from lsp_harness.text.edit import Edit, apply, line_edits
 from lsp_harness.text.position import decode, encode
-from lsp_harness.text.surrogates import wellformed
+from lsp_harness.text.surrogates import to_valid_utf8
 
 CLOSER = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
 
@@ -74,8 +74,10 @@ def new_tree_faults(
     if found and old and thorough:
         # An unclosed bracket swallows whatever is written after it, so what an innocent edit in the same places would
         # be found guilty of is not held against this one.
-        innocent = [_innocent(before, edit) for edit in between(before.data, after.data)]
-        control = parse(Document.of(before.document.uri, apply(before.data, innocent), language=before.language.id))
+        innocent = [_innocent(before, edit) for edit in line_edits(before.data, after.data)]
+        control = parse(
+            Document.from_text(before.document.uri, apply(before.data, innocent), language=before.language.id)
+        )
         regions = [_region(node) for node in _broken(control)] if control else []
         excused = Counter(
             regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")
@@ -95,7 +97,7 @@ def python_fault(data: bytes) -> Fault | None:
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:
         # Columns are right for text only. What is not UTF-8 says itself what it is, and the compiler reads that.
-        source = wellformed(data[mark:]).decode()
+        source = to_valid_utf8(data[mark:]).decode()
     except UnicodeDecodeError:
         source = data
     try:

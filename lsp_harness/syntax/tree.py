@@ -45,7 +45,7 @@ class SyntaxTree:
 
     def follow(self, before: Document, edit: Edit, after: Document, allowance: Allowance) -> "SyntaxTree | None":
         """As `edited`. Raises TooCostly."""
-        if after.binary:
+        if after.is_binary:
             return None
         if before.data is not self.data and before.data != self.data:
             # Reusing nodes of a text we did not parse would give a tree of neither.
@@ -64,7 +64,7 @@ class SyntaxTree:
 
     def splice(self, edit: Edit, allowance: Allowance) -> "SyntaxTree | None":
         """As `spliced`. Raises TooCostly."""
-        return self.follow(self.document, edit, self.document.edited(edit, self.document.version), allowance)
+        return self.follow(self.document, edit, self.document.apply_edit(edit, self.document.version), allowance)
 
 
 def around(root: Node, start: int, end: int) -> list[Node]:
@@ -110,6 +110,6 @@ def no_tree_reason(document: Document, name: str) -> str:
 
 def within(document: Document, allowance: Allowance) -> SyntaxTree | None:
     """As `parse`. Raises TooCostly."""
-    if document.binary or (language := language_for(document.language, document.uri)) is None:
+    if document.is_binary or (language := language_for(document.language, document.uri)) is None:
         return None
     return SyntaxTree(language, document, parsed(language, document.data, allowance))

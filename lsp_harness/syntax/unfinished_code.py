@@ -76,7 +76,9 @@ def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int,
     if 2 * (end - start) > len(before.data):
         return 0, None
     document = before.document
-    part = within(Document.of(document.uri, opening + before.data[start:end], language=document.language), allowance)
+    part = within(
+        Document.from_text(document.uri, opening + before.data[start:end], language=document.language), allowance
+    )
     return len(opening) - start, part if part and not part.root.has_error else None
 
 

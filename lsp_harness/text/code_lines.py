@@ -1,14 +1,20 @@
-"""What a single line of code looks like: its indentation, whether it opens or closes a block."""
+"""Properties of a single line of code: its indentation, and whether it opens or closes a block."""
 
 import re
 
-TAB = 4  # columns of a tab when widths are compared; both sides of a comparison use it
-HASH = frozenset({"python", "ruby", "shellscript", "bash", "sh", "yaml", "toml", "makefile", "r", "perl", "elixir"})
-WORDS = frozenset({"ruby", "lua", "shellscript", "bash", "sh", "elixir", "julia"})
-MARKUP = frozenset({"html", "xml", "svg", "vue", "svelte", "javascriptreact", "typescriptreact"})
-PROSE = frozenset({"markdown", "plaintext", "restructuredtext", "latex", "mdx"})
+TAB_COLUMNS = 4
+"""Columns of a tab when indentations are compared. Both sides of a comparison use it."""
+HASH_COMMENT_LANGUAGES = frozenset(
+    {"python", "ruby", "shellscript", "bash", "sh", "yaml", "toml", "makefile", "r", "perl", "elixir"}
+)
+"""Languages whose line comments begin with `#`."""
+BLOCK_WORD_LANGUAGES = frozenset({"ruby", "lua", "shellscript", "bash", "sh", "elixir", "julia"})
+"""Languages in which a word opens a block."""
+MARKUP_LANGUAGES = frozenset({"html", "xml", "svg", "vue", "svelte", "javascriptreact", "typescriptreact"})
+"""Languages in which a tag opens a block."""
+PROSE_LANGUAGES = frozenset({"markdown", "plaintext", "restructuredtext", "latex", "mdx"})
 
-LEAD = re.compile(r"[ \t]*")
+INDENTATION = re.compile(r"[ \t]*")
 LONE_CLOSER = re.compile(
     r"\s*(?:[)\]}]+[)\]};,]*|end\b[\s;,)]*|fi|done|esac|</[\w.:-]*>[;,)]*|/?>|\*/|\"\"\"|''')\s*",
 )
@@ -20,66 +26,70 @@ WORD_OPENER = re.compile(
 )
 OPEN_TAG = re.compile(r"<([A-Za-z][\w.:-]*)(?:\s[^<>]*)?(?<!/)>\s*$")
 VOID_TAGS = frozenset({"br", "hr", "img", "input", "meta", "link", "area", "base", "col", "source", "track", "wbr"})
-SAME_STATEMENT = re.compile(
+CONTINUES_STATEMENT = re.compile(
     r"\s*(?:[})\]]+\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure|when|case|default|while)\b"
     r"|\s*[})\]]+\s*\S"
 )
 
 
 def to_lf(text: str) -> str:
-    """Any of the protocol's three terminators becomes one; `splitlines` would split at form feeds as well."""
+    """Replace each of the three line ends of the protocol with `\\n`. `str.splitlines` also splits at form feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def blank(line: str) -> bool:
+def is_blank(line: str) -> bool:
     return not line or line.isspace()
 
 
-def lead(line: str) -> str:
-    match = LEAD.match(line)
+def indentation_of(line: str) -> str:
+    """Return the blanks and tabs at the beginning of a line."""
+    match = INDENTATION.match(line)
     return match.group() if match else ""
 
 
-def width(indent: str) -> int:
-    return len(indent.expandtabs(TAB))
+def indentation_columns(indentation: str) -> int:
+    return len(indentation.expandtabs(TAB_COLUMNS))
 
 
-def depth(line: str) -> int:
-    """Columns of indentation."""
-    return width(lead(line))
+def line_depth(line: str) -> int:
+    """Return the columns of the indentation of a line."""
+    return indentation_columns(indentation_of(line))
 
 
-def lone_closer(line: str) -> bool:
-    """A line with nothing on it but what ends a block."""
+def is_lone_closer(line: str) -> bool:
+    """Return whether a line has only the end of a block on it."""
     return LONE_CLOSER.fullmatch(line) is not None
 
 
-def code(line: str, language: str) -> str:
-    """The line without its trailing comment or blanks. A marker inside a string costs at most a missed rule."""
-    comment = HASH_COMMENT if language in HASH else SLASH_COMMENT
-    return comment.sub("", line).rstrip()
+def strip_comment(line: str, language: str) -> str:
+    """Remove the trailing comment and blanks of a line.
+
+    A comment mark inside a string is taken for a comment. The consequence is only that a rule does not match.
+    """
+    pattern = HASH_COMMENT if language in HASH_COMMENT_LANGUAGES else SLASH_COMMENT
+    return pattern.sub("", line).rstrip()
 
 
-def comment(line: str, language: str) -> bool:
-    """Whether the line is nothing but a comment, or ends a docstring."""
+def is_comment(line: str, language: str) -> bool:
+    """Return whether a line is only a comment, or ends a docstring."""
     bare = line.strip()
     if bare.endswith(('"""', "'''")):
         return True
-    return bare.startswith("#" if language in HASH else ("//", "/*", "*", "<!--"))
+    return bare.startswith("#" if language in HASH_COMMENT_LANGUAGES else ("//", "/*", "*", "<!--"))
 
 
 def opens_block(line: str, language: str) -> bool:
-    """Whether the line leaves statements to be written below it, one level deeper."""
-    bare = code(line, language)
+    """Return whether the statements below a line must be indented one level deeper."""
+    bare = strip_comment(line, language)
     if not bare:
         return False
     if bare[-1] == "{":
         return True
     if bare[-1] == ":":
-        return language not in PROSE
-    if language in WORDS and WORD_OPENER.search(bare):
+        return language not in PROSE_LANGUAGES
+    if language in BLOCK_WORD_LANGUAGES and WORD_OPENER.search(bare):
         return True
-    if language in MARKUP:
+    if language in MARKUP_LANGUAGES:
         tag = OPEN_TAG.search(bare)
         return tag is not None and tag[1].lower() not in VOID_TAGS
     return False

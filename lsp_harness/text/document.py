@@ -1,46 +1,52 @@
-"""One version of one text, as an immutable value: bytes plus the offsets at which its lines start.
+"""One version of one text, as an immutable value: its bytes and the offsets at which its lines start.
 
-Lines end at `\\r\\n`, `\\n` or `\\r` and at nothing else, as the protocol says; `str.splitlines` also splits at form
-feeds and U+2028, which would move every edit after one.
+Lines end at `\\r\\n`, `\\n` or `\\r` and at nothing else, as the protocol says. `str.splitlines` also splits at form
+feeds and U+2028, which would move every later edit.
 """
 
 import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from lsp_harness.text.columns import LONG, Columns
+from lsp_harness.text.columns import LONG_LINE_BYTES, ColumnIndex
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
-from lsp_harness.text.shifted import Shifted
+from lsp_harness.text.shifted import ShiftedOffsets
 
-TERMINATOR = re.compile(rb"\r\n|\n|\r")
+LINE_END = re.compile(rb"\r\n|\n|\r")
+ColumnIndexes = dict[tuple[int, Encoding], ColumnIndex]
+"""Indexes of long lines by the start of the line and the encoding."""
 
 
 def line_starts(data: bytes) -> list[int]:
-    """Offset of the first byte of every line; a text always has at least one line."""
-    return [0, *(match.end() for match in TERMINATOR.finditer(data))]
+    """Return the offset of the first byte of every line. A text always has at least one line."""
+    return [0, *(match.end() for match in LINE_END.finditer(data))]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text at a version. `uri` is opaque here; `language` is the client's language id."""
+    """A text at one version.
+
+    Attributes:
+        uri: The URI that the client uses. This class does not interpret it.
+        language: The language id of the client.
+        line_starts: The byte offset at which each line starts.
+        may_have_returns: Whether the text may contain `\\r`.
+        column_indexes: The indexes of the long lines whose columns a caller has converted.
+    """
 
     uri: str
     language: str
     version: int
     data: bytes
-    starts: Shifted = field(repr=False, compare=False)
-    returns: bool = field(repr=False, compare=False)
-    """There may be a `\\r` in it."""
-    columns: dict[tuple[int, Encoding], Columns] = field(
-        default_factory=dict[tuple[int, Encoding], Columns], repr=False, compare=False
-    )
-    """Where the characters of long lines are, of those that were asked about, by where the line starts."""
+    line_starts: ShiftedOffsets = field(repr=False, compare=False)
+    may_have_returns: bool = field(repr=False, compare=False)
+    column_indexes: ColumnIndexes = field(default_factory=ColumnIndexes, repr=False, compare=False)
 
     @classmethod
-    def of(cls, uri: str, text: str | bytes, *, language: str = "", version: int = 0) -> "Document":
+    def from_text(cls, uri: str, text: str | bytes, *, language: str = "", version: int = 0) -> "Document":
         data = encode(text) if isinstance(text, str) else text
-        return cls(uri, language, version, data, Shifted(line_starts(data)), b"\r" in data)
+        return cls(uri, language, version, data, ShiftedOffsets(line_starts(data)), b"\r" in data)
 
     @property
     def text(self) -> str:
@@ -48,27 +54,28 @@ class Document:
 
     @property
     def hash(self) -> str:
-        """Content hash, the key under which a verdict holds."""
+        """Hash of the content. A verdict holds for one hash."""
         return blake2b(self.data, digest_size=16).hexdigest()
 
     @property
-    def binary(self) -> bool:
-        """A NUL byte near the start: not something to complete or check."""
+    def is_binary(self) -> bool:
+        """Whether there is a NUL byte near the start. Such a text is neither completed nor checked."""
         return b"\0" in self.data[:8192]
 
     @property
     def newline(self) -> str:
-        """The terminator of the first line, `\\n` where there is none."""
-        match = TERMINATOR.search(self.data)
+        """The line end of the first line, or `\\n` if there is none."""
+        match = LINE_END.search(self.data)
         return match.group().decode() if match else "\n"
 
     def line_of(self, offset: int) -> int:
-        return self.starts.find(offset) - 1
+        """Return the number of the line that contains a byte offset, from 0."""
+        return self.line_starts.count_up_to(offset) - 1
 
     def line_span(self, line: int) -> tuple[int, int]:
-        """Start and end of a line, without its terminator."""
-        start = self.starts[line]
-        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.data)
+        """Return the start and the end of a line as byte offsets, without its line end."""
+        start = self.line_starts[line]
+        end = self.line_starts[line + 1] if line + 1 < len(self.line_starts) else len(self.data)
         if end > start and self.data[end - 1 : end] == b"\n":
             end -= 1
         if end > start and self.data[end - 1 : end] == b"\r":
@@ -80,83 +87,82 @@ class Document:
         return self.data[start:end]
 
     def offset(self, position: Position, encoding: Encoding) -> int:
-        """Byte offset of a client position, clamped as the protocol asks."""
+        """Return the byte offset of a client position, clamped as the protocol asks."""
         if position.line < 0:
             return 0
-        if position.line >= len(self.starts):
+        if position.line >= len(self.line_starts):
             return len(self.data)
         start, end = self.line_span(position.line)
         line = self.data[start:end]
-        if index := self._columns(start, line, encoding):
+        if index := self._find_column_index(start, line, encoding):
             return start + index.byte_column(line, position.character)
         return start + byte_column(line, position.character, encoding)
 
     def position(self, offset: int, encoding: Encoding) -> Position:
-        """Client position of a byte offset; inside a `\\r\\n` pair it is the line's end."""
+        """Return the client position of a byte offset. An offset inside a `\\r\\n` pair is the end of its line."""
         line = self.line_of(offset)
         start, end = self.line_span(line)
         text = self.data[start:end]
-        if index := self._columns(start, text, encoding):
+        if index := self._find_column_index(start, text, encoding):
             return Position(line, index.column(text, offset - start))
         return Position(line, column(text, offset - start, encoding))
 
-    def _columns(self, start: int, line: bytes, encoding: Encoding) -> Columns | None:
-        """The index of a line; None for one that is short, or that needs none."""
-        if len(line) < LONG or encoding == "utf-8" or line.isascii():
+    def _find_column_index(self, start: int, line: bytes, encoding: Encoding) -> ColumnIndex | None:
+        """Return the index of a line, or None if the line is short or its columns need no counting."""
+        if len(line) < LONG_LINE_BYTES or encoding == "utf-8" or line.isascii():
             return None
-        known = self.columns.get((start, encoding))
-        if known is None and (known := Columns.of(line, encoding)):
-            self.columns[start, encoding] = known
-        return known
+        index = self.column_indexes.get((start, encoding))
+        if index is None and (index := ColumnIndex.from_line(line, encoding)):
+            self.column_indexes[start, encoding] = index
+        return index
 
     def point(self, offset: int) -> tuple[int, int]:
-        """Row and byte column as tree-sitter counts them: rows end at `\\n` only."""
-        if not self.returns:
+        """Return the row and the byte column as tree-sitter counts them. Its rows end at `\\n` only."""
+        if not self.may_have_returns:
             row = self.line_of(offset)
-            return row, offset - self.starts[row]
+            return row, offset - self.line_starts[row]
         return self.data.count(b"\n", 0, offset), offset - (self.data.rfind(b"\n", 0, offset) + 1)
 
-    def edited(self, edit: Edit, version: int) -> "Document":
-        """This text with one edit applied; the line index is patched, not rebuilt."""
+    def apply_edit(self, edit: Edit, version: int) -> "Document":
+        """Return this text with one edit applied. The line starts are patched, not computed again."""
         start, end, new = edit
         text = memoryview(self.data)
         data = b"".join((text[:start], new, text[end:]))
-        shift, returns = len(new) - (end - start), self.returns or b"\r" in new
-        if not returns and b"\n" not in new and (start == end or b"\n" not in self.data[start:end]):
-            starts = self.starts.moved(self.starts.find(start), shift)
-            columns = self._moved_columns(edit, data) if self.columns else {}
+        shift, may_have_returns = len(new) - (end - start), self.may_have_returns or b"\r" in new
+        if not may_have_returns and b"\n" not in new and (start == end or b"\n" not in self.data[start:end]):
+            starts = self.line_starts.shift_from(self.line_starts.count_up_to(start), shift)
+            indexes = self._edit_column_indexes(edit, data) if self.column_indexes else {}
         else:
-            starts, columns = self._lines(edit, data), {}
-        return Document(self.uri, self.language, version, data, starts, returns, columns)
+            starts, indexes = self._edit_line_starts(edit, data), {}
+        return Document(self.uri, self.language, version, data, starts, may_have_returns, indexes)
 
-    def _moved_columns(self, edit: Edit, data: bytes) -> dict[tuple[int, Encoding], Columns]:
-        """The indexes of long lines after an edit within one line."""
-        found: dict[tuple[int, Encoding], Columns] = {}
-        here, shift = self.starts[self.line_of(edit.start)], len(edit.new) - (edit.end - edit.start)
-        for (start, encoding), index in self.columns.items():
-            if start < here:
-                found[start, encoding] = index
-            elif start > here:
-                found[start + shift, encoding] = index
+    def _edit_column_indexes(self, edit: Edit, data: bytes) -> ColumnIndexes:
+        """Return the indexes of long lines after an edit within one line. `data` is the text after the edit."""
+        indexes: ColumnIndexes = {}
+        edited_line = self.line_starts[self.line_of(edit.start)]
+        shift = len(edit.new) - (edit.end - edit.start)
+        for (start, encoding), index in self.column_indexes.items():
+            if start < edited_line:
+                indexes[start, encoding] = index
+            elif start > edited_line:
+                indexes[start + shift, encoding] = index
             else:
-                line, within = (
-                    data[start : start + index.size + shift],
-                    Edit(edit.start - start, edit.end - start, edit.new),
-                )
-                if edited := index.edited(within, line):
-                    found[start, encoding] = edited
-        return found
+                line = data[start : start + index.size + shift]
+                edit_in_line = Edit(edit.start - start, edit.end - start, edit.new)
+                if new_index := index.apply_edit(edit_in_line, line):
+                    indexes[start, encoding] = new_index
+        return indexes
 
-    def _lines(self, edit: Edit, data: bytes) -> Shifted:
-        """The line starts of `data`, which is this text with the edit applied; only what is next to it is read."""
+    def _edit_line_starts(self, edit: Edit, data: bytes) -> ShiftedOffsets:
+        """Return the line starts of `data`, the text after the edit. Only the lines next to the edit are read."""
         start, end, new = edit
-        # one byte before: an edit may join or split a \r\n pair that began earlier
+        # one line before the edit is read too: the edit may join or split a \r\n pair that begins earlier
         first = max(0, self.line_of(start) - 1)
-        last = min(len(self.starts), self.line_of(end) + 2)
+        last = min(len(self.line_starts), self.line_of(end) + 2)
         shift = len(new) - (end - start)
-        stop = self.starts[last] + shift if last < len(self.starts) else len(data)
-        head = self.starts[first]
-        middle = [head + at for at in line_starts(data[head:stop])[1:]]
-        if last < len(self.starts) and middle and middle[-1] == stop:
+        stop = self.line_starts[last] + shift if last < len(self.line_starts) else len(data)
+        head = self.line_starts[first]
+        middle = [head + offset for offset in line_starts(data[head:stop])[1:]]
+        if last < len(self.line_starts) and middle and middle[-1] == stop:
             middle.pop()
-        return self.starts.replaced(first + 1, last, middle, shift)
+        return self.line_starts.replace_range(first + 1, last, middle, shift)

@@ -9,12 +9,12 @@ from typing import AnyStr, NamedTuple
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
 
-MAX_PAIRS = 2_000_000
-"""Pairs of equal lines or tokens of two texts that are compared one by one: ten thousand empty lines make a hundred million."""
+MAX_COMPARED_PAIRS = 2_000_000
+"""Maximum number of pairs of equal lines of two texts. 10,000 empty lines in each text make 100 million pairs."""
 
 
 class Edit(NamedTuple):
-    """Replace the bytes from `start` up to `end` with `new`."""
+    """A replacement of the bytes from `start` up to `end` with `new`."""
 
     start: int
     end: int
@@ -22,50 +22,53 @@ class Edit(NamedTuple):
 
 
 def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """All edits at once; offsets are those of `data`, so edits must not overlap."""
-    out: list[bytes] = []
-    at = 0
+    """Return `data` with all edits applied. All offsets are offsets in `data`. Raises UsageError if edits overlap."""
+    parts: list[bytes] = []
+    position = 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        if edit.start < at or edit.end < edit.start or edit.end > len(data):
+        if edit.start < position or edit.end < edit.start or edit.end > len(data):
             raise UsageError(f"edit {edit.start}-{edit.end} overlaps another or lies outside the text")
-        out += (data[at : edit.start], edit.new)
-        at = edit.end
-    out.append(data[at:])
-    return b"".join(out)
+        parts += (data[position : edit.start], edit.new)
+        position = edit.end
+    parts.append(data[position:])
+    return b"".join(parts)
 
 
 def invert(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits that turn `apply(data, edits)` back into `data`."""
+    """Return the edits that turn `apply(data, edits)` back into `data`."""
     shift = 0
-    back: list[Edit] = []
+    inverse: list[Edit] = []
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         start = edit.start + shift
-        back.append(Edit(start, start + len(edit.new), data[edit.start : edit.end]))
+        inverse.append(Edit(start, start + len(edit.new), data[edit.start : edit.end]))
         shift += len(edit.new) - (edit.end - edit.start)
-    return back
+    return inverse
 
 
-def between(old: bytes, new: bytes) -> list[Edit]:
-    """Line-wise edits from `old` to `new`: what a person would call the changed lines."""
+def line_edits(old: bytes, new: bytes) -> list[Edit]:
+    """Return edits of whole lines that turn `old` into `new`."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    at = [0]
+    offsets = [0]
     for line in a:
-        at.append(at[-1] + len(line))
-    return [Edit(at[i1], at[i2], b"".join(b[j1:j2])) for i1, i2, j1, j2 in differences(a, b)]
+        offsets.append(offsets[-1] + len(line))
+    return [Edit(offsets[i1], offsets[i2], b"".join(b[j1:j2])) for i1, i2, j1, j2 in differences(a, b)]
 
 
 def differences(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
-    """The runs of `a` that runs of `b` took the place of: begin and end in `a`, begin and end in `b`.
+    """Return the runs of `a` that runs of `b` replace.
 
-    What both begin and end with is left aside first. What remains is one run where it repeats itself so often that to compare it
-    would take seconds.
+    The common beginning and end are removed first. If the rest has more than `MAX_COMPARED_PAIRS` equal pairs, it is
+    returned as one run, because a comparison would take seconds.
+
+    Returns:
+        For each run its begin and end in `a`, and its begin and end in `b`.
     """
     head = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    most = min(len(a), len(b)) - head
-    tail = next((n for n in range(most) if a[-1 - n] != b[-1 - n]), most)
+    max_tail = min(len(a), len(b)) - head
+    tail = next((n for n in range(max_tail) if a[-1 - n] != b[-1 - n]), max_tail)
     a, b = a[head : len(a) - tail], b[head : len(b) - tail]
     counts = Counter(b)
-    if sum(counts[one] for one in a) > MAX_PAIRS:
+    if sum(counts[item] for item in a) > MAX_COMPARED_PAIRS:
         return [(head, head + len(a), head, head + len(b))]
     return [
         (head + i1, head + i2, head + j1, head + j2)
@@ -74,14 +77,14 @@ def differences(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int,
     ]
 
 
-def shared(old: bytes, new: bytes) -> tuple[int, int]:
-    """How many bytes two texts have in common at their beginning, and of the rest at their end."""
-    start = common(old, new)
-    return start, common(old[start:][::-1], new[start:][::-1])
+def common_prefix_and_suffix(old: bytes, new: bytes) -> tuple[int, int]:
+    """Return the length in bytes of the common beginning of two texts, and of the common end of the rest."""
+    start = common_prefix_length(old, new)
+    return start, common_prefix_length(old[start:][::-1], new[start:][::-1])
 
 
-def common(a: AnyStr, b: AnyStr) -> int:
-    """With how many bytes or characters both begin, in a few comparisons: the texts may be whole files."""
+def common_prefix_length(a: AnyStr, b: AnyStr) -> int:
+    """Return the length of the common beginning. It is found by bisection, because the texts may be whole files."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -93,7 +96,7 @@ def common(a: AnyStr, b: AnyStr) -> int:
 
 
 def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:
-    """A unified diff for reading, with `a/` and `b/` names."""
+    """Return a unified diff with `a/` and `b/` names."""
     lines = unified_diff(
         _patch_lines(old),
         _patch_lines(new),
@@ -105,10 +108,10 @@ def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:
 
 
 def _patch_lines(data: bytes) -> list[str]:
-    """Lines as `patch` knows them: they end at `\\n` and nowhere else."""
+    """Split a text into lines as `patch` does: only `\\n` ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+", decode(data))
 
 
 def changed_size(old: bytes, new: bytes) -> int:
-    """Bytes removed plus bytes added: how `shortest diff` is measured."""
-    return sum(edit.end - edit.start + len(edit.new) for edit in between(old, new))
+    """Return the number of removed bytes plus the number of added bytes."""
+    return sum(edit.end - edit.start + len(edit.new) for edit in line_edits(old, new))

@@ -1,10 +1,10 @@
-"""Markdown for people to read."""
+"""Markdown for messages and pages."""
 
 import re
 
 
-def fenced(text: str, language: str = "") -> list[str]:
-    """The lines of a code block whose fence no line of the text can end."""
+def fence_code(text: str, language: str = "") -> list[str]:
+    """Return the lines of a code block. Its fence is longer than any run of backticks in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", text.rstrip("\n"), fence]

@@ -1,37 +1,39 @@
-"""Whether one identifier may be a misspelling of another."""
+"""Tests whether one identifier may be a misspelling of another."""
 
 import re
 
-WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 
 
 def plurals(name: str) -> tuple[str, ...]:
-    """The plurals of an English word: `values`, `boxes`, `retries`."""
+    """Return the possible plurals of an English word: `values`, `boxes`, `retries`."""
     return (f"{name}s", f"{name}es", f"{name[:-1]}ies") if name.endswith("y") else (f"{name}s", f"{name}es")
 
 
-def misspelt(wrong: str, right: str) -> bool:
-    """Whether a person who meant `right` may have written `wrong`.
+def is_misspelling(wrong: str, right: str) -> bool:
+    """Return whether `wrong` may be a misspelling of `right`.
 
-    That is so where they differ by case, underscores or a plural `s`, by one letter in short names and by about a quarter of the letters in longer
-    ones, or where each word of one begins the word of the other in its place (`max_len`, `max_length`).
+    Two names match if they differ only by case, underscores or a plural `s`. They also match if they differ by one
+    letter in short names, or by about a quarter of the letters in long names. They also match if each word of one name
+    begins the word at the same place in the other name (`max_len`, `max_length`).
     """
-    a, b = _plain(wrong), _plain(right)
+    a, b = _normalize(wrong), _normalize(right)
     if not a or not b or wrong == right:
         return False
     if a == b or a in plurals(b) or b in plurals(a):
         return True
     if min(len(a), len(b)) < 3:
-        # one letter is as near to any other, but two may have changed places, or one was left out of three
-        return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and distance(a, b, 1) <= 1)
+        # any two names of one letter have distance 1, so short names match only if two letters are exchanged or one of
+        # three is missing
+        return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and edit_distance(a, b, 1) <= 1)
     allowed = min(3, max(1, (max(len(a), len(b)) + 1) // 4))
-    return distance(a, b, allowed) <= allowed or _abbreviated(wrong, right)
+    return edit_distance(a, b, allowed) <= allowed or _is_abbreviation(wrong, right)
 
 
-def distance(a: str, b: str, limit: int) -> int:
-    """Letters inserted, left out, replaced, or exchanged with their neighbour (optimal string alignment).
+def edit_distance(a: str, b: str, limit: int) -> int:
+    """Return the number of letters to insert, remove, replace or exchange with the next one (optimal string alignment).
 
-    Returns `limit` + 1 where it is more than `limit`.
+    Returns `limit` + 1 if the distance is larger than `limit`.
     """
     if abs(len(a) - len(b)) > limit:
         return limit + 1
@@ -50,12 +52,12 @@ def distance(a: str, b: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.replace("_", "").lstrip("$@").lower()
 
 
-def _abbreviated(one: str, other: str) -> bool:
-    a, b = WORDS.findall(one), WORDS.findall(other)
+def _is_abbreviation(first: str, second: str) -> bool:
+    a, b = NAME_WORDS.findall(first), NAME_WORDS.findall(second)
     if len(a) != len(b) or not a:
         return False
     pairs = [sorted((x.lower(), y.lower()), key=len) for x, y in zip(a, b, strict=True)]

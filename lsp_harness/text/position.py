@@ -1,8 +1,8 @@
-"""Positions as clients count them, and the byte offsets everything below the server uses.
+"""Client positions, and the byte offsets that all packages below the server use.
 
-A column is counted in code units of the negotiated encoding. Columns past the end of the line mean its end, lines
-past the end mean the end of the text, and a column inside a character means that character's start, as the protocol
-asks.
+A column counts code units of the negotiated encoding. As the protocol asks, a column after the end of the line means
+its end, a line after the end of the text means the end of the text, and a column inside a character means the start of
+that character.
 """
 
 from typing import Literal, NamedTuple
@@ -11,7 +11,7 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 
 class Position(NamedTuple):
-    """A zero-based line and column; the unit of `character` is the negotiated encoding's."""
+    """A line and a column, both from 0. `character` counts code units of the negotiated encoding."""
 
     line: int
     character: int
@@ -25,20 +25,20 @@ class Span(NamedTuple):
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, keeping lone surrogates (JSON can carry them) so that nothing is lost."""
+    """Encode a text as UTF-8. Lone surrogates, which JSON can carry, are kept."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decode(data: bytes) -> str:
-    """The inverse of `encode`; bytes that are not UTF-8 at all become U+FFFD."""
+    """Decode what `encode` returns. Bytes that are not UTF-8 become U+FFFD."""
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return data.decode("utf-8", "replace")
 
 
-def units(text: str, encoding: Encoding) -> int:
-    """How many code units `text` takes."""
+def count_units(text: str, encoding: Encoding) -> int:
+    """Return the number of code units of `text`."""
     if encoding == "utf-32":
         return len(text)
     if encoding == "utf-8":
@@ -47,7 +47,7 @@ def units(text: str, encoding: Encoding) -> int:
 
 
 def byte_column(line: bytes, character: int, encoding: Encoding) -> int:
-    """The byte column in `line` (without its terminator) for a column in code units."""
+    """Return the byte column for a column in code units. `line` has no line end."""
     if character <= 0:
         return 0
     if line.isascii():
@@ -57,31 +57,37 @@ def byte_column(line: bytes, character: int, encoding: Encoding) -> int:
         while 0 < byte < len(line) and line[byte] & 0xC0 == 0x80:
             byte -= 1
         return byte
-    text, errors = _countable(line)
+    text, errors = _decode_lossless(line)
     if encoding == "utf-32":
         return len(text[:character].encode("utf-8", errors))
-    seen = 0
+    counted_units = 0
     for index, char in enumerate(text):
         width = 2 if ord(char) > 0xFFFF else 1
-        if seen + width > character:
+        if counted_units + width > character:
             return len(text[:index].encode("utf-8", errors))
-        seen += width
+        counted_units += width
     return len(line)
 
 
 def column(line: bytes, byte: int, encoding: Encoding) -> int:
-    """The inverse of `byte_column`; inside a character it is that character's start."""
+    """Return the column in code units for a byte column.
+
+    A byte inside a character means the start of that character.
+    """
     if line.isascii():
         return min(byte, len(line))
-    _, errors = _countable(line)
+    _, errors = _decode_lossless(line)
     byte = min(byte, len(line))
     while errors == "surrogatepass" and 0 < byte < len(line) and line[byte] & 0xC0 == 0x80:
         byte -= 1
-    return byte if encoding == "utf-8" else units(line[:byte].decode("utf-8", errors), encoding)
+    return byte if encoding == "utf-8" else count_units(line[:byte].decode("utf-8", errors), encoding)
 
 
-def _countable(line: bytes) -> tuple[str, str]:
-    """A text from which the very bytes can be made again, and how; of what is not UTF-8 each byte is a character."""
+def _decode_lossless(line: bytes) -> tuple[str, str]:
+    """Decode a line without loss. Return the text, and the error handler that encodes it again.
+
+    If the line is not UTF-8, each invalid byte is one character.
+    """
     try:
         return line.decode("utf-8", "surrogatepass"), "surrogatepass"
     except UnicodeDecodeError:

@@ -1,4 +1,7 @@
-"""Ascending numbers of which all from a place on are moved by as much, without touching them: what an edit does to line starts."""
+"""Ascending numbers, of which a whole tail can be moved in constant time.
+
+An edit moves all later line starts in this way.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -6,50 +9,57 @@ from itertools import chain
 from typing import overload
 
 
-class Shifted(Sequence[int]):
-    """An immutable list; only `find` asks for an order. To move its end again from the same place on costs nothing, from another what is between them."""
+class ShiftedOffsets(Sequence[int]):
+    """An immutable list of numbers. Only `count_up_to` needs them in ascending order.
+
+    To move the tail again from the same index is free. To move it from another index costs as much as there is between
+    the two.
+    """
 
     __slots__ = ("_by", "_from", "_values")
 
     def __init__(self, values: list[int], start: int | None = None, by: int = 0) -> None:
-        """Those of `values` from the place `start` on are larger by `by` than they are kept. The list is not changed."""
+        """Hold `values`, of which those from index `start` on count as `by` larger.
+
+        The list is not copied or changed.
+        """
         self._values, self._from, self._by = values, len(values) if start is None else start, by
 
-    def moved(self, start: int, by: int) -> "Shifted":
-        """All from the place `start` on larger by `by`."""
+    def shift_from(self, start: int, by: int) -> "ShiftedOffsets":
+        """Return the numbers with all from index `start` on larger by `by`."""
         if start == self._from:
-            return Shifted(self._values, start, self._by + by)
+            return ShiftedOffsets(self._values, start, self._by + by)
         values = self._values.copy()
         if start > self._from:
             values[self._from : start] = [value + self._by for value in values[self._from : start]]
         else:
             values[start : self._from] = [value - self._by for value in values[start : self._from]]
-        return Shifted(values, start, self._by + by)
+        return ShiftedOffsets(values, start, self._by + by)
 
-    def replaced(self, start: int, end: int, new: Sequence[int], by: int) -> "Shifted":
-        """With `new` for what is at the places from `start` up to `end`, and all behind that larger by `by`."""
-        moved = self.moved(end, by)
-        values = moved._values.copy()
+    def replace_range(self, start: int, end: int, new: Sequence[int], by: int) -> "ShiftedOffsets":
+        """Return the numbers with `new` at the indices from `start` up to `end`, and all later ones larger by `by`."""
+        shifted = self.shift_from(end, by)
+        values = shifted._values.copy()
         values[start:end] = new
-        return Shifted(values, start + len(new), moved._by)
+        return ShiftedOffsets(values, start + len(new), shifted._by)
 
-    def find(self, value: int) -> int:
-        """How many are not larger than `value`."""
-        at, values = self._from, self._values
-        if at < len(values) and values[at] + self._by <= value:
-            return bisect_right(values, value - self._by, at)
-        return bisect_right(values, value, 0, at)
+    def count_up_to(self, value: int) -> int:
+        """Return how many numbers are not larger than `value`."""
+        start, values = self._from, self._values
+        if start < len(values) and values[start] + self._by <= value:
+            return bisect_right(values, value - self._by, start)
+        return bisect_right(values, value, 0, start)
 
     def __len__(self) -> int:
         return len(self._values)
 
     @overload
-    def __getitem__(self, at: int) -> int: ...
+    def __getitem__(self, index: int) -> int: ...
     @overload
-    def __getitem__(self, at: slice) -> list[int]: ...
-    def __getitem__(self, at: int | slice) -> int | list[int]:
-        if isinstance(at, slice):
-            first, last, step = at.indices(len(self._values))
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self._values))
             if step != 1:
                 return [self[n] for n in range(first, last, step)]
             by, values = self._by, self._values
@@ -57,8 +67,8 @@ class Shifted(Sequence[int]):
                 *values[first : min(last, self._from)],
                 *(value + by for value in values[max(first, self._from) : last]),
             ]
-        value = self._values[at]
-        return value + self._by if (at if at >= 0 else at + len(self._values)) >= self._from else value
+        value = self._values[index]
+        return value + self._by if (index if index >= 0 else index + len(self._values)) >= self._from else value
 
     def __iter__(self) -> Iterator[int]:
         by = self._by

@@ -1,56 +1,61 @@
-"""Halves of surrogate pairs in a text. JSON can carry one alone (`"\\ud83d"`), and so can a document; UTF-8 has no bytes for it.
+"""Halves of surrogate pairs in a text. JSON can carry a half alone (`"\\ud83d"`), and so can a document, but UTF-8
+cannot express it.
 
-Positions count it as a character. So a document keeps it, and only what leaves the process for a program that takes UTF-8 is
-made `scalar`.
+Client positions count a half as a character, so a document keeps it. Only a text that leaves the process for a program
+that reads UTF-8 is converted.
 """
 
 import re
 from collections import defaultdict
 
-_ANY = re.compile("[\ud800-\udfff]")
-_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ENCODED_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """The bytes that a document has for a half."""
-_MARK = "\ufffd".encode()
-_MARKED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf\xbd")
+_REPLACEMENT = "\ufffd".encode()
+_HALF_OR_REPLACEMENT = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf\xbd")
 
 
-def lone(text: str) -> bool:
-    """Whether a text has what UTF-8 cannot express."""
-    return _ANY.search(text) is not None
+def has_surrogates(text: str) -> bool:
+    """Return whether a text has surrogates, which UTF-8 cannot express."""
+    return _SURROGATE.search(text) is not None
 
 
-def scalar(text: str) -> str:
-    """The text with each pair of halves as the one character that they are, and each lone half as U+FFFD."""
-    if not lone(text):
+def to_scalar_text(text: str) -> str:
+    """Replace each pair of halves with its character, and each lone half with U+FFFD."""
+    if not has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def wellformed(data: bytes) -> bytes:
-    """The bytes of a document for a program that takes UTF-8: U+FFFD for each half, which has as many bytes, so that every
-    position means the same in both."""
-    return _HALF.sub(_MARK, data)
+def to_valid_utf8(data: bytes) -> bytes:
+    """Replace each half in the bytes of a document with U+FFFD. Both have three bytes, so all offsets stay the same."""
+    return _ENCODED_HALF.sub(_REPLACEMENT, data)
 
 
-def restored(new: bytes, old: bytes) -> bytes:
-    """What a program that has seen `wellformed(old)` writes in its place, with the halves that were there.
+def restore_surrogates(new: bytes, old: bytes) -> bytes:
+    """Put the halves of `old` back into a text that another program made from `to_valid_utf8(old)`.
 
-    A line that is an old one has what that has; in the others the marks stand for those of `old` in their order, unless one was
-    added or left out, when nobody knows which is which.
+    A line that equals a line of `old` gets the halves of that line. In the other lines each U+FFFD becomes the next
+    character of `old` that is a half or U+FFFD. If their numbers differ, the other lines stay as they are, because
+    their order is not known.
+
+    Args:
+        new: The text that the program wrote.
+        old: The bytes of the document that `new` replaces.
     """
-    if _MARK not in new or not _HALF.search(old):
+    if _REPLACEMENT not in new or not _ENCODED_HALF.search(old):
         return new
-    lines: defaultdict[bytes, list[bytes]] = defaultdict(list)
+    old_lines: defaultdict[bytes, list[bytes]] = defaultdict(list)
     for line in old.splitlines():
-        lines[wellformed(line)].append(line)
-    found = [lines[line].pop(0) + end if lines[line] else line + end for line, end in _with_ends(new)]
-    taken, there = b"".join(found), _MARKED.findall(old)
-    if len(_MARKED.findall(taken)) != len(there):
-        return taken
-    marks = iter(there)
-    return _MARKED.sub(lambda _: next(marks), taken)
+        old_lines[to_valid_utf8(line)].append(line)
+    lines = [old_lines[line].pop(0) + end if old_lines[line] else line + end for line, end in _split_line_ends(new)]
+    restored, old_marks = b"".join(lines), _HALF_OR_REPLACEMENT.findall(old)
+    if len(_HALF_OR_REPLACEMENT.findall(restored)) != len(old_marks):
+        return restored
+    marks = iter(old_marks)
+    return _HALF_OR_REPLACEMENT.sub(lambda _: next(marks), restored)
 
 
-def _with_ends(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Lines, each with what ends it."""
+def _split_line_ends(data: bytes) -> list[tuple[bytes, bytes]]:
+    """Return each line and its line end."""
     return [(bare, line[len(bare) :]) for line in data.splitlines(keepends=True) for bare in line.splitlines()]

@@ -1,7 +1,7 @@
-"""What a URI names: a file of this machine, or a path somewhere else. The one place that reads URIs.
+"""The files and paths that URIs name. Only this module parses URIs.
 
-Clients send what no standard allows: raw brackets and spaces, `%` that escapes nothing, escapes of bytes that are not UTF-8, plain paths.
-So nothing here raises, and a path keeps its bytes (`os.fsdecode`).
+Clients send URIs that no standard allows: raw brackets and spaces, `%` without an escape, escapes of bytes that are not
+UTF-8, plain paths. So no function here raises an error, and a path keeps its bytes (`os.fsdecode`).
 """
 
 import json
@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-URI = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
-"""As RFC 3986 takes a URI apart, but for a scheme of one letter: that is the drive of a Windows path."""
-DEPTH = 2
-"""How deep URIs within URIs are looked for."""
-REPOSITORY = "/.git/"
-REVISION_PARTS = 8
-"""Folders in front of a file's own path, at most, in a URI that goes through `.git`: `fugitive:///repo/.git//0/a.py`."""
+URI_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+"""The parts of a URI as in RFC 3986, but a scheme of one letter is the drive of a Windows path."""
+MAX_NESTED_URIS = 2
+"""How many levels of URIs inside URIs are searched."""
+GIT_FOLDER = "/.git/"
+MAX_REVISION_FOLDERS = 8
+"""Maximum number of folders between `.git` and the file in a URI such as `fugitive:///repo/.git//0/a.py`."""
 
 
-class Parts(NamedTuple):
-    """The parts of a URI as they were sent; `scheme` in lower case."""
+class UriParts(NamedTuple):
+    """The parts of a URI with their escapes. `scheme` is in lower case."""
 
     scheme: str
     authority: str
@@ -30,81 +30,84 @@ class Parts(NamedTuple):
     query: str
 
 
-def parts(uri: str) -> Parts:
-    scheme, authority, path, query, _ = cast("re.Match[str]", URI.match(uri)).groups(default="")
-    return Parts(scheme.lower(), authority, path, query)
+def split_uri(uri: str) -> UriParts:
+    scheme, authority, path, query, _ = cast("re.Match[str]", URI_PARTS.match(uri)).groups(default="")
+    return UriParts(scheme.lower(), authority, path, query)
 
 
-def decoded(text: str) -> str:
-    """A part of a URI without its escapes, as the file system has it."""
+def unescape(text: str) -> str:
+    """Decode the escapes of a part of a URI. Return it as the file system functions of Python expect it."""
     return os.fsdecode(unquote_to_bytes(text.encode("utf-8", "surrogatepass")))
 
 
 def local_path(uri: Any) -> Path | None:
-    """The file of this machine that a URI, or a plain absolute path, names; None where it names none."""
+    """Return the file of this machine that a URI or a plain absolute path names, or None if it names no such file."""
     if not isinstance(uri, str):
         return None
-    scheme, authority, path, _ = parts(uri)
+    scheme, authority, path, _ = split_uri(uri)
     if scheme == "file" and authority.lower() in ("", "localhost"):
-        name = decoded(path)
+        name = unescape(path)
     elif not scheme and not authority:
         name = uri
     else:
         return None
     if not name.startswith("/") or "\0" in name:
         return None
-    # two slashes at the beginning mean something else to `pathlib`
+    # `pathlib` gives two slashes at the beginning another meaning
     return Path("/" + name.lstrip("/"))
 
 
-def elsewhere(uri: str) -> str:
-    """The path within a URI that names no file on this machine."""
-    return decoded(parts(uri).path).lstrip("/") or uri
+def remote_path(uri: str) -> str:
+    """Return the path in a URI that names no file of this machine, without the first slash."""
+    return unescape(split_uri(uri).path).lstrip("/") or uri
 
 
-def mentioned(uri: str, depth: int = DEPTH) -> list[str]:
-    """Every path that a URI may name, whatever its scheme means: absolute ones, and names without a folder.
+def mentioned_paths(uri: str, depth: int = MAX_NESTED_URIS) -> list[str]:
+    """Return every path in a URI, for any scheme: absolute paths, and names without a folder.
 
-    A cell of a notebook, a file as a commit has it or a file of another machine is of the same file as the path in its URI.
+    A cell of a notebook, a file in a commit and a file of another machine belong to the path in their URI.
+
+    Args:
+        depth: How many levels of URIs inside the URI are searched.
     """
-    return list(dict.fromkeys(_mentioned(uri, depth)))
+    return list(dict.fromkeys(_iter_paths(uri, depth)))
 
 
-def unescaped(uri: str) -> list[str]:
-    """The paths that a URI names if its client did not escape `?`, `#` and `%`."""
-    scheme, authority, _, _ = parts(uri)
-    behind = uri[len(scheme) + 1 if scheme else 0 :].removeprefix(f"//{authority}")
-    return [name for name in dict.fromkeys((decoded(behind), behind)) if name]
+def unescaped_paths(uri: str) -> list[str]:
+    """Return the paths that a URI names if its client did not escape `?`, `#` and `%`."""
+    scheme, authority, _, _ = split_uri(uri)
+    rest = uri[len(scheme) + 1 if scheme else 0 :].removeprefix(f"//{authority}")
+    return [name for name in dict.fromkeys((unescape(rest), rest)) if name]
 
 
-def _mentioned(uri: str, depth: int) -> Iterator[str]:
-    _, _, path, query = parts(uri)
-    if name := decoded(path):
+def _iter_paths(uri: str, depth: int) -> Iterator[str]:
+    _, _, path, query = split_uri(uri)
+    if name := unescape(path):
         yield f"/{name.lstrip('/')}" if name.startswith("/") else name
-        yield from _within_repository(name)
-        if depth and parts(name.lstrip("/")).scheme:
-            yield from _mentioned(name.lstrip("/"), depth - 1)
-    for value in _values(query) if depth else ():
-        if value.startswith("/") or parts(value).scheme:
-            yield from _mentioned(value, depth - 1)
+        yield from _iter_repository_paths(name)
+        if depth and split_uri(name.lstrip("/")).scheme:
+            yield from _iter_paths(name.lstrip("/"), depth - 1)
+    for value in _query_values(query) if depth else ():
+        if value.startswith("/") or split_uri(value).scheme:
+            yield from _iter_paths(value, depth - 1)
 
 
-def _within_repository(name: str) -> Iterator[str]:
-    """A file that is named through the `.git` of its repository, behind the name of a revision."""
-    repository, through, rest = name.partition(REPOSITORY)
-    behind = rest.split("/") if through else []
-    yield from (f"{repository}/{'/'.join(behind[n:])}" for n in range(1, min(len(behind), REVISION_PARTS)))
+def _iter_repository_paths(name: str) -> Iterator[str]:
+    """Yield the paths of a file in a URI that goes through `.git` and the name of a revision."""
+    repository, separator, rest = name.partition(GIT_FOLDER)
+    parts = rest.split("/") if separator else []
+    yield from (f"{repository}/{'/'.join(parts[n:])}" for n in range(1, min(len(parts), MAX_REVISION_FOLDERS)))
 
 
-def _values(query: str) -> list[str]:
-    """The texts in the query of a URI, which is an object in JSON or a form."""
-    text = decoded(query)
+def _query_values(query: str) -> list[str]:
+    """Return the texts in the query of a URI. The query is a JSON object or a form."""
+    text = unescape(query)
     try:
-        found: Any = json.loads(text)
+        query_object: Any = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        values: list[Any] = list(cast("dict[str, Any]", found).values())
+        query_object = None
+    if isinstance(query_object, dict):
+        values: list[Any] = list(cast("dict[str, Any]", query_object).values())
     else:
         try:
             values = [value for _, value in parse_qsl(query, errors="surrogateescape", max_num_fields=64)]

@@ -1,6 +1,9 @@
-"""How messages are worded, for all that print some."""
+"""Phrases of messages."""
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 file`, `2 files`, `1,000 entries`; `plural` where it is not the noun and an s."""
+def format_count(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 file`, `2 files`, `1,000 entries`.
+
+    `plural` is the plural if it is not the noun and an s.
+    """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

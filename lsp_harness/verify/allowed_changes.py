@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_sign
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.misspelling import misspelt
+from lsp_harness.text.misspelling import is_misspelling
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
@@ -88,7 +88,7 @@ def _misplaced(each: Replacement, change: Change) -> str:
     if after is None or len(each.new) != 1:
         return ""
     token = each.new[0]
-    return misplaced_sign(after, token.start, token.end, replaced=bool(each.old))
+    return describe_misplaced_sign(after, token.start, token.end, is_replacement=bool(each.old))
 
 
 def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
@@ -134,7 +134,7 @@ def _is_word(name: str, text: bytes) -> bool:
 
 def _exchangeable(old: Token, new: Token) -> bool:
     if old.kind == "name" and new.kind == "name":
-        return misspelt(old.text, new.text)
+        return is_misspelling(old.text, new.text)
     return old.kind == new.kind == "operator"
 
 
@@ -162,7 +162,7 @@ def _is(subject: Subject, token: Token) -> bool:
 def _respelt(wrong: str, token: Token) -> bool:
     # a mark before a name may be added, and never be dropped: `@total` is not `total`
     same = _mark(wrong) in ("", _mark(token.text))
-    return same and token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+    return same and token.kind in ("name", "keyword", "literal") and is_misspelling(wrong, token.text)
 
 
 def _mark(name: str) -> str:

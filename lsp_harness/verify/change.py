@@ -12,7 +12,7 @@ from typing import Literal
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, apply, between
+from lsp_harness.text.edit import Edit, apply, line_edits
 
 Author = Literal["repair", "linter", "rewrite"]
 """Who made an edit, and so how much it may change: a `repair` of one finding only what the finding is about, a `linter`'s own fix what its rule
@@ -35,7 +35,9 @@ class Change:
         cls, before: Document, edits: Sequence[Edit], file: Path, root: Path | None = None, author: Author = "rewrite"
     ) -> "Change":
         """The change that some edits of a text make."""
-        after = Document.of(before.uri, apply(before.data, edits), language=before.language, version=before.version)
+        after = Document.from_text(
+            before.uri, apply(before.data, edits), language=before.language, version=before.version
+        )
         # as `apply` orders them: what is inserted at one place keeps the order it was given in
         ordered = tuple(sorted(edits, key=lambda e: (e.start, e.end)))
         return cls(before, after, ordered, file, root, author)
@@ -43,7 +45,7 @@ class Change:
     @classmethod
     def between(cls, before: Document, after: Document, file: Path, root: Path | None = None) -> "Change":
         """The change from one text to another."""
-        return cls(before, after, tuple(between(before.data, after.data)), file, root)
+        return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
     @property
     def tree_before(self) -> SyntaxTree | None:

@@ -18,7 +18,7 @@ from lsp_harness.process import tool_run
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Position, decode, encode
-from lsp_harness.text.surrogates import wellformed
+from lsp_harness.text.surrogates import to_valid_utf8
 from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
@@ -68,7 +68,7 @@ class Ruff:
     @property
     def missing(self) -> str:
         """Why ruff cannot be asked; empty when it can."""
-        return "" if tool_run.find("ruff") else "ruff is not installed (pip install ruff)"
+        return "" if tool_run.find_tool("ruff") else "ruff is not installed (pip install ruff)"
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
@@ -84,7 +84,7 @@ class Ruff:
             return self._known[key]
         options = ["--preview", "--select", select] if select else []
         options += ["--isolated", "--ignore-noqa"] if isolated else []
-        rows = await self._run(wellformed(document.data), file, root, options)
+        rows = await self._run(to_valid_utf8(document.data), file, root, options)
         if not rows:
             await self._prove(file, root)
         reports = tuple(_report(document, row) for row in rows)
@@ -96,16 +96,24 @@ class Ruff:
     async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
         if self.missing:
             raise RuffFailed(self.missing)
-        argv = [tool_run.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json", *options]
+        argv = [
+            tool_run.find_tool("ruff") or "ruff",
+            "check",
+            "--no-cache",
+            "--quiet",
+            "--output-format",
+            "json",
+            *options,
+        ]
         if "--isolated" not in options:
             argv += _bounded(file)
         argv += ["--stdin-filename", str(file), "-"]
-        ran = await tool_run.run(argv, stdin=text, cwd=root if root and root.is_dir() else None)
-        if ran.code is None:
+        ran = await tool_run.run_tool(argv, stdin=text, cwd=root if root and root.is_dir() else None)
+        if ran.exit_code is None:
             raise RuffFailed("ruff took too long")
-        if ran.code not in (0, 1):
-            raise RuffFailed(f"ruff failed: {_cause(decode(ran.err))}")
-        return cast("list[Json]", json.loads(ran.out or b"[]"))
+        if ran.exit_code not in (0, 1):
+            raise RuffFailed(f"ruff failed: {_cause(decode(ran.stderr))}")
+        return cast("list[Json]", json.loads(ran.stdout or b"[]"))
 
     async def _prove(self, file: Path, root: Path | None) -> None:
         """Make sure that ruff reads a file of which it has said nothing. Raises RuffFailed where it does not."""

@@ -7,7 +7,7 @@ from lsp_harness.syntax.names.declared_names import declared_for, used_after_all
 from lsp_harness.syntax.removal.unused_imports import cut_import
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
-from lsp_harness.text.misspelling import misspelt
+from lsp_harness.text.misspelling import is_misspelling
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.current_findings import broken_syntax
 from lsp_harness.verify.finding import Finding
@@ -130,7 +130,7 @@ async def premature(subject: Subject, document: Document, ruff: Ruff, file: Path
         return ""
     for unknown in (report.finding for report in reports):
         written = decode(document.data[unknown.start : unknown.end])
-        if misspelt(written, subject.name):
+        if is_misspelling(written, subject.name):
             line = document.line_of(unknown.start) + 1
             return f"`{written}` on line {line} is not defined and may mean `{subject.name}`; fix that first"
     return ""

@@ -61,12 +61,12 @@ class Cursor:
 
     def _indent(self, line: int) -> str:
         """Return the indentation of a line, or nothing if the line has no text."""
-        text = decode(self.document.line(line)) if line < len(self.document.starts) else ""
+        text = decode(self.document.line(line)) if line < len(self.document.line_starts) else ""
         return text[: len(text) - len(text.lstrip())] if text.strip() else ""
 
     def after(self, text: str) -> "Cursor":
         """Return the cursor behind `text`, as if the user had accepted it here."""
         edit = Edit(self.offset, self.offset, encode(text))
-        document = self.document.edited(edit, self.document.version)
+        document = self.document.apply_edit(edit, self.document.version)
         tree = self.tree.edited(self.document, edit, document, Allowance(BUDGET.gate_s)) if self.tree else None
         return Cursor(document, tree, self.offset + len(edit.new), self.path, self.persist)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, common
+from lsp_harness.text.edit import Edit, common_prefix_length
 from lsp_harness.workspace.rejected_places import RejectedPlace
 from lsp_harness.workspace.typing_rhythm import TypingRhythm
 
@@ -97,6 +97,6 @@ def trim(data: bytes, edit: Edit) -> Edit:
     if start == end or not new:
         return edit
     old = data[start:end]
-    head = common(old, new)
-    tail = common(old[head:][::-1], new[head:][::-1])
+    head = common_prefix_length(old, new)
+    tail = common_prefix_length(old[head:][::-1], new[head:][::-1])
     return Edit(start + head, end - tail, new[head : len(new) - tail])

@@ -38,7 +38,7 @@ class EditedTexts:
         """Return the edited texts of a workspace folder, by their paths in it."""
         texts: dict[str, Opened] = {}
         for opened, snapshot in self._edited():
-            if snapshot.root != root or opened.text.binary:
+            if snapshot.root != root or opened.text.is_binary:
                 continue
             part = opened.part(_IndexedText)
             if part.text is not opened.text:

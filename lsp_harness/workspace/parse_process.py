@@ -6,7 +6,7 @@ import logging
 import sys
 from contextlib import suppress
 
-from lsp_harness.process.tool_run import end
+from lsp_harness.process.tool_run import kill_group
 
 log = logging.getLogger(__name__)
 
@@ -66,4 +66,4 @@ class Trials:
         process, self._process = self._process, None
         if process:
             with suppress(ProcessLookupError):
-                await end(process)
+                await kill_group(process)

@@ -9,7 +9,7 @@ and any other character (a dot, a bracket, a new line) begins something new at o
 from dataclasses import dataclass, replace
 
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, common
+from lsp_harness.text.edit import Edit, common_prefix_length
 from lsp_harness.text.position import decode
 
 MAX_CHANGED_LETTERS = 2
@@ -30,12 +30,12 @@ class RejectedPlace:
     @classmethod
     def at(cls, document: Document, offset: int) -> "RejectedPlace":
         """Return the place of a byte offset."""
-        line_start = document.starts[document.line_of(offset)]
+        line_start = document.line_starts[document.line_of(offset)]
         return cls(line_start, document.data[line_start:offset])
 
     def covers(self, document: Document, offset: int) -> bool:
         """Return whether a cursor is still at this place."""
-        line_start = document.starts[document.line_of(offset)]
+        line_start = document.line_starts[document.line_of(offset)]
         if line_start != self.line_start:
             return False
         return _is_same_thought(decode(self.line_text), decode(document.data[line_start:offset]))
@@ -58,6 +58,6 @@ def _is_same_thought(old: str, new: str) -> bool:
     if not old.strip() and not new.strip():
         # an empty line has nothing but its indentation: another indentation is another place
         return False
-    same = common(old, new)
+    same = common_prefix_length(old, new)
     changed = "".join((old[same:] + new[same:]).split())
     return len(changed) <= MAX_CHANGED_LETTERS and all(char.isalnum() or char == "_" for char in changed)

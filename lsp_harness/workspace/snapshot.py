@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.files.folders import placed
+from lsp_harness.files.folders import find_folder
 from lsp_harness.text.document import Document
-from lsp_harness.text.uri import elsewhere, local_path
+from lsp_harness.text.uri import local_path, remote_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Snapshot:
     def of(cls, document: Document, roots: Sequence[Path]) -> "Snapshot":
         """Any text, and where it lies in the workspace."""
         file = local_path(document.uri)
-        if place := placed(file, roots):
+        if place := find_folder(file, roots):
             # under the name that the folder was opened by, whatever name the file was
             return cls(document, str(place.path), place.file, place.folder)
-        return cls(document, file.name if file else elsewhere(document.uri), file)
+        return cls(document, file.name if file else remote_path(document.uri), file)
 
     @property
     def tool_path(self) -> Path:

@@ -28,7 +28,7 @@ def test_totals_are_compared_where_both_sides_generated_everything() -> None:
 
 
 def test_a_walk_has_near_far_and_back_jumps() -> None:
-    documents = [Document.of(name, "".join(f"line {n}\n\n" for n in range(400))) for name in ("a", "b")]
+    documents = [Document.from_text(name, "".join(f"line {n}\n\n" for n in range(400))) for name in ("a", "b")]
     jumps = make_route(documents, 60)
     assert jumps == make_route(documents, 60)
     assert {jump.kind for jump in jumps[3:]} == {"near", "far", "back"}
@@ -44,13 +44,13 @@ def test_a_walk_has_near_far_and_back_jumps() -> None:
 
 
 def test_an_empty_file_can_be_jumped_into() -> None:
-    assert [jump.offset for jump in make_route([Document.of("a", "")], 4)] == [0, 0, 0, 0]
+    assert [jump.offset for jump in make_route([Document.from_text("a", "")], 4)] == [0, 0, 0, 0]
 
 
 def test_a_line_is_opened_with_the_indentation_above() -> None:
-    assert new_line_text(Document.of("a", "x\n    y = 1\n"), 11) == "\n    "
-    assert new_line_text(Document.of("a", "if x:\n"), 5) == "\n    "
-    assert new_line_text(Document.of("a", "if (x) {\n", language="typescript"), 8) == "\n  "
+    assert new_line_text(Document.from_text("a", "x\n    y = 1\n"), 11) == "\n    "
+    assert new_line_text(Document.from_text("a", "if x:\n"), 5) == "\n    "
+    assert new_line_text(Document.from_text("a", "if (x) {\n", language="typescript"), 8) == "\n  "
 
 
 def test_texts_part_between_characters() -> None:

@@ -20,7 +20,7 @@ def ignore_progress(text: str) -> None: ...
 
 
 async def seen(index: object) -> str:
-    document = Document.of("file:///till.py", HERE, language="python")
+    document = Document.from_text("file:///till.py", HERE, language="python")
     elsewhere = Elsewhere(index, count)  # type: ignore[arg-type]
     found = await elsewhere.of(document, parse(document), len(HERE), "till.py", 500, rests=True)
     return "".join(one.text for one in found)

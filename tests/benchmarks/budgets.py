@@ -100,7 +100,7 @@ async def run(places: int, seed: int) -> None:
             with closing(Reader(database)) as reader:
                 for _ in range(places // len(texts)):
                     name = chance.choice(sorted(files))
-                    document = Document.of((root / name).as_uri(), files[name])
+                    document = Document.from_text((root / name).as_uri(), files[name])
                     shares = replace(
                         config.completion, **{key: chance.randint(*limits) for key, limits in SHARES.items()}
                     )

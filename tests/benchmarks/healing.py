@@ -84,7 +84,7 @@ async def answer(completer: Desk, row: Case) -> str:
     prefix: str = row["input"]["prefix"]
     lang: str = row["lang"]
     path = row["input"].get("path") or f"case.{lang}"
-    document = Document.of(
+    document = Document.from_text(
         f"file:///{row['id']}/{path}", prefix + row["input"]["suffix"], language=LANGUAGES.get(lang, lang)
     )
     suggestion = await completer.complete(document, parse(document), len(encode(prefix)), path)

@@ -27,8 +27,8 @@ from typing import Any
 
 import psutil
 
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.walk import Found, walk
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import WorkspaceFile, walk
 
 PARSE = """
 import sys
@@ -158,8 +158,8 @@ def median(costs: Sequence[Cost]) -> Cost:
 def copied(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
     """Files and bytes."""
     count = size = 0
-    for found in walk(folder, Ignores([folder])):
-        if isinstance(found, Found) and found.path.endswith(suffix):
+    for found in walk(folder, IgnoreFiles([folder])):
+        if isinstance(found, WorkspaceFile) and found.path.endswith(suffix):
             target = into / found.path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / found.path, target)

@@ -60,10 +60,10 @@ def files() -> Iterator[Document]:
     library = Path(sysconfig.get_paths()["stdlib"])
     for file in (library / name for name in PYTHON):
         if file.is_file():
-            yield Document.of(file.as_uri(), file.read_bytes())
+            yield Document.from_text(file.as_uri(), file.read_bytes())
     for fixture in sorted(FIXTURES.glob("*.txt")):
         name, source = fixture.read_text("utf-8").split("-- declarations --\n")[0].removeprefix("-- ").split(" --\n", 1)
-        yield Document.of(f"file:///{name}", source * (LINES // source.count("\n") + 1))
+        yield Document.from_text(f"file:///{name}", source * (LINES // source.count("\n") + 1))
 
 
 class Typing:
@@ -77,7 +77,7 @@ class Typing:
 
     def jump(self) -> None:
         """Type some lines somewhere else."""
-        starts = self.document.starts
+        starts = self.document.line_starts
         row = self._rng.randrange(len(starts) // 4, len(starts) * 3 // 4)
         at = starts[row] - 1
         written = ""
@@ -95,7 +95,7 @@ class Typing:
         assert tree is not None
         parsing = self._own(tree, edit) if len(self.keys) % 2 else 0
         start = process_time_ns()
-        self.document = before.edited(edit, before.version + 1)
+        self.document = before.apply_edit(edit, before.version + 1)
         self._parsed.follow(before, edit, self.document)
         asks = self._each or pause
         asked = self._parsed.declarations(self.document) if asks else ()
@@ -111,7 +111,7 @@ class Typing:
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
         """Nanoseconds of tree-sitter's own edit and parse."""
-        before, after = tree.document, tree.document.edited(edit, 0)
+        before, after = tree.document, tree.document.apply_edit(edit, 0)
         end = edit.start + len(edit.new)
         points = before.point(edit.start), before.point(edit.end), after.point(end)
         start = process_time_ns()
@@ -153,7 +153,9 @@ def main() -> None:
     asked = options.parse_args()
     incremental_declarations.everything = _counted(incremental_declarations.everything)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
-    for document in [Document.of(file.absolute().as_uri(), file.read_bytes()) for file in asked.files] or files():
+    for document in [
+        Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in asked.files
+    ] or files():
         typing = Typing(document, random.Random(asked.seed), each=asked.each)
         while len(typing.keys) < asked.keys:
             typing.jump()

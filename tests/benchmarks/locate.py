@@ -56,7 +56,7 @@ def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str,
     def gold(ids: list[str]) -> Right:
         def right(one: Candidate) -> bool:
             file = files[one.path]
-            start = Document.of("file:///it.py", encode(file.text)).starts[one.first - 1]
+            start = Document.from_text("file:///it.py", encode(file.text)).line_starts[one.first - 1]
             return file.at(start) in ids
 
         return right
@@ -89,7 +89,7 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
             close = {} if words else await near(place, engine, make_recipe(config.index), [task for task, _ in tasks])
 
             def text(path: str, texts: Mapping[str, str] = texts) -> Document:
-                return Document.of(f"file:///{path}", encode(texts[path]))
+                return Document.from_text(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
                 found = await seek(DirectIndexQuery(place.reader), "", task, text, close.get(task, ()))

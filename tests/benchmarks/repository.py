@@ -118,7 +118,7 @@ async def answered(
 ) -> dict[str, Any]:
     given, language = case["input"], LANGUAGES.get(case["lang"], case["lang"])
     data, offset = encode(given["prefix"] + given["suffix"]), len(encode(given["prefix"]))
-    document = Document.of((root / given["path"]).as_uri(), data, language=language or "")
+    document = Document.from_text((root / given["path"]).as_uri(), data, language=language or "")
     tree = parse(document)
     completer = Desk(Completer(engine, config.completion, works_ahead=True, repository=elsewhere))
     try:

@@ -30,7 +30,7 @@ from typing import Any
 
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.harness.embedding_index import NEAREST
 from lsp_harness.index.build.file_extract import embedding_text, extract_file
 from lsp_harness.index.build.import_links import ImportLinks
@@ -101,7 +101,7 @@ class Place:
         self.folder = folder
         with closing(Writer(folder / "index.db", SCHEMA, schema_version())) as writer:
             filling = IndexWriter(writer)
-            filling.write(extract_file(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling.write(extract_file(WorkspaceFile(path, 1, len(text)), encode(text)) for path, text in texts.items())
             filling.link_imports(ImportLinks(filling.files, lambda path: ""))
         self.reader = Reader(folder / "index.db")
         self.search = CodeSearch(self.reader)

@@ -29,7 +29,7 @@ from tests.benchmarks.fim import Case, at_once, cases, save
 async def rewritten(engine: EngineClient, row: Case) -> str:
     """The file with its longest function rewritten; as it was where there is nothing to use."""
     config, given = load()[0], row["input"]
-    document = Document.of(f"file:///{row['id']}/{given['path']}", given["code"], language="python")
+    document = Document.from_text(f"file:///{row['id']}/{given['path']}", given["code"], language="python")
     tree = parse(document)
     assert tree
     functions = [node for node in tree.root.children if node.type in ("function_definition", "class_definition")]

@@ -55,7 +55,9 @@ class Bench:
 
     async def around(self, row: Case, jump: int) -> InfillContext:
         prefix: str = row["input"]["prefix"].rstrip(" \t")
-        document = Document.of(f"file:///{row['input']['path']}", row["input"]["prefix"] + row["input"]["suffix"])
+        document = Document.from_text(
+            f"file:///{row['input']['path']}", row["input"]["prefix"] + row["input"]["suffix"]
+        )
         offset = len(encode(prefix))
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]

@@ -147,7 +147,7 @@ CHANGES: tuple[tuple[str, float, Change], ...] = (
 
 
 def broken(language: str, data: bytes) -> bool:
-    tree = parse(Document.of("x", data, language=language))
+    tree = parse(Document.from_text("x", data, language=language))
     return tree is None or bool(faults(tree)) or (language == "python" and python_fault(data) is not None)
 
 
@@ -163,7 +163,7 @@ def rows(path: Path, rng: Random) -> list[dict[str, str]]:
         or broken(known.id, data)
     ):
         return []
-    tree = parse(Document.of("x", data, language=known.id))
+    tree = parse(Document.from_text("x", data, language=known.id))
     tokens = lexemes(tree) if tree and keywords(known) else []
     found: list[dict[str, str]] = []
     for _ in range(PER_FILE if tokens else 0):

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
-from lsp_harness.syntax.recovery.recovery import TrialLimits, recoveries
+from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
+from lsp_harness.syntax.recovery.recovery import TrialLimits, find_recoveries
 from lsp_harness.syntax.syntax_errors import faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -49,7 +49,7 @@ def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
             row = json.loads(line) if line else {}
             if not row or row.get("diagnostic"):
                 continue
-            tree = parse(Document.of("x", row["text"], language=row["language"]))
+            tree = parse(Document.from_text("x", row["text"], language=row["language"]))
             if tree and (faults(tree) or (row["language"] == "python" and python_fault(tree.data))):
                 yield row, tree
 
@@ -64,8 +64,8 @@ def code(text: str, language: str) -> str:
 
 def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     start = first_fault(tree)
-    scene = Scene(tree, start, start)
-    judge, observed, right = Judge(scene), list[Evidence](), -1
+    scene = BrokenText(tree, start, start)
+    judge, observed, right = EvidenceCollector(scene), list[Evidence](), -1
     truth = code(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
         after = tree.spliced(trial.edit)
@@ -75,9 +75,9 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
             if right >= 0:
                 continue
             right = len(observed)
-        observed.append({**judge.before(trial), **judge.after(trial, after)})
-    compare(observed)
-    return Choice([*observed, alternative(len(observed))], right if right >= 0 else len(observed))
+        observed.append({**judge.observe_before_trial(trial), **judge.observe_after_trial(trial, after)})
+    add_comparisons(observed)
+    return Choice([*observed, no_edit_evidence(len(observed))], right if right >= 0 else len(observed))
 
 
 def first_fault(tree: SyntaxTree) -> int:
@@ -126,7 +126,7 @@ def measure(files: Sequence[Path]) -> None:
         start = first_fault(tree)
         python_fault.cache_clear()
         begun = time.process_time()
-        found = recoveries(tree, start, start, TrialLimits(seconds=5.0))
+        found = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
         times.append((time.process_time() - begun) * 1000)
         truth = code(row["truth"], row["language"])
         right = [code(decode(apply(tree.data, [one.edit])), row["language"]) == truth for one in found]

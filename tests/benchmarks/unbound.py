@@ -34,7 +34,7 @@ def report(name: str, *, show: bool) -> None:
     for row in rows:
         prefix, suffix, lang = row["input"]["prefix"], row["input"]["suffix"], str(row["lang"])
         path = row["input"].get("path") or f"case.{lang}"
-        tree = parse(Document.of(f"file:///{path}", prefix + suffix, language=LANGUAGES.get(lang, lang)))
+        tree = parse(Document.from_text(f"file:///{path}", prefix + suffix, language=LANGUAGES.get(lang, lang)))
         if tree is None:
             sys.exit(f"{row['id']}: no language for {path}")
         began = perf_counter()

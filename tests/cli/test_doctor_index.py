@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.cli.doctor.doctor_index import rows
 from lsp_harness.config.schema import Config, Engine, Index, Model
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract_file
 from lsp_harness.index.build.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
@@ -49,7 +49,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         where = prepare_place(tmp_path / "ws")
         with closing(Writer(where.database, SCHEMA, schema_version())) as writer:
             IndexWriter(writer).write(
-                extract_file(Found(path, 1, len(text)), text.encode()) for path, text in files.items()
+                extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items()
             )
         return where
 

@@ -11,7 +11,7 @@ import pytest
 
 from lsp_harness.cli import fresh_index
 from lsp_harness.cli.fresh_index import fresh, scan
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract_file
 from lsp_harness.index.build.import_links import ImportLinks
 from lsp_harness.index.build.index_writer import IndexWriter
@@ -44,7 +44,7 @@ def writer(where: IndexPlace) -> Iterator[Writer]:
 
 def half(writer: Writer) -> IndexWriter:
     filling = IndexWriter(writer)
-    filling.write(extract_file(Found(path, 1, len(text)), text.encode()) for path, text in FILES.items())
+    filling.write(extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in FILES.items())
     return filling
 
 
@@ -80,7 +80,7 @@ async def test_nobody_waits_for_ever(where: IndexPlace, writer: Writer, monkeypa
     monkeypatch.setattr(fresh_index, "TAKEN", 0.0)
     await fresh(where)
     # who takes the lock after it was free
-    monkeypatch.setattr(fresh_index, "led", lambda lock: False)
+    monkeypatch.setattr(fresh_index, "is_locked", lambda lock: False)
     assert await scan(where) is None
     await fresh(where)
 
@@ -90,8 +90,8 @@ async def test_what_another_leaves_half_made_is_finished(
 ):
     half(writer)
     led = iter([True, False, False])
-    monkeypatch.setattr(fresh_index, "led", lambda lock: next(led))
-    monkeypatch.setattr(fresh_index, "lead", free)
+    monkeypatch.setattr(fresh_index, "is_locked", lambda lock: next(led))
+    monkeypatch.setattr(fresh_index, "wait_for_lock", free)
     await fresh(where)
     with closing(Reader(where.database)) as reader:
         assert is_complete(reader)

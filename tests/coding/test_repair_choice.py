@@ -66,7 +66,7 @@ async def chosen(
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 2)])
 async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     engine = Script(answer)
-    assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == number
+    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == number
     [asked] = engine.foreground_requests
     # what they begin with is before the hole, and only where they differ there is a choice
     assert engine.prompt(0).endswith("    return g(item_<FILL>\n")
@@ -77,20 +77,23 @@ async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, ans
 
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 0)])
 async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
-    passed = both(Document.of("file:///a.py", TEXT), costs=(0.5, 0.6))
+    passed = both(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
     assert await chosen(passed, Script(answer), log, tmp_path) == number
     [made] = of_type(list(read(log.path)), "choice.made")
     assert made["agreed"] is (number == 1)
 
 
 async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
-    assert await chosen(both(Document.of("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
+    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
     [failed] = of_type(list(read(log.path)), "choice.failed")
     assert failed["reason"] == "the model chose none of the repairs"
 
 
 async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
-    assert await chosen(both(Document.of("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path) == 0
+    assert (
+        await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path)
+        == 0
+    )
     [failed] = of_type(list(read(log.path)), "choice.failed")
     assert failed["reason"] == "out of memory"
 
@@ -98,7 +101,7 @@ async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) 
 async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
     engine.extra_props = {NO_INFILL_KEY: "it only follows instructions"}
-    assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == 0
+    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == 0
     assert engine.foreground_requests == []
 
 
@@ -110,7 +113,7 @@ async def test_what_may_not_be_shown_to_the_model_is_not_chosen_by_it(
     log: SessionLog, tmp_path: Path, text: str, allowed: bool
 ) -> None:
     engine = Script()
-    assert await chosen(both(Document.of("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
+    assert await chosen(both(Document.from_text("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
     assert engine.foreground_requests == []
 
 
@@ -133,13 +136,13 @@ async def test_to_take_a_line_away_is_a_choice_too(
     answer: str,
     number: int,
 ) -> None:
-    document = Document.of("file:///a.py", text)
+    document = Document.from_text("file:///a.py", text)
     passed = [tried(document, 1, Edit(*away, b"")), tried(document, 2, Edit(*name, b"_n"))]
     assert await chosen(passed, Script(answer), log, tmp_path) == number
 
 
 async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: SessionLog, tmp_path: Path) -> None:
-    document = Document.of("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
+    document = Document.from_text("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
     places = (4, 21)
     passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(NEAR, 1)]
     engine = Script("b\ny = 1\nz = item_b")

@@ -137,7 +137,7 @@ async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = Non
     files = files or workspace()
 
     def text(path: str) -> Document | None:
-        return Document.of(f"file:///{path}", files[path].encode()) if path in files else None
+        return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
     found = await seek(DirectIndexQuery(indexed.reader), "", task, text)
     assert found

@@ -9,7 +9,7 @@ from lsp_harness.text.document import Document
 
 @pytest.mark.parametrize(("path", "module"), [("src/geo/area.py", "geo.area"), (".", None), ("", None)])
 def test_a_function_in_a_text_without_a_file_name_is_no_subject(path: str, module: str | None) -> None:
-    tree = parse(Document.of("file:///area.py", b"def area(r):\n    return r\n"))
+    tree = parse(Document.from_text("file:///area.py", b"def area(r):\n    return r\n"))
     assert tree
     found = subject(tree, 0, path)
     assert (found.module if found else None) == module

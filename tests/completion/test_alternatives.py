@@ -63,7 +63,7 @@ async def test_any_of_them_may_be_typed_along_and_taken() -> None:
     found = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
     assert all(completer.find(src.document.uri, each.id) for each in found)
 
-    typed = src.document.edited(Edit(src.cursor, src.cursor, b"r *"), 2)
+    typed = src.document.apply_edit(Edit(src.cursor, src.cursor, b"r *"), 2)
     rest = await completer.complete(typed, parse(typed), src.cursor + 3, "a.py")
 
     assert rest

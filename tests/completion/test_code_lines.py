@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.completion.rules.bracket_balance import missing, scan
 from lsp_harness.completion.rules.cursor_lines import Around
 from lsp_harness.completion.rules.line_similarity import near
-from lsp_harness.text.code_lines import lone_closer, opens_block
+from lsp_harness.text.code_lines import is_lone_closer, opens_block
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_near(one: str, other: str, same: bool) -> None:
 
 @pytest.mark.parametrize("line", ["}", "  });", "],", "end", "</div>", '"""', "fi", ")]}"])
 def test_lone_closers(line: str) -> None:
-    assert lone_closer(line)
+    assert is_lone_closer(line)
 
 
 @pytest.mark.parametrize("line", ["", "} else {", "ending", "x)", "})()", "</div> x"])
 def test_not_lone_closers(line: str) -> None:
-    assert not lone_closer(line)
+    assert not is_lone_closer(line)
 
 
 @pytest.mark.parametrize(

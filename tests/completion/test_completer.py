@@ -43,7 +43,7 @@ async def check(
 def typed(document: Document, offset: int, text: str) -> tuple[Document, int]:
     """The document after `text` was typed at `offset`, and the cursor after it."""
     new = encode(text)
-    return document.edited(Edit(offset, offset, new), document.version + 1), offset + len(new)
+    return document.apply_edit(Edit(offset, offset, new), document.version + 1), offset + len(new)
 
 
 # -- shown
@@ -130,7 +130,7 @@ async def test_an_empty_document_can_be_completed() -> None:
 # -- nothing at all
 @pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
 async def test_a_binary_or_enormous_text_is_not_completed(data: bytes) -> None:
-    document = Document.of("file:///a.py", data, language="python")
+    document = Document.from_text("file:///a.py", data, language="python")
     assert await Desk(Completer(Script(), Completion())).complete(document, None, 1, "a.py") is None
 
 

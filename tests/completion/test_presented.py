@@ -17,7 +17,7 @@ from lsp_harness.workspace.cursor import Cursor
 
 def cursor(lines: int) -> Cursor:
     text = "value = call(1)\n" * lines + "last = "
-    document = Document.of("file:///a.py", text, language="python")
+    document = Document.from_text("file:///a.py", text, language="python")
     tree = parse(document)
     assert tree is not None
     assert (tree.root.descendant_count >= LARGE_TREE_NODES) is (lines > 100)

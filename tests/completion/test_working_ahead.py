@@ -42,7 +42,7 @@ class Desk:
 
     def type(self, text: str, at: int | None = None) -> None:
         new, start = encode(text), self.cursor if at is None else at
-        self.document = self.document.edited(Edit(start, start, new), self.document.version + 1)
+        self.document = self.document.apply_edit(Edit(start, start, new), self.document.version + 1)
         self.cursor = start + len(new) if at is None or at > self.cursor else self.cursor + len(new)
 
     async def settled(self) -> None:
@@ -139,7 +139,7 @@ async def test_what_is_known_is_not_speculated_again() -> None:
     desk.type("9 + ")
     await desk.ask()
     await desk.settled()
-    desk.document, desk.cursor = desk.document.edited(Edit(desk.cursor - 4, desk.cursor, b""), 9), desk.cursor - 4
+    desk.document, desk.cursor = desk.document.apply_edit(Edit(desk.cursor - 4, desk.cursor, b""), 9), desk.cursor - 4
     again = await desk.ask()
     assert again
     assert (again.text, again.stats["cached"]) == (first.text, True)
@@ -167,7 +167,10 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
     await desk.ask()
     desk.completer.completer.configure(Completion(max_tokens=9), Quiet())
     desk.type("\n", at=len(desk.document.data))
-    desk.document, desk.cursor = Document.of(desk.document.uri, desk.document.data[:-1], language="python"), desk.cursor
+    desk.document, desk.cursor = (
+        Document.from_text(desk.document.uri, desk.document.data[:-1], language="python"),
+        desk.cursor,
+    )
     desk.completer.close(desk.document.uri)
     found = await desk.ask()
     assert found
@@ -361,7 +364,7 @@ async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
 @pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
 async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
     desk = Desk(AREA)
-    desk.document = Document.of("file:///a.py", data, language="python")
+    desk.document = Document.from_text("file:///a.py", data, language="python")
     desk.warm()
     await desk.settled()
     assert desk.ahead == []

@@ -21,7 +21,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     return tmp_path
 
 

@@ -53,7 +53,7 @@ def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
     start = src.cursor - 40
 
     def seen(typed: bytes) -> list[str]:
-        document = src.document.edited(Edit(src.cursor, src.cursor, typed), 2)
+        document = src.document.apply_edit(Edit(src.cursor, src.cursor, typed), 2)
         tree = parse(document)
         assert tree
         return [line.text for line in outlines.of(tree, (start, src.cursor + len(typed)))]

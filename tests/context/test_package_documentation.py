@@ -17,7 +17,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def told(root: Path, before: str, part: str, name: str = "a.py") -> list[str]:
-    document = Document.of((root / name).as_uri(), f"{before}{part}\n")
+    document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
     return documentation(InstalledPackages({}), root, root / name, [(document, part)])
 
 
@@ -132,7 +132,7 @@ def test_go_and_rust(root: Path):
         ("a.rs", "use pad::left::pad as p;\n", "fn f() { p(1); }", "pad 0.3.0 has: left.pad(text: &str) -> String"),
         ("a.rs", "", "fn f() { pad::left::pad(1); }", "pad 0.3.0 has: left.pad(text: &str) -> String"),
     ):
-        document = Document.of((root / name).as_uri(), f"{before}{part}\n")
+        document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
         assert documentation(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
 
 

@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
-    document = Document.of((root / "a.py").as_uri(), code % body)
+    document = Document.from_text((root / "a.py").as_uri(), code % body)
     packages = Packages(InstalledPackages({}), root, root / "a.py", count)
     start = document.data.index(b"def load")
     return await packages.of(document, Span(start, len(document.data)), budget, "#")
@@ -71,7 +71,7 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
 
 async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
     assert await of(root, "return os.path.join(url)") == ()
-    document = Document.of((root / "a.py").as_uri(), CODE % "return requests.get(url)")
+    document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     packages = Packages(InstalledPackages({}), root, root / "a.py", count)
     assert await packages.of(document, Span(0, document.data.index(b"def load")), 100, "#") == ()
 

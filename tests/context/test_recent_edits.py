@@ -17,7 +17,7 @@ class Texts(dict[str, Document]):
         self.recent = Recent(self.get, lambda uri, path: "kept" if path == ".env" else "")
 
     def open(self, path: str, text: str) -> Document:
-        self[f"file:///{path}"] = document = Document.of(f"file:///{path}", text)
+        self[f"file:///{path}"] = document = Document.from_text(f"file:///{path}", text)
         return document
 
     def edited(self, path: str, line: int = 0, grown: int = 0) -> None:
@@ -63,7 +63,7 @@ def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
 
 def test_of_the_same_file_only_what_is_far(texts: Texts):
     here = texts.open("here.py", CART + "# more\n" * (FAR + 10) + HERE)
-    last = len(here.starts) - 2
+    last = len(here.line_starts) - 2
     texts.edited("here.py", 1)
     texts.edited("here.py", last)
     [(path, text)] = texts.pieces(here, last)
@@ -95,7 +95,7 @@ def test_a_closed_text_is_known_for_a_while(texts: Texts):
     assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
     for n in range(CLOSED):
         texts.edited(f"{n}.py")
-        texts.recent.closed(Document.of(f"file:///{n}.py", "x = 1\n"))
+        texts.recent.closed(Document.from_text(f"file:///{n}.py", "x = 1\n"))
     assert texts.pieces(texts["file:///here.py"]) == []
 
 

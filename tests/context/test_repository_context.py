@@ -53,7 +53,7 @@ class Desk:
         self.text = HERE
 
     async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
-        document = Document.of("file:///here.py", self.text, language="python")
+        document = Document.from_text("file:///here.py", self.text, language="python")
         offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
         return await self.elsewhere.of(document, parse(document), offset, "here.py", budget, rests=rests)
 
@@ -119,13 +119,13 @@ async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
 
 
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
-    document = Document.of("file:///x.odd", "a\n", language="odd")
+    document = Document.from_text("file:///x.odd", "a\n", language="odd")
     assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()
 
 
 async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
-    open_texts = {"file:///late.py": Document.of("file:///late.py", late)}
+    open_texts = {"file:///late.py": Document.from_text("file:///late.py", late)}
     recent = Recent(open_texts.get, lambda uri, path: "")
     desk.elsewhere = Elsewhere(desk.known, count, recent)
     before = await desk.at("amount = cart.total()", rests=True)
@@ -136,7 +136,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     assert after[-1].tokens <= 0.25 * 200
     # what is shown already is not shown again as what is like it
     recent.edited("file:///other.py", "other.py", 1)
-    open_texts["file:///other.py"] = Document.of("file:///other.py", FILES["other.py"])
+    open_texts["file:///other.py"] = Document.from_text("file:///other.py", FILES["other.py"])
     again = await desk.at("amount = cart.total()", rests=True)
     assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
 
@@ -144,7 +144,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
 @pytest.mark.parametrize("budget", [0, 20, 60, 200])
 async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
     text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
-    recent = Recent(lambda uri: Document.of(uri, text), lambda uri, path: "")
+    recent = Recent(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
     desk.elsewhere = Elsewhere(desk.known, count, recent)
     for n in range(5):
         recent.edited(f"file:///{n}.py", f"{n}.py", n)
@@ -154,7 +154,7 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
 
 async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
     text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
-    tree = parse(Document.of("file:///shop/cart.py", text))
+    tree = parse(Document.from_text("file:///shop/cart.py", text))
     assert tree
     desk.known.edited = {
         "shop/cart.py": UnsavedText("python", text.encode(), *declared(tree.language, tree.data, tree.root))

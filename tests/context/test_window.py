@@ -26,7 +26,7 @@ def places(draw: st.DrawFn) -> tuple[Document, int]:
     at = draw(st.integers(0, len(text)))
     if text[at - 1 : at + 1] == "\r\n" and at:
         at -= 1
-    return Document.of("file:///a.py", text), len(encode(text[:at]))
+    return Document.from_text("file:///a.py", text), len(encode(text[:at]))
 
 
 @many
@@ -39,8 +39,8 @@ async def test_what_leads_to_a_place_is_within_its_share_and_of_whole_lines(
     assert text == decode(document.data[start:offset])
     # the joined text costs what its lines do, with these counters
     assert (await count([text]))[0] <= tokens <= budget
-    own = document.starts[document.line_of(offset)]
-    assert start in document.starts or start > own
+    own = document.line_starts[document.line_of(offset)]
+    assert start in document.line_starts or start > own
     assert document.line_of(offset) - document.line_of(start) <= window.ABOVE
 
 
@@ -53,13 +53,13 @@ async def test_what_follows_a_place_is_within_its_share_and_of_whole_lines(
     end, text, tokens = await window.after(document, offset, budget, count)
     assert text == decode(document.data[offset:end])
     assert (await count([text]))[0] <= tokens <= budget
-    edges = {*document.starts, len(document.data)}
+    edges = {*document.line_starts, len(document.data)}
     assert end in edges or document.line_of(end) == document.line_of(offset)
     assert document.line_of(end) - document.line_of(offset) <= window.BELOW + 1
 
 
 async def test_nothing_is_left_out_that_has_a_place() -> None:
-    document = Document.of("file:///a.py", "a b\nc d\ne f\ng h\ni j\n")
+    document = Document.from_text("file:///a.py", "a b\nc d\ne f\ng h\ni j\n")
     assert await window.before(document, 10, 5, words) == (0, "a b\nc d\ne ", 5)
     assert await window.before(document, 10, 4, words) == (4, "c d\ne ", 3)
     assert await window.after(document, 10, 3, words) == (16, "f\ng h\n", 3)
@@ -70,11 +70,11 @@ async def test_nothing_is_left_out_that_has_a_place() -> None:
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 async def test_the_start_of_a_prefix_moves_in_blocks_while_lines_are_typed(width: int, newline: str) -> None:
     line = " ".join(["word"] * width) + newline
-    document = Document.of("file:///a.py", line * 200)
+    document = Document.from_text("file:///a.py", line * 200)
     offset = len(document.data)
     starts: list[int] = []
     for _ in range(100):
-        document = document.edited(Edit(offset, offset, encode(line)), document.version + 1)
+        document = document.apply_edit(Edit(offset, offset, encode(line)), document.version + 1)
         offset += len(encode(line))
         start, _, tokens = await window.before(document, offset, 384, words)
         assert tokens <= 384
@@ -86,11 +86,11 @@ async def test_the_start_of_a_prefix_moves_in_blocks_while_lines_are_typed(width
 
 
 async def test_within_a_line_the_start_stays() -> None:
-    document = Document.of("file:///a.py", "a b c d e f\n" * 100)
+    document = Document.from_text("file:///a.py", "a b c d e f\n" * 100)
     offset = len(document.data)
     seen: set[int] = set()
     for char in "x = call(one, two)":
-        document = document.edited(Edit(offset, offset, encode(char)), document.version + 1)
+        document = document.apply_edit(Edit(offset, offset, encode(char)), document.version + 1)
         offset += 1
         seen.add((await window.before(document, offset, 384, words))[0])
     assert len(seen) == 1
@@ -98,7 +98,7 @@ async def test_within_a_line_the_start_stays() -> None:
 
 async def test_a_line_without_end_is_cut_around_the_cursor() -> None:
     text = "é" * 500_000
-    document = Document.of("file:///a.py", text)
+    document = Document.from_text("file:///a.py", text)
     offset = 300_000
     start, prefix, tokens = await window.before(document, offset, 384, characters)
     assert (offset - start, prefix, tokens) == (768, "é" * 384, 384)
@@ -111,20 +111,20 @@ async def test_a_line_without_end_is_cut_around_the_cursor() -> None:
 
 async def test_a_line_without_end_nearby_is_left_out() -> None:
     huge = "x" * 10_000 + "\n"
-    document = Document.of("file:///a.py", f"before\n{huge}a\nb\n{huge}after\n")
+    document = Document.from_text("file:///a.py", f"before\n{huge}a\nb\n{huge}after\n")
     offset = document.data.index(b"b\n")
     assert (await window.before(document, offset, 384, words))[1] == "a\n"
     assert (await window.after(document, offset, 96, words))[1] == "b\n"
 
 
 async def test_an_empty_document_has_nothing_around_a_place() -> None:
-    document = Document.of("file:///a.py", "")
+    document = Document.from_text("file:///a.py", "")
     assert await window.before(document, 0, 10, words) == (0, "", 0)
     assert await window.after(document, 0, 10, words) == (0, "", 0)
 
 
 async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
-    document = Document.of("file:///a.py", "x = 1\n" * 10_000)
+    document = Document.from_text("file:///a.py", "x = 1\n" * 10_000)
     asked: list[str] = []
 
     async def counting(given: Sequence[str]) -> list[int]:

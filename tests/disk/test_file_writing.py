@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.disk import file_writing
-from lsp_harness.disk.file_writing import append_open, put_file, replace_file, try_folder, write_all
+from lsp_harness.disk.file_writing import open_for_append, probe_folder, replace_file, write_all, write_own_file
 from lsp_harness.errors import FileError
 
 OLD, NEW = b"the old text, which is longer\n", b"the new text\n"
@@ -78,7 +78,7 @@ def test_whatever_fails_leaves_the_old_text_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full)
         with pytest.raises(
-            FileError, match=r"a\.py was not changed: no space left on device; free some room on the disk"
+            FileError, match=r"a\.py was not changed: no space left on device; free some space on the disk"
         ):
             replace_file(file, NEW)
     assert file.read_bytes() == OLD
@@ -112,7 +112,10 @@ def test_a_disk_that_takes_only_a_few_bytes_at_once_gets_all(file: Path, monkeyp
 
 @pytest.mark.parametrize("target", ["pipe", "/dev/zero", "nothing"])
 def test_a_file_of_ours_takes_the_place_of_what_is_none(tmp_path: Path, target: str) -> None:
-    for name, make in (("a", lambda path: put_file(path, NEW)), ("b", lambda path: write_all(append_open(path), NEW))):
+    for name, make in (
+        ("a", lambda path: write_own_file(path, NEW)),
+        ("b", lambda path: write_all(open_for_append(path), NEW)),
+    ):
         path = tmp_path / name
         os.mkfifo(path) if target == "pipe" else path.symlink_to(target)
         make(path)
@@ -122,7 +125,7 @@ def test_a_file_of_ours_takes_the_place_of_what_is_none(tmp_path: Path, target: 
 
 
 def test_a_folder_is_tried_by_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    try_folder(tmp_path)
+    probe_folder(tmp_path)
     assert os.listdir(tmp_path) == []
 
     def full(*_: object) -> int:
@@ -130,5 +133,5 @@ def test_a_folder_is_tried_by_writing(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(file_writing, "write_all", full)
     with pytest.raises(OSError, match="full"):
-        try_folder(tmp_path)
+        probe_folder(tmp_path)
     assert os.listdir(tmp_path) == []

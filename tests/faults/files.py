@@ -90,7 +90,7 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
 
 FILE_FAULTS = (
     *_special("pipe", "a named pipe", s.MAKERS["pipe"], "is a named pipe"),
-    *_special("device", "a link to `/dev/zero`", s.MAKERS["device"], "leads to a device"),
+    *_special("device", "a link to `/dev/zero`", s.MAKERS["device"], "is a link to a device"),
     Fault(
         "loop-project",
         "a link that leads to itself, under every name that is read in a project",
@@ -108,7 +108,7 @@ FILE_FAULTS = (
                 for name in ("lsp-harness.toml", "lsp-harness.local.toml")
             },
             **{
-                f"…{name} is UTF-16, so nothing is ignored by it; save it as UTF-8": IGNORES
+                f"…{name} is UTF-16, so its patterns are not used; save it as UTF-8": IGNORES
                 for name in (".gitignore", ".git/info/exclude", ".lspharnessignore")
             },
         },

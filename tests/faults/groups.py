@@ -12,9 +12,9 @@ MODEL = ("model path ../models/tiny.gguf", "model info ../models/tiny.gguf")
 REBUILD, STATUS, TOKEN, SESSION, LOGS, DOCS = (
     *("index rebuild", "index status", "engine token", "session", "engine logs", "docs tiny.area"),
 )
-NO_FILE = "not a regular file; it is not read; remove it or put a file there"
-NOT_IGNORED = "until then nothing is ignored by it"
-NEW = "was no regular file; it was removed, and a new one is made"
+NO_FILE = "not a regular file; remove it or replace it with a file"
+NOT_IGNORED = "until then its patterns are not used"
+NEW = "was not a regular file; it was removed, and a new file is written"
 NO_TOKEN = "…token holds no token that only you can read; delete it, and the engine makes a new one"
 IN_THE_WAY = "is a folder, where a file must be; remove it"
 AGAIN = "remove it; the next command creates a new one"

@@ -111,7 +111,7 @@ def _parse_something() -> None:
     from lsp_harness.syntax.tree import parse
     from lsp_harness.text.document import Document
 
-    tree = parse(Document.of("file:///a.py", b"import a\ndef f(): pass\n"))
+    tree = parse(Document.from_text("file:///a.py", b"import a\ndef f(): pass\n"))
     assert tree
     declared(tree.language, tree.data, tree.root)
 

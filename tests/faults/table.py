@@ -88,7 +88,7 @@ FAULTS = (
         ends={
             APPLY: End(
                 8,
-                "unused.py was not changed: no space left on device; free some room on the disk of … and run it again",
+                "unused.py was not changed: no space left on device; free some space on the disk of … and try again",
             )
         },
         needs_mount=True,
@@ -99,7 +99,7 @@ FAULTS = (
         s.no_file_grows,
         says=_unwritten("disk I/O error", "File too large", ROOM),
         ends={
-            APPLY: End(8, "unused.py was not changed: file too large; free some room …"),
+            APPLY: End(8, "unused.py was not changed: file too large; free some space …"),
             REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
             "doctor": End(1, answers=ROOM),
         },

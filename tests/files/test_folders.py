@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files import folders
-from lsp_harness.files.folders import entries, inside, placed, replaced, same
+from lsp_harness.files.folders import files_shown_as, find_folder, is_same_file, path_inside, paths_inside
 
 
 @pytest.fixture
@@ -50,35 +50,35 @@ def disk(tmp_path: Path) -> Path:
     ],
 )
 def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[str], root: str | None, path: str):
-    found = placed(disk / file, [disk / name for name in roots])
+    found = find_folder(disk / file, [disk / name for name in roots])
     assert (found and (found.folder, str(found.path))) == (root and (disk / root, path))
 
 
 def test_nothing_is_in_no_folder(disk: Path):
-    assert placed(None, [disk]) is None
-    assert inside(Path("/a\0b"), disk) is None
+    assert find_folder(None, [disk]) is None
+    assert path_inside(Path("/a\0b"), disk) is None
 
 
 def test_a_change_of_a_link_is_one_of_both(disk: Path):
-    assert entries(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
-    assert entries(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
-    assert entries(disk / "outside" / "a.py", disk / "real") == set()
+    assert paths_inside(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
+    assert paths_inside(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
+    assert paths_inside(disk / "outside" / "a.py", disk / "real") == set()
 
 
 def test_the_same_folder_by_two_names(disk: Path):
-    assert same(disk / "link", disk / "real")
-    assert same(disk / "gone", disk / "gone")
-    assert not same(disk / "gone", disk / "lost")
-    assert not same(disk / "real", disk / "outside")
+    assert is_same_file(disk / "link", disk / "real")
+    assert is_same_file(disk / "gone", disk / "gone")
+    assert not is_same_file(disk / "gone", disk / "lost")
+    assert not is_same_file(disk / "real", disk / "outside")
 
 
 @pytest.mark.parametrize("name", ["APP/MAIN.PY", "App/main.py", "app/main.py"])
 def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
     disk: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    identity = folders.identity
+    identity = folders.file_identity
 
-    def folding(path: str | Path) -> folders.Identity | None:
+    def folding(path: str | Path) -> folders.FileIdentity | None:
         """As such a file system finds a name."""
         found = Path("/")
         for part in Path(path).parts[1:]:
@@ -86,13 +86,13 @@ def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
             found /= next((each for each in names if each.casefold() == part.casefold()), part)
         return identity(found)
 
-    monkeypatch.setattr(folders, "identity", folding)
-    assert placed(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
-    assert placed(disk / "REAL" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
+    monkeypatch.setattr(folders, "file_identity", folding)
+    assert find_folder(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
+    assert find_folder(disk / "REAL" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
 
 
 def test_the_file_that_a_client_cannot_spell_is_found(tmp_path: Path):
     folder = os.fsencode(tmp_path) + b"/inform\xe1tica"
     os.mkdir(folder)
-    assert replaced(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
-    assert replaced(tmp_path / "a.py") == []
+    assert files_shown_as(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
+    assert files_shown_as(tmp_path / "a.py") == []

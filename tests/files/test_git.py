@@ -5,9 +5,9 @@ import random
 import subprocess
 from pathlib import Path
 
-from lsp_harness.files.byte_text import bytewise_path
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.ignore_patterns import compiled
+from lsp_harness.files.byte_text import path_to_byte_text
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.ignore_patterns import compile_pattern
 
 PATTERNS = [
     *(
@@ -77,8 +77,8 @@ def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
             b"/".join(b"".join(rng.choices(NAMES, k=rng.randint(1, 3))) for _ in range(rng.randint(1, 4)))
             for _ in range(20)
         }
-        wanted, ours = ignored_by_git(tmp_path, names), Ignores([tmp_path])
-        assert {name for name in names if ours.by(tmp_path / os.fsdecode(name))} == wanted, lines
+        wanted, ours = ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
+        assert {name for name in names if ours.ignoring_file(tmp_path / os.fsdecode(name))} == wanted, lines
         ignored += len(wanted)
     assert ignored > ROUNDS
 
@@ -95,6 +95,6 @@ def test_lines_end_where_git_ends_them() -> None:
         (b"a\t", "a\t", True),
         ("\u00e0".encode(), "\u00e0", True),
     ):
-        found = compiled(line)
+        found = compile_pattern(line)
         assert found
-        assert bool(found[0].search(bytewise_path(name))) is ignored, line
+        assert bool(found[0].search(path_to_byte_text(name))) is ignored, line

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.private_files import PrivateFiles
 
 FILES = {
     ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n# a comment\ndoc/*.txt\n\\#odd.py\n*.tmp \n!\n"
@@ -47,55 +47,55 @@ def test_it_is_ignored_exactly_where_git_ignores_it(repository: Path, path: str)
     # the user's own ignore file is none of the repository's
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "XDG_CONFIG_HOME": str(repository / "none")}
     git = subprocess.run(asked, check=False, env=environment).returncode == 0
-    assert bool(Ignores([repository]).by(repository / path)) is git
+    assert bool(IgnoreFiles([repository]).ignoring_file(repository / path)) is git
 
 
 def test_it_tells_by_which_file(repository: Path) -> None:
-    ignores = Ignores([repository])
-    assert ignores.by(repository / "a.log") == ".gitignore"
-    assert ignores.by(repository / "sub" / "private.py") == "sub/.gitignore"
-    assert ignores.by(repository / "own.py") == ".git/info/exclude"
-    assert ignores.by(repository / "a.py") == ""
+    ignores = IgnoreFiles([repository])
+    assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
+    assert ignores.ignoring_file(repository / "sub" / "private.py") == "sub/.gitignore"
+    assert ignores.ignoring_file(repository / "own.py") == ".git/info/exclude"
+    assert ignores.ignoring_file(repository / "a.py") == ""
 
 
 def test_a_folder_of_the_repository_is_enough_to_know_its_rules(repository: Path) -> None:
     sub = repository / "sub"
     for roots in ([sub], []):
-        assert Ignores(roots).by(sub / "quiet.log")
-        assert Ignores(roots).by(sub / "private.py")
-        assert not Ignores(roots).by(sub / "loud.log")
-    assert Ignores([sub]).by(sub / "quiet.log") == "../.gitignore"
+        assert IgnoreFiles(roots).ignoring_file(sub / "quiet.log")
+        assert IgnoreFiles(roots).ignoring_file(sub / "private.py")
+        assert not IgnoreFiles(roots).ignoring_file(sub / "loud.log")
+    assert IgnoreFiles([sub]).ignoring_file(sub / "quiet.log") == "../.gitignore"
 
 
 def test_a_workspace_without_a_repository_has_rules_too(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "a.py\n", ".lspharnessignore": "b.py\n", "sub/.lspharnessignore": "!b.py\nc.py\n"})
-    ignores = Ignores([tmp_path])
-    assert ignores.by(tmp_path / "sub" / "a.py") == ".gitignore"
-    assert ignores.by(tmp_path / "b.py") == ".lspharnessignore"
-    assert ignores.by(tmp_path / "sub" / "b.py") == ""
-    assert ignores.by(tmp_path / "sub" / "c.py") == "sub/.lspharnessignore"
+    ignores = IgnoreFiles([tmp_path])
+    assert ignores.ignoring_file(tmp_path / "sub" / "a.py") == ".gitignore"
+    assert ignores.ignoring_file(tmp_path / "b.py") == ".lspharnessignore"
+    assert ignores.ignoring_file(tmp_path / "sub" / "b.py") == ""
+    assert ignores.ignoring_file(tmp_path / "sub" / "c.py") == "sub/.lspharnessignore"
 
 
 def test_our_own_file_has_the_last_word(repository: Path) -> None:
     (repository / ".lspharnessignore").write_text("secret/\n!loud/\n!quiet.log\n")
-    ignores = Ignores([repository])
-    assert ignores.by(repository / "secret" / "a.py") == ".lspharnessignore"
-    assert ignores.by(repository / "sub" / "quiet.log") == ""
-    assert ignores.by(repository / "a.log") == ".gitignore"
+    ignores = IgnoreFiles([repository])
+    assert ignores.ignoring_file(repository / "secret" / "a.py") == ".lspharnessignore"
+    assert ignores.ignoring_file(repository / "sub" / "quiet.log") == ""
+    assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
 
 
 def test_rules_that_change_count_at_once(tmp_path: Path) -> None:
-    ignores, rules, file = Ignores([tmp_path]), tmp_path / ".gitignore", tmp_path / "a.py"
-    assert not ignores.by(file)
+    ignores, rules, file = IgnoreFiles([tmp_path]), tmp_path / ".gitignore", tmp_path / "a.py"
+    assert not ignores.ignoring_file(file)
     rules.write_text("a.py\n")
-    assert ignores.by(file)
+    assert ignores.ignoring_file(file)
     rules.write_text("b.py\n")
     os.utime(rules, ns=(1, 1))
-    assert not ignores.by(file)
+    assert not ignores.ignoring_file(file)
     rules.write_text("a.py\n")
-    assert ignores.by(file)
+    assert ignores.ignoring_file(file)
     rules.unlink()
-    assert not ignores.by(file)
+    assert not ignores.ignoring_file(file)
 
 
 def test_rules_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,11 +103,11 @@ def test_rules_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     (tmp_path / ".gitignore").write_text("a.py\n")
     read: list[str] = []
-    spec = module._spec
-    monkeypatch.setattr(module, "_spec", lambda path: read.append(path) or spec(path))
-    ignores = Ignores([tmp_path])
+    spec = module._compile_spec
+    monkeypatch.setattr(module, "_compile_spec", lambda path: read.append(path) or spec(path))
+    ignores = IgnoreFiles([tmp_path])
     for _ in range(3):
-        assert ignores.by(tmp_path / "a.py")
+        assert ignores.ignoring_file(tmp_path / "a.py")
     assert len(read) == 1
 
 
@@ -118,41 +118,41 @@ def test_a_worktree_knows_the_excludes_of_its_repository(
     git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True)
-    assert Ignores([tree]).by(tree / "own.py")
-    assert not Ignores([tree]).by(tree / "a.py")
+    assert IgnoreFiles([tree]).ignoring_file(tree / "own.py")
+    assert not IgnoreFiles([tree]).ignoring_file(tree / "a.py")
 
 
 def test_a_file_outside_of_the_workspace_has_the_rules_of_its_own_folder(tmp_path: Path) -> None:
     write(tmp_path, {"w/.gitignore": "*\n", "o/.gitignore": "a.py\n"})
-    ignores = Ignores([tmp_path / "w"])
-    assert ignores.by(tmp_path / "o" / "a.py")
-    assert not ignores.by(tmp_path / "o" / "b.py")
+    ignores = IgnoreFiles([tmp_path / "w"])
+    assert ignores.ignoring_file(tmp_path / "o" / "a.py")
+    assert not ignores.ignoring_file(tmp_path / "o" / "b.py")
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe*.py\n", b"!\n", b"[\n", b"\\\n", b"\0\n", b"", b"\n" * 5000])
 def test_rules_that_are_none_do_no_harm(tmp_path: Path, text: bytes) -> None:
     (tmp_path / ".gitignore").write_bytes(text + b"\nb.py\n")
-    assert not Ignores([tmp_path]).by(tmp_path / "a.txt")
-    assert Ignores([tmp_path]).by(tmp_path / "b.py")
+    assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.txt")
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "b.py")
 
 
 def test_a_folder_in_place_of_rules_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").mkdir()
-    assert not Ignores([tmp_path]).by(tmp_path / "a.py")
+    assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py")
 
 
 def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "private/\n", "private/a.py": "", "b.py": ""})
     (tmp_path / "c.py").symlink_to(tmp_path / "private" / "a.py")
     (tmp_path / "d.txt").symlink_to(tmp_path / ".env")
-    kept = Kept([tmp_path])
-    assert kept.why((tmp_path / "private" / "a.py").as_uri()) == "ignored by .gitignore"
-    assert kept.why((tmp_path / "c.py").as_uri()) == "ignored by .gitignore"
-    assert kept.why((tmp_path / "d.txt").as_uri()) == "a file for secrets, by its name"
-    assert kept.why((tmp_path / "b.py").as_uri()) == ""
-    assert kept.why("untitled:1", "Untitled-1") == ""
-    assert kept.why("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
-    assert kept.why("file:///a%00b") == ""
+    kept = PrivateFiles([tmp_path])
+    assert kept.reason((tmp_path / "private" / "a.py").as_uri()) == "ignored by .gitignore"
+    assert kept.reason((tmp_path / "c.py").as_uri()) == "ignored by .gitignore"
+    assert kept.reason((tmp_path / "d.txt").as_uri()) == "a file for secrets, by its name"
+    assert kept.reason((tmp_path / "b.py").as_uri()) == ""
+    assert kept.reason("untitled:1", "Untitled-1") == ""
+    assert kept.reason("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
+    assert kept.reason("file:///a%00b") == ""
 
 
 @pytest.mark.parametrize("target", ["nowhere", ".gitignore"])
@@ -160,7 +160,7 @@ def test_a_link_in_place_of_rules_that_leads_to_no_file_is_named(
     tmp_path: Path, target: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / ".gitignore").symlink_to(target)
-    assert Ignores([tmp_path]).by(tmp_path / "a.py") == ""
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py") == ""
     [said] = caplog.messages
     assert said.startswith(f"{tmp_path / '.gitignore'} ")
-    assert said.endswith("; until then nothing is ignored by it")
+    assert said.endswith("; until then its patterns are not used")

@@ -6,7 +6,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.private_files import PrivateFiles
 
 
 @pytest.fixture
@@ -98,18 +98,18 @@ def uri(form: str, root: Path) -> str:
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", IGNORED)
 def test_an_ignored_file_is_ignored_by_every_uri_of_it(root: Path, form: str, opened: str):
-    assert Kept([root.parent / opened]).why(uri(form, root)).startswith("ignored by ")
+    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)).startswith("ignored by ")
 
 
 @pytest.mark.parametrize("form", SECRET)
 def test_a_secret_is_one_by_every_uri_of_it(root: Path, form: str):
-    assert Kept([root]).why(uri(form, root)) == "a file for secrets, by its name"
+    assert PrivateFiles([root]).reason(uri(form, root)) == "a file for secrets, by its name"
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", FREE)
 def test_other_files_are_not(root: Path, form: str, opened: str):
-    assert Kept([root.parent / opened]).why(uri(form, root)) == ""
+    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)) == ""
 
 
 def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_path: Path):
@@ -118,7 +118,7 @@ def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_p
     (tmp_path / "build").mkdir()
     (tmp_path / "link").symlink_to("build")
     for opened in ("link", "build"):
-        kept = Kept([tmp_path / opened])
-        assert kept.why((tmp_path / "build" / "a.py").as_uri()) == ""
-        assert kept.why((tmp_path / "link" / "a.py").as_uri()) == ""
-    assert Kept([tmp_path]).why((tmp_path / "link" / "a.py").as_uri()) == "ignored by .gitignore"
+        kept = PrivateFiles([tmp_path / opened])
+        assert kept.reason((tmp_path / "build" / "a.py").as_uri()) == ""
+        assert kept.reason((tmp_path / "link" / "a.py").as_uri()) == ""
+    assert PrivateFiles([tmp_path]).reason((tmp_path / "link" / "a.py").as_uri()) == "ignored by .gitignore"

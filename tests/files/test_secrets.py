@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import infill, ladder
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import redacted, secret_lines, secret_path, spans
+from lsp_harness.files.secrets import find_secrets, is_secret_path, redact, secret_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.context.counting import words
@@ -24,14 +24,14 @@ KEY = "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE" +
     ],
 )
 def test_files_that_are_secret_by_name(path: str) -> None:
-    assert secret_path(path)
+    assert is_secret_path(path)
 
 
 @pytest.mark.parametrize(
     "path", ["a.py", "secrets.py", "credentials.go", "environment.ts", "keyboard.c", "monkey.md", "untitled:1", ""]
 )
 def test_files_that_are_not(path: str) -> None:
-    assert not secret_path(path)
+    assert not is_secret_path(path)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_files_that_are_not(path: str) -> None:
     ],
 )
 def test_lines_that_hold_a_secret(text: str) -> None:
-    assert secret_lines(Document.of("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
+    assert secret_lines(Document.from_text("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_lines_that_hold_a_secret(text: str) -> None:
     ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
 )
 def test_lines_that_only_look_a_little_like_it(text: str) -> None:
-    assert not secret_lines(Document.of("file:///a.py", text))
+    assert not secret_lines(Document.from_text("file:///a.py", text))
 
 
 @pytest.mark.parametrize(
@@ -69,29 +69,29 @@ def test_lines_that_only_look_a_little_like_it(text: str) -> None:
 )
 def test_forms_within_one_another_are_one(text: str) -> None:
     data = f"é {text} after".encode()
-    [(start, end)] = spans(data)
+    [(start, end)] = find_secrets(data)
     assert "é" in (data[:start] + data[end:]).decode()
 
 
 @pytest.mark.parametrize("text", ["sk-" + "a1" * 60, TOKEN + "b" * 20, "github_pat_" + "a" * 82, "glpat-" + "a-" * 30])
 def test_a_token_that_is_longer_than_its_form_is_one_to_its_end(text: str) -> None:
-    assert spans(f"k = '{text}'".encode()) == [(5, 5 + len(text))]
+    assert find_secrets(f"k = '{text}'".encode()) == [(5, 5 + len(text))]
 
 
 def test_tokens_in_tokens_take_no_longer_than_others() -> None:
     """The test would take minutes."""
     text = b"sk-" * 200_000
-    assert spans(text) == [(0, len(text))]
+    assert find_secrets(text) == [(0, len(text))]
 
 
 def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
     text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
-    assert secret_lines(Document.of("file:///a.py", text)) == {1, 3, 5, 6}
+    assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 
 
 def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
-    assert secret_lines(Document.of("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
-    assert secret_lines(Document.of("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
+    assert secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
+    assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
 
 async def prompt_of(source: str) -> str:
@@ -123,11 +123,11 @@ async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
 
 
 def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:
-    assert redacted(f"a {TOKEN} b") == "a … b"
-    assert redacted(f"x\n{KEY}\ny") == "x\n…\ny"
-    assert redacted("nothing é \ud800") == "nothing é \ud800"
+    assert redact(f"a {TOKEN} b") == "a … b"
+    assert redact(f"x\n{KEY}\ny") == "x\n…\ny"
+    assert redact("nothing é \ud800") == "nothing é \ud800"
 
 
 def test_the_end_of_a_key_in_a_diff_is_one_too() -> None:
     diff = "@@ -9,4 +9,4 @@\n MIIEowIBAAKCAQEA\n abcdefgh/+==\n -----END RSA PRIVATE" + " KEY-----\n-x = 1\n+x = 2\n"
-    assert redacted(diff) == "@@ -9,4 +9,4 @@\n…\n-x = 1\n+x = 2\n"
+    assert redact(diff) == "@@ -9,4 +9,4 @@\n…\n-x = 1\n+x = 2\n"

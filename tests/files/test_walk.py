@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.walk import Found, Left, walk
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import SkippedFile, WorkspaceFile, walk
 
 
 def written(root: Path, *names: str) -> Path:
@@ -18,17 +18,17 @@ def written(root: Path, *names: str) -> Path:
 
 
 def seen(root: Path) -> list[str]:
-    return sorted(one.path for one in walk(root, Ignores([root])) if isinstance(one, Found))
+    return sorted(one.path for one in walk(root, IgnoreFiles([root])) if isinstance(one, WorkspaceFile))
 
 
 def left(root: Path) -> dict[str, str]:
-    return {one.path: one.why for one in walk(root, Ignores([root])) if isinstance(one, Left)}
+    return {one.path: one.reason for one in walk(root, IgnoreFiles([root])) if isinstance(one, SkippedFile)}
 
 
 def test_files_are_told_with_their_time_and_size(tmp_path: Path):
     written(tmp_path, "a.py", "b/c.py")
     told = (tmp_path / "a.py").stat()
-    assert Found("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, Ignores()))
+    assert WorkspaceFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
     assert seen(tmp_path) == ["a.py", "b/c.py"]
 
 
@@ -70,8 +70,8 @@ def test_whoever_opens_an_ignored_folder_means_it(tmp_path: Path):
     (tmp_path / "versions/lib/.gitignore").write_text("*.log\n")
     assert seen(tmp_path / "versions/lib") == [".gitignore", "a.py"]
     assert seen(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
-    assert not Ignores([tmp_path / "versions"]).by(tmp_path / "versions/lib/a.py")
-    assert Ignores([tmp_path]).by(tmp_path / "versions/lib/a.py") == ".gitignore"
+    assert not IgnoreFiles([tmp_path / "versions"]).ignoring_file(tmp_path / "versions/lib/a.py")
+    assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "versions/lib/a.py") == ".gitignore"
 
 
 def test_links_are_not_followed(tmp_path: Path):
@@ -98,11 +98,11 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
     written(tmp_path, "a.py", "gone/b.py")
-    walked = walk(tmp_path, Ignores())
-    assert next(walked) == Found("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
+    walked = walk(tmp_path, IgnoreFiles())
+    assert next(walked) == WorkspaceFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
     (tmp_path / "gone/b.py").unlink()
     (tmp_path / "gone").rmdir()
-    assert list(walked) == [Left("gone", "no such file or directory")]
+    assert list(walked) == [SkippedFile("gone", "no such file or directory")]
 
 
 def test_secrets_are_told_by_their_names_only(tmp_path: Path):

@@ -92,7 +92,7 @@ class Bench:
         if document and document.version != version:
             # not an assertion: nobody would hear of it in a background task
             self.stale.append(version)
-        text = document or Document.of(uri, "")
+        text = document or Document.from_text(uri, "")
         self.published.append((version, [(f.code, text.line_of(f.start)) for f in findings]))
         self._more.set()
 

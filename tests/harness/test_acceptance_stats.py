@@ -21,7 +21,7 @@ class Desk:
     """A document, what is typed into it, and a clock that is moved by hand."""
 
     def __init__(self, text: str = "") -> None:
-        self.document = Document.of(URI, text)
+        self.document = Document.from_text(URI, text)
         self.opened = OpenDocument(self.document)
         self.due: list[Callable[[], None]] = []
         self.uptake = AcceptanceStats(lambda uri: self.document, lambda seconds, call: self.due.append(call))
@@ -37,7 +37,7 @@ class Desk:
         for text in texts:
             end = len(self.document.data)
             edit = Edit(end, end, text.encode())
-            self.document = self.document.edited(edit, self.document.version + 1)
+            self.document = self.document.apply_edit(edit, self.document.version + 1)
             self.uptake.follow(self.opened, edit)
 
     def told(self, **counts: int) -> None:
@@ -137,7 +137,7 @@ def test_what_still_stands_there_half_a_minute_later_has_survived():
     desk.put("abc")
     desk.show("def")
     desk.put("def")
-    desk.document = Document.of(URI, "xabc")
+    desk.document = Document.from_text(URI, "xabc")
     for look in desk.due:
         look()
     desk.told(shown=2, accepted=2, survived=1)

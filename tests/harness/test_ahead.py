@@ -56,7 +56,7 @@ async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(
     b.harness.warm(src.document.uri, 3)
     assert await warmed(b, src) == ["def"]
     b.harness.close(src.document.uri)
-    b.harness.open(Document.of(src.document.uri, "de", language="python"))
+    b.harness.open(Document.from_text(src.document.uri, "de", language="python"))
     b.harness.warm(src.document.uri)
     # it may have become shorter
     assert await warmed(b, src) == ["def", "de"]

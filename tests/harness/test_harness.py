@@ -101,10 +101,10 @@ async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) ->
     assert snapshot == Snapshot(src.document, "src/a b.py", b.folder / "src/a b.py", b.folder)
     b.type(src, "y", 0)
     assert snapshot.document.text == "x = 1\n"
-    outside = Document.of("file:///elsewhere/c.py", "")
+    outside = Document.from_text("file:///elsewhere/c.py", "")
     b.harness.open(outside)
     assert b.harness.snapshot(outside.uri) == Snapshot(outside, "c.py", Path("/elsewhere/c.py"))
-    unsaved = Document.of("untitled:Untitled-1", "")
+    unsaved = Document.from_text("untitled:Untitled-1", "")
     b.harness.open(unsaved)
     assert b.harness.snapshot(unsaved.uri) == Snapshot(unsaved, "Untitled-1")
     assert local_path("untitled:x") is None
@@ -150,6 +150,6 @@ async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monke
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
     b = bench()
     src = b.open("x = 1<|>\n")
-    assert typing_activity.since() == math.inf
+    assert typing_activity.seconds_since_typing() == math.inf
     b.type(src, "2", 0)
-    assert typing_activity.since() < math.inf
+    assert typing_activity.seconds_since_typing() < math.inf

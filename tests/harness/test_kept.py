@@ -114,7 +114,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     assert b.harness.services.ready_completer()
     src = markup.parse(PRIVATE)
     uri = form.format(folder=b.folder)
-    b.harness.open(Document.of(uri, src.document.data, language="python", version=1))
+    b.harness.open(Document.from_text(uri, src.document.data, language="python", version=1))
     b.harness.change(uri, Edit(src.cursor, src.cursor, b"amount"), 2)
     snapshot = b.harness.snapshot(uri)
     assert b.harness.workspace.private_reason(snapshot)

@@ -59,7 +59,7 @@ def uri(b: Bench, name: str) -> str:
 async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open(start: Start, opened: str, named: str):
     b = await start(opened)
     main = f"file://{b.folder}/{named}/app/main.py"
-    b.harness.open(Document.of(main, MAIN, language="python", version=1))
+    b.harness.open(Document.from_text(main, MAIN, language="python", version=1))
     snapshot = b.harness.snapshot(main)
     assert (snapshot.root, snapshot.path) == (b.folder / opened, "app/main.py")
     assert snapshot.file == b.folder / opened / "app/main.py"
@@ -72,7 +72,7 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
 
     # what is open has the name that the client gave it, to the byte
     till = f"FILE://{b.folder}/{named}/app/%74ill.py"
-    b.harness.open(Document.of(till, TILL, language="python", version=1))
+    b.harness.open(Document.from_text(till, TILL, language="python", version=1))
     b.harness.change(till, Edit(0, 0, b"\n"), 2)
     [found] = await navigation.definition(b.harness, snapshot, MAIN.index("Till"))
     assert (found.uri, found.line) == (till, 1)
@@ -100,7 +100,7 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
 
 async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
     b = await start("link")
-    main = b.harness.workspace.snapshot(Document.of(uri(b, "real/app/main.py"), MAIN, language="python"))
+    main = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/app/main.py"), MAIN, language="python"))
     assert await navigation.definition(b.harness, main, MAIN.index("Till"))
     (b.folder / ".git" / "info").mkdir(parents=True)
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
@@ -120,11 +120,11 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     (b.folder / "real" / "tests" / "test_a.py").touch()
     (b.folder / "link").symlink_to("real")
     b.harness.workspace.set_roots([b.folder / "link"])
-    snapshot = b.harness.workspace.snapshot(Document.of(uri(b, "real/a.py"), ""))
+    snapshot = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
     file = _test_file(snapshot.root, snapshot.file)
     assert file == b.folder / "link/tests/test_a.py"
-    opened = Document.of(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
+    opened = Document.from_text(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)
     assert _target(b.harness, file) == (opened, False)

@@ -69,7 +69,9 @@ async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying:
 
 async def test_an_open_text_is_edited_as_it_is(staying: Staying):
     b = await staying(fenced("def tax_of(price):\n    return 1"))
-    document = Document.of((b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3)
+    document = Document.from_text(
+        (b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3
+    )
     b.harness.open(document)
 
     made, found = await location.instruct(b.harness, TASK, document.uri, no_report)

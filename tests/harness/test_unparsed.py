@@ -86,11 +86,11 @@ class Clock:
 
 
 def document(text: str) -> Document:
-    return Document.of(URI, text, language="python", version=1)
+    return Document.from_text(URI, text, language="python", version=1)
 
 
 def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
-    after = before.edited(edit, before.version + 1)
+    after = before.apply_edit(edit, before.version + 1)
     parsed.follow(before, edit, after)
     return after
 

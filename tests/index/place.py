@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract_file
 from lsp_harness.index.build.import_links import ImportLinks
 from lsp_harness.index.build.index_writer import IndexWriter
@@ -19,7 +19,7 @@ class Indexed:
         folder.mkdir(exist_ok=True)
         self.writer = Writer(folder / "index.db", SCHEMA, schema_version())
         filling = IndexWriter(self.writer)
-        filling.write(extract_file(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        filling.write(extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items())
         filling.link_imports(ImportLinks(files, files.__getitem__))
         self.reader = Reader(folder / "index.db")
         self.view, self.search = IndexView(self.reader), CodeSearch(self.reader)

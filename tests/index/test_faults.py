@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import StoreError
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.walk import Left, walk
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import SkippedFile, walk
 from lsp_harness.index import index_keeper
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
@@ -123,7 +123,7 @@ def test_links_in_a_circle_are_not_followed(root: Path):
     (root / "inner/a.py").write_text("def a(): ...\n")
     (root / "inner/again").symlink_to(root)
     (root / "self").symlink_to("self")
-    assert [one.path for one in walk(root, Ignores([root]))] == ["inner/a.py"]
+    assert [one.path for one in walk(root, IgnoreFiles([root]))] == ["inner/a.py"]
 
 
 def test_a_huge_file_is_not_even_read(root: Path):
@@ -165,7 +165,7 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
 
     (root / "a.py").write_text("def a(): ...\n")
 
-    def going(root: Path, ignores: Ignores) -> Iterator[object]:
+    def going(root: Path, ignores: IgnoreFiles) -> Iterator[object]:
         yield from walk(root, ignores)
         (root / "a.py").unlink()
 
@@ -180,7 +180,7 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
 
 def test_what_the_system_does_not_let_be_named_is_said(root: Path):
     (root / os.fsdecode(b"na\xefme.py")).write_text("x = 1\n")
-    assert [*walk(root, Ignores([root]))] == [Left("na?me.py", "its name is not UTF-8")]
+    assert [*walk(root, IgnoreFiles([root]))] == [SkippedFile("na?me.py", "its name is not UTF-8")]
 
 
 def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):

@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.index import index_keeper
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.index_place import IndexPlace, prepare_place
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader
 
 
@@ -85,7 +85,7 @@ async def test_the_index_follows_the_files(where: IndexPlace):
         (where.root / "a.py").unlink()
         await one.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
     assert indexers(where) == []
-    assert not led(where.lock)
+    assert not is_locked(where.lock)
 
 
 async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
@@ -158,8 +158,8 @@ async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
     async with front(where) as one:
         await one.hears(state("ready"))
         first = indexers(where)
-    monkeypatch.setattr(index_keeper, "LOOK_S", 0.05)
-    monkeypatch.setattr(index_keeper, "SILENCE_S", 0.5)
+    monkeypatch.setattr(index_keeper, "POLL_INTERVAL_S", 0.05)
+    monkeypatch.setattr(index_keeper, "SILENCE_LIMIT_S", 0.5)
     async with front(where) as one:
         await one.hears(state("ready"))
         [stopped] = indexers(where)

@@ -202,7 +202,7 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
         asked.append(None)
         return math.inf
 
-    monkeypatch.setattr(indexer, "since", since)
+    monkeypatch.setattr(indexer, "seconds_since_typing", since)
     for n in range(3 * reader_processes.BATCH_FILES):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     with (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract_file
 from lsp_harness.index.build.import_links import ImportLinks
 from lsp_harness.index.build.index_writer import IndexWriter
@@ -153,7 +153,7 @@ def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatc
     asked: list[str] = []
     read = ReaderPool.read
 
-    def noted(self: ReaderPool, wanted: list[tuple[Found, bytes]]):
+    def noted(self: ReaderPool, wanted: list[tuple[WorkspaceFile, bytes]]):
         asked.extend(found.path for found, _ in wanted)
         return read(self, wanted)
 
@@ -289,10 +289,10 @@ def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, 
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
     filling = IndexWriter(place.writer)
-    filling.write(extract_file(Found(path, 1, len(each)), each.encode()) for path, each in files.items())
+    filling.write(extract_file(WorkspaceFile(path, 1, len(each)), each.encode()) for path, each in files.items())
     filling.link_imports(ImportLinks(files))
     assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
-    filling.write([extract_file(Found("shop/Rate.cs", 2, len(text)), text.encode())])
+    filling.write([extract_file(WorkspaceFile("shop/Rate.cs", 2, len(text)), text.encode())])
     with closing(Reader(place.writer.path)) as reader:
         watched = Watched(files, reader)
         filling.link_imports(watched, ["shop/Rate.cs"])

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import Found, Left
+from lsp_harness.files.walk import SkippedFile, WorkspaceFile
 from lsp_harness.index.build import reader_processes
 from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
 from lsp_harness.index.build.reader_processes import ReaderPool, ReadResult
 
 
-def files(root: Path, count: int) -> list[tuple[Found, bytes]]:
+def files(root: Path, count: int) -> list[tuple[WorkspaceFile, bytes]]:
     for n in range(count):
         (root / f"{n}.py").write_text(f"def f{n}(): pass\n")
-    return [(Found(f"{n}.py", 1, 20), b"") for n in range(count)]
+    return [(WorkspaceFile(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
 def parsed(read: list[ReadResult]) -> set[str]:
@@ -44,14 +44,14 @@ def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: 
     [(one, _), gone] = files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(one, content_digest(b"def f0(): pass\n"))])) == [one]
-    assert list(pool.read([gone])) == [Left("1.py", "no such file or directory")]
+    assert list(pool.read([gone])) == [SkippedFile("1.py", "no such file or directory")]
 
 
 @pytest.mark.parametrize("how", ["crashes", "never ends"])
 def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
-    def breaks(found: Found, data: bytes) -> Extract:
+    def breaks(found: WorkspaceFile, data: bytes) -> Extract:
         while found.path == "7.py":
             if how == "crashes":
                 os.kill(os.getpid(), signal.SIGSEGV)
@@ -69,7 +69,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
 
 
 def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def buggy(found: Found, data: bytes) -> Extract:
+    def buggy(found: WorkspaceFile, data: bytes) -> Extract:
         if found.path == "1.py":
             raise RecursionError
         return extract_file(found, data)
@@ -81,7 +81,7 @@ def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Pa
 
 
 def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
-    [read] = pool.read([(Found("none.py", 1, 300_000_000), b"")])
+    [read] = pool.read([(WorkspaceFile("none.py", 1, 300_000_000), b"")])
     assert isinstance(read, Extract)
     assert read.skipped == "larger than 2000 kB"
 
@@ -131,8 +131,8 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
             task.set_exception(BrokenProcessPool())
 
     monkeypatch.setattr(multiprocessing, "active_children", lambda: [Stopped()])
-    monkeypatch.setattr(reader_processes, "LOOK_S", 0.01)
-    monkeypatch.setattr(reader_processes, "SILENCE_S", 0.05)
+    monkeypatch.setattr(reader_processes, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(reader_processes, "SILENCE_LIMIT_S", 0.05)
     made = ReaderPool(tmp_path)
 
     assert made._wait_for_any([task]) == {task}  # pyright: ignore[reportPrivateUsage]

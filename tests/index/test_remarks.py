@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import Found
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.file_extract import extract_file
 from tests.index.place import Indexed
 
@@ -32,7 +32,7 @@ SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    retu
     ],
 )
 def test_only_what_says_something_has_a_vector(name: str, text: str, expected: list[bool]):
-    found = extract_file(Found(name, 1, len(text)), text.encode())
+    found = extract_file(WorkspaceFile(name, 1, len(text)), text.encode())
     assert [bool(digest) for *_, digest in found.chunks] == expected
 
 

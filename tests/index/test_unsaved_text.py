@@ -34,7 +34,7 @@ FILES = {
 
 
 def opened(path: str, text: str) -> UnsavedText:
-    tree = parse(Document.of(f"file:///{path}", text))
+    tree = parse(Document.from_text(f"file:///{path}", text))
     assert tree
     return UnsavedText(tree.language.id, tree.data, *declared(tree.language, tree.data, tree.root))
 

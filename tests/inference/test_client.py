@@ -118,7 +118,7 @@ async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_sta
 ):
     starts = 0
     begun = asyncio.Event()
-    start = detached_process.start
+    start = detached_process.start_detached
 
     async def counted(*arguments: Any) -> dict[str, object]:
         nonlocal starts
@@ -126,7 +126,7 @@ async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_sta
         begun.set()
         return await start(*arguments)
 
-    monkeypatch.setattr(detached_process, "start", counted)
+    monkeypatch.setattr(detached_process, "start_detached", counted)
     typing = asyncio.create_task(answer(client))
     await begun.wait()
     typing.cancel()
@@ -165,14 +165,14 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
 ):
     damaged = home / "damaged.gguf"
     damaged.write_bytes(tiny_model.read_bytes()[:20_000])
-    clock, starts, start = [1000.0], [0], detached_process.start
+    clock, starts, start = [1000.0], [0], detached_process.start_detached
 
     async def counted(*arguments: Any) -> dict[str, object]:
         starts[0] += 1
         return await start(*arguments)
 
     monkeypatch.setattr(supervisor, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(detached_process, "start", counted)
+    monkeypatch.setattr(detached_process, "start_detached", counted)
     engine = Supervisor(replace(config, model=Model(str(damaged))))
 
     async def refused() -> str:
@@ -204,7 +204,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
     async def scripted(*_: object) -> dict[str, object]:
         return answers.pop(0)
 
-    monkeypatch.setattr(detached_process, "start", scripted)
+    monkeypatch.setattr(detached_process, "start_detached", scripted)
     engine = Supervisor(config)
     for expected in ("no", "no", None, "no"):
         clock[0] += 100
@@ -223,7 +223,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
     async def fails(*_: object) -> dict[str, object]:
         return {"error": "no"}
 
-    monkeypatch.setattr(detached_process, "start", fails)
+    monkeypatch.setattr(detached_process, "start_detached", fails)
     engine = Supervisor(config)
 
     results = await asyncio.gather(*(engine.ensure_running() for _ in range(3)), return_exceptions=True)

@@ -152,7 +152,7 @@ async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Pa
         process.kill()
         process.wait(30)
 
-        assert await opened.end(grace_s=5) == "terminated"
+        assert await opened.terminate(grace_s=5) == "terminated"
         opened.close()
         with pytest.raises(ProcessLookupError):
             OpenProcess(process.pid)

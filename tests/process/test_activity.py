@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from lsp_harness.process.activity import Activity, cpu_ticks, session
-from lsp_harness.process.line_output import lines
+from lsp_harness.process.activity import ProcessActivity, cpu_ticks, session_pids
+from lsp_harness.process.line_output import stream_lines
 from tests.support.stuck import gone, stop
 
 SPINS = "print(flush=True)\nwhile True: pass"
@@ -52,42 +52,42 @@ def waiting() -> Iterator[psutil.Popen]:
 
 def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psutil.Popen):
     clock = Clock()
-    activity = Activity(lambda: [spinning.pid], 100, clock=clock)
+    activity = ProcessActivity(lambda: [spinning.pid], 100, clock=clock)
     for _ in range(3):
         before = cpu_ticks(spinning.pid)
         while cpu_ticks(spinning.pid) == before:
             pass
         clock.now += 1000
-        assert not activity.stuck()
+        assert not activity.is_stuck()
     stop(spinning.pid)
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now += 99
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now += 1
-    assert activity.stuck()
-    activity.sign()
-    assert not activity.stuck()
+    assert activity.is_stuck()
+    activity.record_sign()
+    assert not activity.is_stuck()
 
 
 def test_nothing_is_expected_of_one_that_has_nothing_to_do(waiting: psutil.Popen):
     clock, idle = Clock(), True
-    activity = Activity(lambda: [waiting.pid], 100, lambda: idle, clock)
+    activity = ProcessActivity(lambda: [waiting.pid], 100, lambda: idle, clock)
     clock.now = 1000
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     idle = False
-    assert not activity.stuck()
+    assert not activity.is_stuck()
     clock.now = 1100
-    assert activity.stuck()
+    assert activity.is_stuck()
 
 
 def test_a_session_is_the_process_that_leads_it_and_what_it_started(waiting: psutil.Popen):
-    assert session(waiting.pid) == [waiting.pid]
+    assert session_pids(waiting.pid) == [waiting.pid]
     assert cpu_ticks(2**22 + 1) == 0
 
 
 async def test_a_process_that_is_stopped_is_ended_and_that_is_an_error():
     stops = "import os, signal; print(os.getpid(), flush=True); os.kill(os.getpid(), signal.SIGSTOP)"
-    said = lines([sys.executable, "-S", "-c", stops], look_s=0.01, silence_s=0.1)
+    said = stream_lines([sys.executable, "-S", "-c", stops], look_s=0.01, silence_s=0.1)
     pid = int(await anext(said))
 
     with pytest.raises(TimeoutError):

@@ -29,7 +29,7 @@ def python(script: str) -> list[str]:
 async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
     log = tmp_path / "log"
 
-    said = await detached_process.start(python(SAYS), {**os.environ, "WORD": "hello"}, log)
+    said = await detached_process.start_detached(python(SAYS), {**os.environ, "WORD": "hello"}, log)
 
     process = psutil.Process(int(str(said["pid"])))
     try:
@@ -51,14 +51,14 @@ async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
     ],
 )
 async def test_an_end_without_a_word_is_an_error(tmp_path: Path, script: str, error: str):
-    assert await detached_process.start(python(script), os.environ, tmp_path / "log") == {"error": error}
+    assert await detached_process.start_detached(python(script), os.environ, tmp_path / "log") == {"error": error}
 
 
 BEATS = """
 import json, sys
-from lsp_harness.process.detached_process import Beats
+from lsp_harness.process.detached_process import Heartbeat
 fd = int(sys.argv[sys.argv.index("--ready-fd") + 1])
-beats = Beats(fd)
+beats = Heartbeat(fd)
 open(sys.argv[1]).read()
 beats.stop()
 open(fd, "w").write(json.dumps({"ready": True}))
@@ -68,7 +68,7 @@ open(fd, "w").write(json.dumps({"ready": True}))
 async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    heard = detached_process._heard  # pyright: ignore[reportPrivateUsage]
+    heard = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
 
     async def opened(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
         # of a process that gave signs for a while
@@ -76,14 +76,14 @@ async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path,
         gate.write_text("go")
         return await heard(stream, silence_s)
 
-    monkeypatch.setattr(detached_process, "_heard", opened)
-    said = await detached_process.start([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
+    monkeypatch.setattr(detached_process, "_read_all", opened)
+    said = await detached_process.start_detached([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
     assert said == {"ready": True}
 
 
 async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
     stops = "import os, sys, signal; print(os.getpid(), file=sys.stderr); os.kill(os.getpid(), signal.SIGSTOP)"
-    said = await detached_process.start(python(stops), os.environ, tmp_path / "log", 1.0)
+    said = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
 
     assert said == {"error": "it gave no sign of life for 1 s while starting and was ended"}
     assert gone(int((tmp_path / "log").read_text()))
@@ -93,18 +93,18 @@ async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):
     before = set(os.listdir("/proc/self/fd"))
 
     with pytest.raises(FileNotFoundError):
-        await detached_process.start(["/no/such/program"], os.environ, tmp_path / "log")
+        await detached_process.start_detached(["/no/such/program"], os.environ, tmp_path / "log")
     assert set(os.listdir("/proc/self/fd")) == before
 
 
 async def test_a_log_that_has_grown_is_put_aside(tmp_path: Path):
     log, older = tmp_path / "a.log", tmp_path / "a.log.1"
-    log.write_text("x" * detached_process.LOG_BYTES)
-    await detached_process.start(python("import sys; sys.stderr.write('new')"), os.environ, log)
-    assert log.stat().st_size == detached_process.LOG_BYTES + 3
+    log.write_text("x" * detached_process.MAX_LOG_BYTES)
+    await detached_process.start_detached(python("import sys; sys.stderr.write('new')"), os.environ, log)
+    assert log.stat().st_size == detached_process.MAX_LOG_BYTES + 3
     assert not older.exists()
 
-    await detached_process.start(python("import sys; sys.stderr.write('next')"), os.environ, log)
+    await detached_process.start_detached(python("import sys; sys.stderr.write('next')"), os.environ, log)
 
     assert log.read_text() == "next"
     assert older.read_text().endswith("xnew")

@@ -8,11 +8,11 @@ from lsp_harness.process import openmp
 def test_the_users_own_spin_count_counts_and_the_policy_is_ours(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
-    ours = openmp.environment()
+    ours = openmp.openmp_environment()
     monkeypatch.setenv("GOMP_SPINCOUNT", "7")
-    theirs = openmp.environment()
+    theirs = openmp.openmp_environment()
 
     assert [(it["OMP_WAIT_POLICY"], it["GOMP_SPINCOUNT"]) for it in (ours, theirs)] == [
-        ("passive", str(openmp.SPINS)),
+        ("passive", str(openmp.SPIN_COUNT)),
         ("passive", "7"),
     ]

@@ -54,13 +54,13 @@ async def gone(processes: list[psutil.Process]) -> None:
 async def test_text_in_text_out():
     script = "import sys; text = sys.stdin.read(); print(text.upper()); print(len(text), file=sys.stderr); sys.exit(3)"
 
-    ran = await tool_run.run([sys.executable, "-c", script], stdin=b"a" * 300_000)
+    ran = await tool_run.run_tool([sys.executable, "-c", script], stdin=b"a" * 300_000)
 
     assert ran == (3, b"A" * 300_000 + b"\n", b"300000\n")
 
 
 async def test_a_tool_need_not_read(tmp_path: Path):
-    ran = await tool_run.run(
+    ran = await tool_run.run_tool(
         [sys.executable, "-c", "import os; print(os.getcwd())"], stdin=b"a" * 300_000, cwd=tmp_path
     )
 
@@ -68,18 +68,18 @@ async def test_a_tool_need_not_read(tmp_path: Path):
 
 
 async def test_a_tool_gives_way_to_the_engine():
-    ran = await tool_run.run([sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"])
+    ran = await tool_run.run_tool([sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"])
 
-    assert ran.out == f"{os.nice(0) + 5} True\n".encode()
+    assert ran.stdout == f"{os.nice(0) + 5} True\n".encode()
 
 
 async def test_a_tool_that_is_not_there():
     with pytest.raises(FileNotFoundError):
-        await tool_run.run(["/no/such/tool"])
+        await tool_run.run_tool(["/no/such/tool"])
 
 
 async def test_too_slow_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run(family(pipe), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1))
     processes = await pids(pipe)
 
     assert await running == (None, b"", b"")
@@ -87,7 +87,7 @@ async def test_too_slow_the_whole_family_is_killed(pipe: Path):
 
 
 async def test_cancelled_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run(family(pipe), timeout=1000))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1000))
     processes = await pids(pipe)
     running.cancel()
     await asyncio.wait({running})
@@ -97,11 +97,11 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
 
 
 async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
-    running = asyncio.create_task(tool_run.run(family(pipe, then="exit 0"), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe, then="exit 0"), limit_s=1))
     processes = await pids(pipe)
 
     # it holds the pipes, so the tool has not ended before the time did
-    assert (await running).code is None
+    assert (await running).exit_code is None
     await gone(processes)
 
 
@@ -109,19 +109,19 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
     quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
     script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
 
-    ran = await tool_run.run([sys.executable, "-c", script], timeout=1000)
+    ran = await tool_run.run_tool([sys.executable, "-c", script], limit_s=1000)
 
-    assert ran.code == 0
+    assert ran.exit_code == 0
     with suppress(psutil.NoSuchProcess):
-        await gone([psutil.Process(int(ran.out))])
+        await gone([psutil.Process(int(ran.stdout))])
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
-    running = asyncio.create_task(tool_run.run(family(pipe, start="setsid sleep 1000"), timeout=1))
+    running = asyncio.create_task(tool_run.run_tool(family(pipe, start="setsid sleep 1000"), limit_s=1))
     parent, child = await pids(pipe)
     escaped.append(child)
 
-    assert (await running).code is None
+    assert (await running).exit_code is None
     await gone([parent])
     assert child.is_running()
 
@@ -129,6 +129,6 @@ async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, e
 def test_tools_beside_our_interpreter_come_first(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/bin:/usr/bin")
 
-    assert tool_run.find("ruff") == str(Path(sys.executable).with_name("ruff"))
-    assert tool_run.find("sh") in ("/bin/sh", "/usr/bin/sh")
-    assert tool_run.find("no-such-tool") is None
+    assert tool_run.find_tool("ruff") == str(Path(sys.executable).with_name("ruff"))
+    assert tool_run.find_tool("sh") in ("/bin/sh", "/usr/bin/sh")
+    assert tool_run.find_tool("no-such-tool") is None

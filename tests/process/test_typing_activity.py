@@ -19,22 +19,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_has_typed():
-    assert typing_activity.since() == math.inf
+    assert typing_activity.seconds_since_typing() == math.inf
 
 
 def test_a_key_is_known_to_other_processes():
-    typing_activity.pressed()
-    asked = "from lsp_harness.process.typing_activity import since; print(since())"
+    typing_activity.record_typing()
+    asked = "from lsp_harness.process.typing_activity import seconds_since_typing; print(seconds_since_typing())"
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
     assert 0 <= float(told) < math.inf
 
 
 @pytest.mark.parametrize(("ago", "seconds"), [(3600, 3600), (-3600, math.inf)])
 def test_how_long_ago_it_was(ago: float, seconds: float):
-    typing_activity.pressed()
+    typing_activity.record_typing()
     at = time.time() - ago
-    os.utime(paths.runtime_folder() / typing_activity.NAME, (at, at))
-    assert typing_activity.since() == pytest.approx(seconds, abs=600)
+    os.utime(paths.runtime_folder() / typing_activity.FILE_NAME, (at, at))
+    assert typing_activity.seconds_since_typing() == pytest.approx(seconds, abs=600)
 
 
 def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -42,5 +42,5 @@ def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyP
     # the folder that is used instead cannot be made either
     (file := tmp_path / "file").touch()
     monkeypatch.setenv("TMPDIR", str(file))
-    typing_activity.pressed()
-    assert typing_activity.since() == math.inf
+    typing_activity.record_typing()
+    assert typing_activity.seconds_since_typing() == math.inf

@@ -10,7 +10,7 @@ from tests.server.conftest import Spawn
 
 
 async def test_what_was_said_before_there_was_a_client_is_told_and_what_a_thread_says() -> None:
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     told: list[str] = []
     heard = asyncio.Event()
 

@@ -40,7 +40,7 @@ def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
     text: str, sent: list[tuple[int | None, list[dict[str, Any]]]], encoding: Encoding
 ) -> None:
     documents, uri = OpenDocuments(), "file:///a.py"
-    documents.open(Document.of(uri, text, version=1))
+    documents.open(Document.from_text(uri, text, version=1))
     last = 1
     for version, changes in sent:
         params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes}
@@ -50,7 +50,7 @@ def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
         for change in changes:
             text = changed(text, change, encoding)
         now = documents.get(uri).text
-        assert now == Document.of(uri, text, version=now.version)
-        assert list(now.starts) == list(Document.of(uri, text).starts)
+        assert now == Document.from_text(uri, text, version=now.version)
+        assert list(now.line_starts) == list(Document.from_text(uri, text).line_starts)
         assert now.version == number > last if changes else now.version == last
         last = now.version

@@ -40,7 +40,7 @@ class EngineProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=openmp.environment(),
+                env=openmp.openmp_environment(),
             )
         os.close(writer)
         with open(reader, "rb") as pipe:

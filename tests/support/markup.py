@@ -65,7 +65,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
     for piece in rest:
         marks.append(len(encode(plain)))
         plain += piece
-    document = Document.of(uri, plain, language=LANGUAGES.get(path.suffix, ""), version=version)
+    document = Document.from_text(uri, plain, language=LANGUAGES.get(path.suffix, ""), version=version)
     return Source(document, tuple(marks), findings)
 
 

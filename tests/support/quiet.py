@@ -83,14 +83,16 @@ class Scenario:
         found: list[tuple[Document, int]] = []
         for version, text in enumerate(self.texts, 1):
             before, after = text.split(MARK)
-            found.append((Document.of(f"file:///w/{self.path}", before + after, version=version), len(encode(before))))
+            found.append(
+                (Document.from_text(f"file:///w/{self.path}", before + after, version=version), len(encode(before)))
+            )
         return found
 
 
 def _before(document: Document, offset: int) -> Document:
     """The text without the character before the cursor."""
     start = offset - len(encode(decode(document.data[:offset])[-1]))
-    return document.edited(Edit(start, offset, b""), 0)
+    return document.apply_edit(Edit(start, offset, b""), 0)
 
 
 def read(path: Path) -> list[Scenario]:

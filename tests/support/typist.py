@@ -131,7 +131,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
     rhythm = TypingRhythm(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
     completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)), rhythm)
-    document = Document.of("file:///a.py", head, version=0)
+    document = Document.from_text("file:///a.py", head, version=0)
     asked: asyncio.Task[None] | None = None
 
     async def ask(number: int, document: Document, offset: int, began: float) -> None:
@@ -148,7 +148,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
     for number, (key, pause) in enumerate(zip(text, pauses, strict=True)):
         await asyncio.sleep(pause)
         edit = Edit(len(document.data), len(document.data), encode(key))
-        before, document = document, document.edited(edit, number + 1)
+        before, document = document, document.apply_edit(edit, number + 1)
         if asked:
             asked.cancel()
         completer.opened(document).history.add(before, edit, document)

@@ -23,7 +23,7 @@ class Source(NamedTuple):
 
 def tree_of(path: str, text: str) -> SyntaxTree:
     """The tree of a text, its language by the path, whatever it costs."""
-    document, language = Document.of(f"file:///{path}", text), language_for("", path)
+    document, language = Document.from_text(f"file:///{path}", text), language_for("", path)
     assert language is not None
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 

@@ -66,7 +66,7 @@ def edits(source: str, document: Document, rng: random.Random) -> tuple[Edit, Do
             first, last = sorted((rng.randrange(len(source)), rng.randrange(len(source))))
             start, end, new = at, at, source[first:last]
     edit = Edit(len(text[:start].encode()), len(text[:end].encode()), new.encode())
-    return edit, document.edited(edit, document.version + 1)
+    return edit, document.apply_edit(edit, document.version + 1)
 
 
 class Run:
@@ -78,7 +78,7 @@ class Run:
         self._begin()
 
     def _begin(self) -> None:
-        self.tree = _tree(Document.of(f"file:///{self.name}", self.source))
+        self.tree = _tree(Document.from_text(f"file:///{self.name}", self.source))
         self._kept, self._undone = Declarations(self.tree), list[Edit]()
 
     def step(self) -> Edit:
@@ -89,7 +89,7 @@ class Run:
             document = self.tree.document
         if self._undone and self._rng.random() < 0.3:
             edit = self._undone.pop()
-            after = document.edited(edit, document.version + 1)
+            after = document.apply_edit(edit, document.version + 1)
         else:
             edit, after = edits(self.source, document, self._rng)
             self._undone.append(Edit(edit.start, edit.start + len(edit.new), document.data[edit.start : edit.end]))

@@ -96,7 +96,7 @@ def compared(text: str) -> str:
         ast.parse(data)
     except (SyntaxError, ValueError):
         return "wrong"
-    tree = parse(Document.of("file:///a.py", data))
+    tree = parse(Document.from_text("file:///a.py", data))
     if tree is None or tree.root.has_error:
         return "wrong"
     return "same" if told == declared(tree.language, data, tree.root) else "other"

@@ -9,7 +9,7 @@ from lsp_harness.syntax.languages import Language, called
 from lsp_harness.syntax.names.calls import parameters_in
 from lsp_harness.syntax.parse_budget import LARGEST_TEXT, Allowance, Budget, TooCostly
 from lsp_harness.syntax.recovery import recovery
-from lsp_harness.syntax.recovery.error_lines import Pieces
+from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
 from lsp_harness.syntax.tree import SyntaxTree, parse, root_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -24,7 +24,7 @@ def language(name: str) -> Language:
 
 
 def tree_of(name: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=name))
+    tree = parse(Document.from_text("x", text, language=name))
     assert tree is not None
     return tree
 
@@ -103,9 +103,9 @@ def test_an_edit_is_parsed_within_the_allowance_too():
 def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
     lines = [b"x = 1"] * 100 + [b"return )"]
     going = [False] * len(lines)
-    assert Pieces(language("python"), lines, going).broken(0, len(lines)) == [100]
+    assert BrokenLineSearch(language("python"), lines, going).find_lines(0, len(lines)) == [100]
     clock = Clock()
-    assert Pieces(language("python"), lines, going, Allowance(20.0, clock)).broken(0, len(lines)) == []
+    assert BrokenLineSearch(language("python"), lines, going, Allowance(20.0, clock)).find_lines(0, len(lines)) == []
     assert clock.looks < 60
 
 
@@ -118,11 +118,11 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
         return splice(self, edit, allowance)
 
     monkeypatch.setattr(SyntaxTree, "splice", recorded)
-    assert recovery.recoveries(tree, 0, 0)
+    assert recovery.find_recoveries(tree, 0, 0)
     assert len(used) > 1
     assert len({id(one) for one in used}) == 1
-    monkeypatch.setattr(recovery, "PARSE_S", 0.0)
-    assert recovery.recoveries(tree, 0, 0) == []
+    monkeypatch.setattr(recovery, "PARSE_TIME_S", 0.0)
+    assert recovery.find_recoveries(tree, 0, 0) == []
 
 
 def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
@@ -135,7 +135,7 @@ def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest
         return splice(self, edit, allowance)
 
     monkeypatch.setattr(SyntaxTree, "splice", costly_first)
-    assert recovery.recoveries(tree, 0, 0)
+    assert recovery.find_recoveries(tree, 0, 0)
 
 
 def test_parameters_of_a_declaration_that_costs_too_much_are_not_known():

@@ -72,7 +72,7 @@ def test_what_it_declares_follows_its_edits(source: Source):
     kept = Declarations(source.tree)
     list(kept.of(source.tree))
     edit = Edit(source.start, source.start, b"2")
-    after = source.tree.document.edited(edit, 2)
+    after = source.tree.document.apply_edit(edit, 2)
     tree = source.tree.edited(source.tree.document, edit, after)
     assert tree is not None
     kept.edited(source.tree.document, edit, after)

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.syntax.error_regions import Region, guilty
 from lsp_harness.syntax.unfinished_code import adds_error
-from lsp_harness.text.edit import Edit, between, differences
+from lsp_harness.text.edit import Edit, differences, line_edits
 from tests.syntax.markup import tree_of
 
 MANY = 20_000
@@ -71,10 +71,10 @@ def test_an_edit_between_conflict_markers_is_judged():
 def test_texts_of_many_equal_lines_are_compared():
     lines = b"    0,\n" * MANY
     old, new = b"a\n" + lines + b"b\n" + lines + b"c\n", b"a\n" + lines + b"B\n" + lines + b"c\n"
-    [edit] = between(old, new)
+    [edit] = line_edits(old, new)
     assert edit == Edit(2 + len(lines), 4 + len(lines), b"B\n")
     two = b"A\n" + lines + b"b\n" + lines + b"C\n"
-    assert between(old, two) == [Edit(0, len(old), two)]
+    assert line_edits(old, two) == [Edit(0, len(old), two)]
 
 
 def test_what_differs_is_told_run_by_run():

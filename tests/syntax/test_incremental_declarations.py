@@ -42,7 +42,7 @@ CLASS = "class Many(Base):\n    FIELD = 1\n" + "".join(METHOD.format(n=n) for n 
 def typed(tree: SyntaxTree, kept: Declarations, at: int, text: str) -> Iterator[SyntaxTree]:
     for byte in text.encode():
         before, edit = tree.document, Edit(at, at, bytes((byte,)))
-        after = before.edited(edit, before.version + 1)
+        after = before.apply_edit(edit, before.version + 1)
         edited = tree.edited(before, edit, after)
         assert edited is not None
         tree = edited
@@ -105,9 +105,9 @@ def test_what_was_answered_stays_when_the_text_goes_on():
 def test_an_edit_of_another_text_is_no_harm():
     tree = tree_of("a.py", "def one(): ...\n")
     kept = Declarations(tree)
-    other = Document.of("file:///a.py", "def two(): ...\n")
+    other = Document.from_text("file:///a.py", "def two(): ...\n")
     edit = Edit(0, 0, b"\n")
-    after = other.edited(edit, 1)
+    after = other.apply_edit(edit, 1)
     kept.edited(other, edit, after)
     edited = tree.edited(other, edit, after)
     assert edited is not None

@@ -52,14 +52,14 @@ def test_the_language_id_counts_before_the_name(language_id: str, path: str, exp
 @pytest.mark.usefixtures("_no_network")
 def test_every_grammar_is_installed_and_loaded_once(language: Language):
     assert grammar(language) is grammar(language)
-    assert parse(Document.of("file:///x", "", language=language.id)) is not None
+    assert parse(Document.from_text("file:///x", "", language=language.id)) is not None
 
 
 @pytest.mark.usefixtures("_no_network")
 def test_a_language_only_the_pack_knows_is_not_downloaded():
     languages._from_pack.cache_clear()
     assert language_for("kotlin", "Main.kt") is None
-    assert parse(Document.of("file:///Main.kt", "fun main() {}", language="kotlin")) is None
+    assert parse(Document.from_text("file:///Main.kt", "fun main() {}", language="kotlin")) is None
 
 
 def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.MonkeyPatch):
@@ -72,7 +72,7 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
     languages._from_pack.cache_clear()
     grammar.cache_clear()
     try:
-        tree = parse(Document.of("file:///Main.kt", "x = 1"))
+        tree = parse(Document.from_text("file:///Main.kt", "x = 1"))
         assert tree is not None
         assert tree.language.id == "kotlin"
         assert tree.root.type == "module"
@@ -82,6 +82,6 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
 
 
 def test_what_is_binary_or_too_large_is_not_parsed():
-    assert parse(Document.of("file:///a.py", b"x\0y")) is None
-    assert parse(Document.of("file:///a.py", b"#" * (LIMIT + 1))) is None
-    assert parse(Document.of("file:///a.py", b"#" * LIMIT)) is not None
+    assert parse(Document.from_text("file:///a.py", b"x\0y")) is None
+    assert parse(Document.from_text("file:///a.py", b"#" * (LIMIT + 1))) is None
+    assert parse(Document.from_text("file:///a.py", b"#" * LIMIT)) is not None

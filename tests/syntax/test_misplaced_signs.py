@@ -2,13 +2,13 @@
 
 import pytest
 
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_removal, misplaced_sign
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 
 
 def tree_of(language: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=language))
+    tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
 
@@ -17,7 +17,7 @@ def said(language: str, text: str, *, replaced: bool = False) -> str:
     """What is wrong with the sign between `<|` and `|>`."""
     start = text.index("<|")
     tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
-    return misplaced_sign(tree, start, text.index("|>") - 2, replaced=replaced)
+    return describe_misplaced_sign(tree, start, text.index("|>") - 2, is_replacement=replaced)
 
 
 MISPLACED = [
@@ -38,11 +38,11 @@ MISPLACED = [
     ("javascript", "f(this.n.length);\nthis.n.length <|=|> 1;\n", "used before"),
     ("csharp", "class A\n{\n    bool F(int n) { return (n <|=>|> 10); }\n}\n", "another operator"),
     # a bracket is missing
-    ("csharp", "class A\n{\n    void Okint <|(|>n) { }\n}\n", "a blank parts"),
+    ("csharp", "class A\n{\n    void Okint <|(|>n) { }\n}\n", "a blank between"),
     ("javascript", "function main(a) {}\nmainprocess.argv<|(|>);\n", "two words"),
     ("cpp", "struct A { void addconst <|(|>B& b) { } };\n", "two words"),
-    ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "goes on behind it"),
-    ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "goes on behind it"),
+    ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "continues after it"),
+    ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "continues after it"),
     ("ruby", "days = [1]\nx = <|[|>days0]\n", "two words"),
     ("python", "def level<|(|>n):\n    return n\n", ""),
     ("python", "def leveln<|(|>):\n    return n\n", "two words"),
@@ -58,7 +58,7 @@ MISPLACED = [
     ("rust", "fn f() {\n    let mmut<|:|> count = 0;\n}\n", "misspelt keyword"),
     ("javascript", "function f(a) {\n  return return <|=>|> a;\n}\n", "keyword"),
     ("java", "import <|.|> java.util.List;\n", "keyword"),
-    ("rust", "Counter {\n    n: 1,\n}<|;|>\n", "outside of a function"),
+    ("rust", "Counter {\n    n: 1,\n}<|;|>\n", "outside a function"),
     ("rust", "fn f() {\n    totl <|=|> 3;\n}\n", "declared nowhere"),
     ("python", "importing<|:|> sys\n", "nothing is declared"),
     ("javascript", "function f() {\n  total<|:|> g();\n}\n", "label"),
@@ -118,7 +118,7 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
     ("language", "text", "reason"),
     [
         ("python", "if a <|==|> 2:\n    pass\n", ""),
-        ("php", "<?php\n$a = ['x' <|==|> 4];\n", "nothing is decided"),
+        ("php", "<?php\n$a = ['x' <|==|> 4];\n", "no condition is needed"),
         ("php", "<?php\n$a = ['x' <|=>|> 4];\n", ""),
         ("typescript", "export const a <|:|> { b: 'x' };\n", "no object"),
     ],
@@ -150,14 +150,14 @@ def test_a_token_without_which_the_text_parses_and_means_nothing(
         ":": text.find("kind ") + 4,
         "]": text.rfind(";"),
     }.get(token, 0)
-    assert misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
+    assert is_misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
 
 
 def test_what_is_returned_stays_behind_its_keyword() -> None:
     text = "function A() {\n  return \n    b;\n}\n"
-    assert misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"
-    assert not misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert not is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_what_is_returned_stays_behind_its_keyword() -> None:
 )
 def test_a_closing_bracket_stays_where_the_opening_one_may_be_missing(language: str, text: str, hidden: bool) -> None:
     place = len(text.rstrip("\n}"))
-    assert misplaced_removal(tree_of(language, text), b")", place) is hidden
+    assert is_misplaced_removal(tree_of(language, text), b")", place) is hidden

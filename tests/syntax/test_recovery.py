@@ -3,10 +3,10 @@
 import pytest
 
 from lsp_harness.syntax.lexemes import lexemes
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.edits.block_word_edits import one_slip
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edits.block_word_edits import is_one_slip
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, costs, recoveries
+from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, compute_costs, find_recoveries
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
@@ -15,7 +15,7 @@ AMBIGUOUS = 0.3
 
 
 def tree_of(language: str, text: str) -> SyntaxTree:
-    tree = parse(Document.of("x", text, language=language))
+    tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
 
@@ -23,7 +23,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 def mended(language: str, text: str, limits: TrialLimits | None = None) -> list[tuple[str, Recovery]]:
     """The texts that the edits make, the likeliest first."""
     tree = tree_of(language, text)
-    found = recoveries(tree, 0, 0, limits)
+    found = find_recoveries(tree, 0, 0, limits)
     return [(apply(tree.data, [one.edit]).decode(), one) for one in found]
 
 
@@ -195,7 +195,7 @@ def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: st
 
 def test_no_edit_is_chosen_among_some_of_them_only() -> None:
     ticks = iter(range(100))
-    assert mended("python", "x = [1, 2 3]\n", TrialLimits(seconds=1.0, clock=lambda: float(next(ticks)))) == []
+    assert mended("python", "x = [1, 2 3]\n", TrialLimits(time_s=1.0, clock=lambda: float(next(ticks)))) == []
 
 
 @pytest.mark.parametrize(
@@ -267,20 +267,20 @@ def test_a_text_without_a_fault_has_no_repair() -> None:
 
 def test_trials_end_when_the_time_is_over() -> None:
     ticks = iter(range(1000))
-    limits = TrialLimits(seconds=3.0, clock=lambda: float(next(ticks)))
+    limits = TrialLimits(time_s=3.0, clock=lambda: float(next(ticks)))
     text = "x = (a + b * c\ny = 2\n"
     assert len(mended("python", text, limits)) <= 3 < next(ticks) + 1
-    assert mended("python", text, TrialLimits(tries=0)) == []
+    assert mended("python", text, TrialLimits(max_trials=0)) == []
 
 
 def test_costs_tell_sure_from_doubtful() -> None:
-    sure, other = costs([0.0, 6.0], 20.0)
+    sure, other = compute_costs([0.0, 6.0], 20.0)
     assert sure == 1.0
     assert other - sure > 1.0
-    first, second = costs([0.0, 1.0], 20.0)
+    first, second = compute_costs([0.0, 1.0], 20.0)
     assert second - first < AMBIGUOUS
-    assert costs([0.0], 1.0)[0] > 1.0 + AMBIGUOUS
-    assert costs([], 0.0) == []
+    assert compute_costs([0.0], 1.0)[0] > 1.0 + AMBIGUOUS
+    assert compute_costs([], 0.0) == []
 
 
 def test_an_edit_less_likely_than_none_is_not_given() -> None:
@@ -293,11 +293,11 @@ def test_what_the_parser_skipped_is_read_all_the_same() -> None:
 
 
 def test_one_slip_is_one_letter() -> None:
-    assert all(one_slip(word, b"return") for word in (b"retrun", b"retur", b"returnn", b"retarn", b"eturn"))
-    assert not any(one_slip(word, b"return") for word in (b"return", b"rertun", b"retn", b"tern"))
+    assert all(is_one_slip(word, b"return") for word in (b"retrun", b"retur", b"returnn", b"retarn", b"eturn"))
+    assert not any(is_one_slip(word, b"return") for word in (b"return", b"rertun", b"retn", b"tern"))
 
 
 def test_no_two_trials_give_the_same_text() -> None:
     tree = tree_of("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
-    made = [apply(tree.data, [trial.edit]) for trial in trials(Scene(tree, 0, 0))]
+    made = [apply(tree.data, [trial.edit]) for trial in trials(BrokenText(tree, 0, 0))]
     assert len(made) == len(set(made))

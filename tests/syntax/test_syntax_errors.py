@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from lsp_harness.syntax.syntax_errors import faults, new_faults, python_fault
-from lsp_harness.text.edit import Edit, between
+from lsp_harness.text.edit import Edit, line_edits
 from tests.syntax.markup import tree_of
 
 
@@ -100,7 +100,7 @@ def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
 )
 def test_only_new_faults_are_blamed(path: str, before: str, after: str, expected: list[str]):
     old, new = tree_of(path, before), tree_of(path, after)
-    edits = between(old.data, new.data)
+    edits = line_edits(old.data, new.data)
     assert [f.message for f in new_faults(old, new, edits)] == expected
     # the same, said as one edit of everything
     assert [f.message for f in new_faults(old, new, [Edit(0, len(old.data), new.data)])] == expected

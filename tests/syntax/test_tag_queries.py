@@ -36,7 +36,7 @@ SHAPES = """
 
 
 def tree_of(language: Language, text: str) -> SyntaxTree:
-    document = Document.of(f"file:///a.{language.id}", dedent(text).lstrip())
+    document = Document.from_text(f"file:///a.{language.id}", dedent(text).lstrip())
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
@@ -115,7 +115,7 @@ def test_an_open_text_is_followed():
         (0, 0, "#\n"),
     ):
         edit = Edit(start, end, text.encode())
-        after = Document.of(before.uri, apply(before.data, [edit]))
+        after = Document.from_text(before.uri, apply(before.data, [edit]))
         following.edited(before, edit, after)
         tree = SyntaxTree(RUBY, after, Parser(grammar(RUBY)).parse(after.data))
         assert list(following.of(tree)) == declared(RUBY, tree.data, tree.root)[0]

@@ -31,10 +31,10 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
         text = before.text
         start, end = at % (len(text) + 1), min(len(text), at % (len(text) + 1) + size)
         edit = Edit(len(text[:start].encode()), len(text[:end].encode()), "".join(pieces).encode())
-        edited = tree.edited(before, edit, before.edited(edit, before.version + 1))
+        edited = tree.edited(before, edit, before.apply_edit(edit, before.version + 1))
         assert edited is not None
         tree = edited
-    whole = parse(Document.of(tree.document.uri, tree.data))
+    whole = parse(Document.from_text(tree.document.uri, tree.data))
     assert whole is not None
     assert tree.root.end_byte == whole.root.end_byte
     # Where the parser gives up depends on the nodes it could reuse (about one in two hundred broken texts), whether it
@@ -56,9 +56,9 @@ def test_the_tree_before_an_edit_stays_as_it_was():
 
 def test_an_edit_of_another_text_is_parsed_from_scratch():
     tree = tree_of("a.py", "x = 1\n")
-    other = Document.of("file:///a.py", "def f():\n    return 2\n")
+    other = Document.from_text("file:///a.py", "def f():\n    return 2\n")
     edit = Edit(0, 0, b"y = 1\n")
-    after = tree.edited(other, edit, other.edited(edit, 1))
+    after = tree.edited(other, edit, other.apply_edit(edit, 1))
     assert isinstance(after, SyntaxTree)
     assert [node.type for node in after.root.children] == ["expression_statement", "function_definition"]
 

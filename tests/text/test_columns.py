@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from lsp_harness.text import columns
-from lsp_harness.text.columns import LONG, Columns
+from lsp_harness.text.columns import LONG_LINE_BYTES, ColumnIndex
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column
@@ -24,7 +24,7 @@ def borders(line: bytes) -> list[int]:
     return [n for n in range(len(line) + 1) if n == len(line) or line[n] & 0xC0 != 0x80]
 
 
-def check(index: Columns | None, line: bytes, encoding: Encoding, rng: random.Random) -> None:
+def check(index: ColumnIndex | None, line: bytes, encoding: Encoding, rng: random.Random) -> None:
     assert index is not None
     assert index.size == len(line)
     places = borders(line)
@@ -44,7 +44,7 @@ def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: i
     rng = random.Random(seed)
     for count in (1, 700, 2_100):
         line = line_of(rng, count)
-        check(Columns.of(line, encoding), line, encoding, rng)
+        check(ColumnIndex.from_line(line, encoding), line, encoding, rng)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -52,47 +52,47 @@ def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: i
 def test_an_edited_index_is_that_of_the_edited_line(encoding: Encoding, seed: int):
     rng = random.Random(seed)
     line = line_of(rng, 2_000)
-    index = Columns.of(line, encoding)
+    index = ColumnIndex.from_line(line, encoding)
     for _ in range(20):
         start, end = sorted(rng.choices(borders(line), k=2))
         end = rng.choice((start, end))
         new = line_of(rng, rng.choice((0, 1, 3, 900)))
         after = line[:start] + new + line[end:]
         assert index is not None
-        index = index.edited(Edit(start, end, new), after)
+        index = index.apply_edit(Edit(start, end, new), after)
         line = after
         check(index, line, encoding, rng)
 
 
 def test_what_is_no_utf8_has_no_index():
-    assert Columns.of(b"\xff" * 10, "utf-16") is None
-    index = Columns.of(b"a" * 5_000, "utf-16")
+    assert ColumnIndex.from_line(b"\xff" * 10, "utf-16") is None
+    index = ColumnIndex.from_line(b"a" * 5_000, "utf-16")
     assert index is not None
-    assert index.edited(Edit(3, 3, b"\xff"), b"aaa\xff" + b"a" * 4_997) is None
+    assert index.apply_edit(Edit(3, 3, b"\xff"), b"aaa\xff" + b"a" * 4_997) is None
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 def test_a_document_counts_a_long_line_once(encoding: Encoding, monkeypatch: pytest.MonkeyPatch):
-    line = ("ab😀é" * LONG).encode()
-    document = Document.of("file:///a.txt", b"first\n" + line + b"\nlast\n")
+    line = ("ab😀é" * LONG_LINE_BYTES).encode()
+    document = Document.from_text("file:///a.txt", b"first\n" + line + b"\nlast\n")
     counted: list[int] = []
-    units = columns.units
+    units = columns.count_units
 
     def counting(text: str, encoding: Encoding) -> int:
         counted.append(len(text.encode("utf-8", "surrogatepass")))
         return units(text, encoding)
 
-    monkeypatch.setattr(columns, "units", counting)
+    monkeypatch.setattr(columns, "count_units", counting)
     last = column(line, len(line), encoding)
     offset = document.offset(Position(1, last), encoding)
     assert offset == document.offset(Position(1, last), encoding) == len(b"first\n") + len(line)
     assert sum(counted) == len(line)
     counted.clear()
     for _ in range(5):
-        document = document.edited(Edit(offset - 8, offset - 8, "é".encode()), document.version + 1)
+        document = document.apply_edit(Edit(offset - 8, offset - 8, "é".encode()), document.version + 1)
         line = document.line(1)
         at = document.offset(Position(1, last), encoding)
         assert at == len(b"first\n") + byte_column(line, last, encoding)
         assert document.position(at, encoding) == Position(1, column(line, at - len(b"first\n"), encoding))
     # each edit counts the blocks that it touches, not the line
-    assert sum(counted) < 5 * 4 * columns.BLOCK + 100 < len(line) * 5
+    assert sum(counted) < 5 * 4 * columns.BLOCK_BYTES + 100 < len(line) * 5

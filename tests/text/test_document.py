@@ -14,7 +14,7 @@ many = settings(max_examples=80, deadline=None)
 
 
 def document(text: str) -> Document:
-    return Document.of("file:///a.py", text, language="python", version=1)
+    return Document.from_text("file:///a.py", text, language="python", version=1)
 
 
 @many
@@ -29,9 +29,9 @@ def test_encoding_loses_nothing(text: str) -> None:
 def test_lines_end_at_r_n_and_rn_and_at_nothing_else(text: str) -> None:
     doc = document(text)
     expected = reference.lines(text)
-    assert len(doc.starts) == len(expected)
+    assert len(doc.line_starts) == len(expected)
     assert [doc.line(n) for n in range(len(expected))] == [encode(reference.bare(line)) for line in expected]
-    assert list(doc.starts) == [reference.size("".join(expected[:n])) for n in range(len(expected))]
+    assert list(doc.line_starts) == [reference.size("".join(expected[:n])) for n in range(len(expected))]
 
 
 @many
@@ -72,9 +72,9 @@ def test_positions_go_up_with_offsets_also_inside_of_characters(text: str, encod
 def test_bytes_that_are_no_text_never_lead_out_of_the_line(
     data: bytes, encoding: Encoding, line: int, character: int
 ) -> None:
-    doc = Document.of("file:///a.py", data)
+    doc = Document.from_text("file:///a.py", data)
     offset = doc.offset(Position(line, character), encoding)
-    if line < len(doc.starts):
+    if line < len(doc.line_starts):
         start, end = doc.line_span(line)
         assert start <= offset <= end
         assert doc.offset(doc.position(offset, encoding), encoding) == offset
@@ -109,10 +109,10 @@ def test_a_chain_of_client_edits_gives_what_the_reference_gives(
         a, b = min(a, b), max(a, b)
         one = doc.offset(Position(line, character), encoding)
         other = doc.offset(Position(end_line, end_character), encoding)
-        doc = doc.edited(Edit(min(one, other), max(one, other), encode(new)), version)
+        doc = doc.apply_edit(Edit(min(one, other), max(one, other), encode(new)), version)
         text = text[:a] + new + text[b:]
-        assert doc == document(text).edited(Edit(0, 0, b""), version)
-        assert list(doc.starts) == line_starts(doc.data)
+        assert doc == document(text).apply_edit(Edit(0, 0, b""), version)
+        assert list(doc.line_starts) == line_starts(doc.data)
 
 
 @many
@@ -121,8 +121,8 @@ def test_the_line_index_is_right_wherever_a_crlf_is_joined_or_split(text: bytes,
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     new = data.draw(st.sampled_from([b"", b"\r", b"\n", b"\r\n", b"\n\r", b"a"]))
-    doc = Document.of("file:///a", text).edited(Edit(start, end, new), 2)
-    assert list(doc.starts) == line_starts(doc.data) == list(Document.of("file:///a", doc.data).starts)
+    doc = Document.from_text("file:///a", text).apply_edit(Edit(start, end, new), 2)
+    assert list(doc.line_starts) == line_starts(doc.data) == list(Document.from_text("file:///a", doc.data).line_starts)
 
 
 @many
@@ -131,15 +131,15 @@ def test_the_line_of_an_offset_is_the_line_it_lies_in(text: str) -> None:
     doc = document(text)
     for offset in range(len(doc.data) + 1):
         line = doc.line_of(offset)
-        following = doc.starts[line + 1] if line + 1 < len(doc.starts) else len(doc.data) + 1
-        assert doc.starts[line] <= offset < following
+        following = doc.line_starts[line + 1] if line + 1 < len(doc.line_starts) else len(doc.data) + 1
+        assert doc.line_starts[line] <= offset < following
 
 
 @many
 @given(texts, texts)
 def test_the_hash_is_of_the_content_alone(one: str, other: str) -> None:
-    a = Document.of("file:///a", one, version=1)
-    b = Document.of("file:///b", other, language="go", version=7)
+    a = Document.from_text("file:///a", one, version=1)
+    b = Document.from_text("file:///b", other, language="go", version=7)
     assert (a.hash == b.hash) is (one == other)
 
 
@@ -148,4 +148,4 @@ def test_the_terminator_of_a_document_is_that_of_its_first_line() -> None:
 
 
 def test_a_nul_near_the_start_makes_a_text_binary() -> None:
-    assert [document(text).binary for text in ("a\0", "a", "x" * 9000 + "\0")] == [True, False, False]
+    assert [document(text).is_binary for text in ("a\0", "a", "x" * 9000 + "\0")] == [True, False, False]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import UsageError
-from lsp_harness.text.edit import Edit, apply, between, changed_size, diff, invert
+from lsp_harness.text.edit import Edit, apply, changed_size, diff, invert, line_edits
 from lsp_harness.text.position import decode, encode
 from tests.text.reference import texts
 
@@ -52,7 +52,7 @@ def test_inverted_edits_bring_the_old_text_back(case: tuple[bytes, list[Edit], b
 @many
 @given(data, data)
 def test_the_edits_between_two_texts_turn_one_into_the_other_by_whole_lines(old: bytes, new: bytes) -> None:
-    edits = between(old, new)
+    edits = line_edits(old, new)
     assert apply(old, edits) == new
     assert edits == sorted(edits)
     assert (edits == []) is (old == new)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.text.misspelling import distance, misspelt
+from lsp_harness.text.misspelling import edit_distance, is_misspelling
 
 MEANT = [
     ("valeus", "values"),
@@ -38,8 +38,8 @@ MEANT = [
 
 @pytest.mark.parametrize(("wrong", "right"), MEANT)
 def test_a_slip_of_the_hand_is_a_misspelling(wrong: str, right: str):
-    assert misspelt(wrong, right)
-    assert misspelt(right, wrong)
+    assert is_misspelling(wrong, right)
+    assert is_misspelling(right, wrong)
 
 
 OTHER = [
@@ -63,8 +63,8 @@ OTHER = [
 
 @pytest.mark.parametrize(("wrong", "right"), OTHER)
 def test_another_name_is_none(wrong: str, right: str):
-    assert not misspelt(wrong, right)
-    assert not misspelt(right, wrong)
+    assert not is_misspelling(wrong, right)
+    assert not is_misspelling(right, wrong)
 
 
 words = st.text("abcdefgh", max_size=8)
@@ -72,7 +72,7 @@ many = settings(max_examples=150, deadline=None)
 
 
 def test_no_name_is_a_misspelling_of_itself():
-    assert not misspelt("values", "values")
+    assert not is_misspelling("values", "values")
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_no_name_is_a_misspelling_of_itself():
     ],
 )
 def test_the_distance_counts_letters_and_an_exchange_of_neighbours_as_one(a: str, b: str, far: int):
-    assert distance(a, b, 5) == far
+    assert edit_distance(a, b, 5) == far
 
 
 @many
 @given(words, words, st.integers(0, 9))
 def test_the_distance_is_the_same_from_both_sides_and_ends_at_the_limit(a: str, b: str, limit: int):
-    far = distance(a, b, 99)
-    assert distance(b, a, 99) == far
-    assert distance(a, b, limit) == min(far, limit + 1)
+    far = edit_distance(a, b, 99)
+    assert edit_distance(b, a, 99) == far
+    assert edit_distance(a, b, limit) == min(far, limit + 1)
     assert (far == 0) is (a == b)
 
 
@@ -104,6 +104,6 @@ def test_the_distance_is_the_same_from_both_sides_and_ends_at_the_limit(a: str, 
 def test_one_wrong_letter_of_five_or_more_is_always_a_misspelling(name: str, data: st.DataObject):
     place = data.draw(st.integers(0, len(name) - 1))
     letter = data.draw(st.sampled_from("klmnop"))
-    assert misspelt(name[:place] + letter + name[place + 1 :], name)
-    assert misspelt(name[:place] + name[place + 1 :], name)
-    assert misspelt(name[:place] + letter + name[place:], name)
+    assert is_misspelling(name[:place] + letter + name[place + 1 :], name)
+    assert is_misspelling(name[:place] + name[place + 1 :], name)
+    assert is_misspelling(name[:place] + letter + name[place:], name)

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.text.shifted import Shifted
+from lsp_harness.text.shifted import ShiftedOffsets
 
 moves = st.lists(st.tuples(st.integers(0, 12), st.integers(-3, 9)), max_size=8)
 
@@ -13,14 +13,14 @@ moves = st.lists(st.tuples(st.integers(0, 12), st.integers(-3, 9)), max_size=8)
 @given(st.lists(st.integers(0, 9), max_size=12), moves)
 def test_moved_as_a_plain_list_is(steps: list[int], told: list[tuple[int, int]]):
     plain = [sum(steps[: n + 1]) * 4 for n in range(len(steps))]
-    found = Shifted(list(plain))
+    found = ShiftedOffsets(list(plain))
     for start, by in told:
         start = min(start, len(plain))
         before, was = found, list(plain)
         if start < len(plain) and start and plain[start] + by < plain[start - 1]:
             continue
         plain[start:] = [value + by for value in plain[start:]]
-        found = found.moved(start, by)
+        found = found.shift_from(start, by)
         assert list(before) == was
     assert list(found) == plain
     assert [found[n] for n in range(-len(plain), len(plain))] == plain * 2
@@ -28,14 +28,20 @@ def test_moved_as_a_plain_list_is(steps: list[int], told: list[tuple[int, int]])
         plain[a:b] for a in range(len(plain) + 1) for b in range(a, len(plain) + 2)
     ]
     assert found[::-2] == plain[::-2]
-    assert [found.find(value) for value in range(-2, 200)] == [bisect_right(plain, value) for value in range(-2, 200)]
+    assert [found.count_up_to(value) for value in range(-2, 200)] == [
+        bisect_right(plain, value) for value in range(-2, 200)
+    ]
 
 
 @given(st.lists(st.integers(), max_size=9), st.lists(st.integers(), max_size=4), st.data())
 def test_a_part_that_is_replaced(plain: list[int], new: list[int], data: st.DataObject):
     moved, start = data.draw(st.integers(0, len(plain))), data.draw(st.integers(0, len(plain)))
     end = data.draw(st.integers(start, len(plain)))
-    before = Shifted(list(plain)).moved(moved, 7)
+    before = ShiftedOffsets(list(plain)).shift_from(moved, 7)
     plain[moved:] = [value + 7 for value in plain[moved:]]
-    assert list(before.replaced(start, end, new, -3)) == [*plain[:start], *new, *(value - 3 for value in plain[end:])]
+    assert list(before.replace_range(start, end, new, -3)) == [
+        *plain[:start],
+        *new,
+        *(value - 3 for value in plain[end:]),
+    ]
     assert list(before) == plain

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.text.position import Encoding, Position, decode, encode
-from lsp_harness.text.surrogates import lone, restored, scalar, wellformed
+from lsp_harness.text.surrogates import has_surrogates, restore_surrogates, to_scalar_text, to_valid_utf8
 from tests.support.markup import parse
 
 HALF, OTHER, WHOLE, MARK = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
@@ -25,20 +25,20 @@ TEXTS = st.text(st.one_of(st.characters(codec=None), st.sampled_from([HALF, OTHE
     ],
 )
 def test_what_is_sent_is_utf_8(text: str, sent: str):
-    assert scalar(text) == sent
-    assert lone(text) is (text != sent)
+    assert to_scalar_text(text) == sent
+    assert has_surrogates(text) is (text != sent)
 
 
 @given(TEXTS)
 def test_any_text_can_be_sent(text: str):
-    assert scalar(text).encode().decode() == scalar(text)
-    assert scalar(scalar(text)) == scalar(text)
+    assert to_scalar_text(text).encode().decode() == to_scalar_text(text)
+    assert to_scalar_text(to_scalar_text(text)) == to_scalar_text(text)
 
 
 @given(TEXTS, st.sampled_from(["utf-8", "utf-16", "utf-32"]), st.integers(0, 99))
 def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, character: int):
     document = parse(text.replace("\n", " ")).document
-    sent = parse(decode(wellformed(document.data))).document
+    sent = parse(decode(to_valid_utf8(document.data))).document
 
     assert len(document.data) == len(sent.data)
     sent.data.decode()
@@ -50,7 +50,7 @@ def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, charac
 @given(TEXTS)
 def test_what_is_written_again_unchanged_is_the_text_it_was(text: str):
     data = encode(text)
-    assert restored(wellformed(data), data) == data
+    assert restore_surrogates(to_valid_utf8(data), data) == data
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_what_is_written_again_unchanged_is_the_text_it_was(text: str):
     ],
 )
 def test_what_was_there_is_put_back(new: str, old: str, expected: str):
-    assert restored(encode(new), encode(old)) == encode(expected)
+    assert restore_surrogates(encode(new), encode(old)) == encode(expected)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.secrets import secret_path
-from lsp_harness.text.uri import elsewhere, local_path, mentioned
+from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.text.uri import local_path, mentioned_paths, remote_path
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from lsp_harness.text.uri import elsewhere, local_path, mentioned
 )
 def test_the_path_of_a_uri_that_is_no_file_here(uri: str, path: str):
     assert local_path(uri) is None
-    assert elsewhere(uri) == path
+    assert remote_path(uri) == path
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_what_is_no_uri_names_nothing(uri: object):
     "uri", ["\ud800", "file:///\ud800.py", "%", ":", "//", "file:", "a:b:c", "x:///%ff?%ff#%ff", "?{"]
 )
 def test_whatever_is_sent_is_read(uri: str):
-    assert isinstance(elsewhere(uri), str)
-    assert isinstance(mentioned(uri), list)
+    assert isinstance(remote_path(uri), str)
+    assert isinstance(mentioned_paths(uri), list)
     assert local_path(uri) is None or isinstance(local_path(uri), Path)
 
 
@@ -108,9 +108,9 @@ FILE = "/w/private/p.py"
     ],
 )
 def test_the_file_is_mentioned_in_every_uri_of_it(uri: str):
-    assert FILE in mentioned(uri)
+    assert FILE in mentioned_paths(uri)
 
 
 def test_secret_names_are_seen_elsewhere_too():
-    assert secret_path(elsewhere("file://wsl.localhost/Ubuntu/h/u/.aws/config"))
-    assert secret_path(elsewhere("vscode-userdata:/x/%2Eenv#cell"))
+    assert is_secret_path(remote_path("file://wsl.localhost/Ubuntu/h/u/.aws/config"))
+    assert is_secret_path(remote_path("vscode-userdata:/x/%2Eenv#cell"))

@@ -175,7 +175,7 @@ def test_what_usual_tools_say(message: str, code: str, kind: str, names: tuple[s
     ],
 )
 def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str):
-    document = Document.of("file:///a.py", text)
+    document = Document.from_text("file:///a.py", text)
     start = text.index(about)
     finding = Finding(start, start + len(about), message, "tool", "E0602")
     subject = subject_of(finding, document)
@@ -188,26 +188,26 @@ def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str
     [("x = (1\ny = 2\n", 4, "syntax"), ("x = (1)\ny = 2\n", 4, "rule"), ("x = 1\n\n\n\n\ny = (2\n", 0, "rule")],
 )
 def test_words_that_say_nothing_are_about_the_syntax_where_the_text_does_not_parse(text: str, at: int, kind: str):
-    document = Document.of("file:///a.py", text)
+    document = Document.from_text("file:///a.py", text)
     finding = Finding(at, at + 1, '"(" was not closed', "Pyright", "")
     assert subject_of(finding, document, parse(document)).kind == kind
 
 
 def test_a_finding_outside_of_the_text_is_taken_into_it():
-    document = Document.of("file:///a.py", "x = 1\n")
+    document = Document.from_text("file:///a.py", "x = 1\n")
     subject = subject_of(Finding(40, 50, "Undefined name `x`", "ruff", "F821"), document)
     assert (subject.span, subject.name) == ((6, 6), "")
 
 
 def test_a_name_is_where_it_stands_in_the_text():
-    document = Document.of("file:///a.php", "<?php\nnew Carts();\n")
+    document = Document.from_text("file:///a.php", "<?php\nnew Carts();\n")
     subject = subject_of(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
     assert (subject.name, subject.span, subject.absent) == ("Carts", (10, 15), False)
     assert subject_of(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).absent
 
 
 def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
-    document = Document.of("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
+    document = Document.from_text("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
     told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
     subject = subject_of(Finding(2, 5, told, "csharp", "CS1739"), document)
     assert (subject.name, subject.absent) == ("", True)

@@ -19,8 +19,8 @@ UNUSED_NAME = "import os\n\n\ndef f():\n    x = 1\n    return 1\n"
 
 def change(before: str, after: str, project: Path, name: str = "a.py") -> Change:
     file = project / name
-    old = Document.of(file.as_uri(), before)
-    return Change.between(old, Document.of(old.uri, after), file, project)
+    old = Document.from_text(file.as_uri(), before)
+    return Change.between(old, Document.from_text(old.uri, after), file, project)
 
 
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:
@@ -105,11 +105,11 @@ async def test_a_ruff_that_fails_is_skipped_and_never_passed(project: Path) -> N
         "ruff failed: TOML parse error at line 1, column 1: unknown field `no-such-setting`"
     )
     with pytest.raises(RuffFailed, match="ruff failed: stream did not contain valid UTF-8"):
-        await Ruff().check(Document.of("file:///a.py", b"\xff"), Path("/a.py"), None)
+        await Ruff().check(Document.from_text("file:///a.py", b"\xff"), Path("/a.py"), None)
 
 
 async def test_a_safe_fix_comes_as_edits_of_the_text_that_was_asked_about(ruff: Ruff, project: Path) -> None:
-    document = Document.of((project / "a.py").as_uri(), "é = '漢'; import os\nprint(é)\n")
+    document = Document.from_text((project / "a.py").as_uri(), "é = '漢'; import os\nprint(é)\n")
     [report] = await ruff.check(document, project / "a.py", project)
     assert report.fix_title == "Remove unused import: `os`"
     start = document.data.index(b"import")

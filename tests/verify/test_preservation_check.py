@@ -29,11 +29,11 @@ EXTENSIONS = {
 async def judged(language: str, before: str, after: str, message: str, code: str = "", *, about: str = "") -> Outcome:
     """The outcome for a finding about the first place of `about` in the text before, or about its start."""
     file = Path(f"/p/a.{EXTENSIONS[language]}")
-    document = Document.of(file.as_uri(), before, language=language)
+    document = Document.from_text(file.as_uri(), before, language=language)
     at = document.data.find(about.encode()) if about else 0
     finding = Finding(at, at + len(about.encode()), message, "tool", code)
     subject = subject_of(finding, document)
-    change = Change.between(document, Document.of(document.uri, after, language=language), file)
+    change = Change.between(document, Document.from_text(document.uri, after, language=language), file)
     return await KeptCheck(subject).run(replace(change, author="repair"))
 
 
@@ -225,20 +225,20 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
 
 
 async def test_a_rewrite_says_what_it_drops() -> None:
-    document = Document.of("file:///p/a.py", "x = f(1)  # why\n", language="python")
-    change = Change.between(document, Document.of(document.uri, "x = 2\n"), Path("/p/a.py"))
+    document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
+    change = Change.between(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
     outcome = await KeptCheck().run(change)
     assert (outcome.status, outcome.reason) == (
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
     )
-    kept = Change.between(document, Document.of(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
+    kept = Change.between(document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
     assert (await KeptCheck().run(kept)).status == "passed"
 
 
 async def test_without_a_grammar_it_is_skipped() -> None:
-    document = Document.of("file:///p/a.xyz", "x")
-    outcome = await KeptCheck().run(Change.between(document, Document.of(document.uri, "y"), Path("/p/a.xyz")))
+    document = Document.from_text("file:///p/a.xyz", "x")
+    outcome = await KeptCheck().run(Change.between(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz")))
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")
 
 

@@ -27,7 +27,7 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     reported = source.finding
     if finding:
         reported = Finding(reported.start, reported.end, **finding)
-    change = Change.between(source.document, Document.of(source.document.uri, after), project / name, project)
+    change = Change.between(source.document, Document.from_text(source.document.uri, after), project / name, project)
     outcome = await GoneCheck(ruff, reported).run(change)
     return Outcome(outcome.check, outcome.status, outcome.findings, outcome.reason)
 
@@ -43,7 +43,7 @@ async def test_a_rule_that_still_says_it_fails_wherever_it_says_it_now(ruff: Ruf
     assert outcome.status == "failed"
     [finding] = outcome.findings
     assert after[finding.start : finding.end] == "pi"
-    document = Document.of("file:///a.py", after)
+    document = Document.from_text("file:///a.py", after)
     assert feedback.lines(outcome, document) == ["STILL THERE: F821 Undefined name `pi`"]
 
 
@@ -142,12 +142,12 @@ async def test_a_syntax_error_of_a_text_that_parses_is_not_ours_to_judge(ruff: R
 
 async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
     """The outcome for the first syntax error of a text."""
-    document = Document.of((project / name).as_uri(), before)
+    document = Document.from_text((project / name).as_uri(), before)
     tree = parse(document)
     assert tree is not None
     found = next(((fault.start, fault.end) for fault in broken_syntax(tree)), (0, 1))
     finding = Finding(*found, "unexpected", "tool", "syntax")
-    change = Change.between(document, Document.of(document.uri, after), project / name, project)
+    change = Change.between(document, Document.from_text(document.uri, after), project / name, project)
     return await GoneCheck(ruff, finding).run(change)
 
 

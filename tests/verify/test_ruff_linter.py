@@ -25,7 +25,7 @@ BAD = [
 
 
 def written(project: Path, text: str, name: str = "a.py") -> Document:
-    return Document.of((project / name).as_uri(), text)
+    return Document.from_text((project / name).as_uri(), text)
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)

@@ -12,12 +12,12 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()
-    document = Document.of(file.as_uri(), b"import os\n")
+    document = Document.from_text(file.as_uri(), b"import os\n")
     assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
     assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
 
@@ -27,7 +27,7 @@ async def test_its_own_settings_below_count(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()
     (file.parent / "ruff.toml").write_text('lint.ignore = ["F401"]\n')
-    assert list(await Ruff().check(Document.of(file.as_uri(), b"import os\n"), file, tmp_path)) == []
+    assert list(await Ruff().check(Document.from_text(file.as_uri(), b"import os\n"), file, tmp_path)) == []
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ async def test_its_own_settings_below_count(tmp_path: Path) -> None:
 async def test_settings_that_extend_what_never_ends_are_left_out(
     tmp_path: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file_warnings.forget()
+    file_warnings.forget_warnings()
     monkeypatch.setenv("BASE", str(tmp_path))
     os.mkfifo(tmp_path / "bad")
     (tmp_path / "more.toml").write_text('extend = "bad"')
     (tmp_path / name).write_text(text)
     file = tmp_path / "a.py"
-    document = Document.of(file.as_uri(), b"import os\n")
+    document = Document.from_text(file.as_uri(), b"import os\n")
     assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
     [said] = caplog.messages
     assert said.endswith(" is no regular file, and ruff would wait for it; it is asked without settings")

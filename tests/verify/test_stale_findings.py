@@ -17,7 +17,7 @@ class Case:
 
     def __init__(self, file: Path, text: str, about: str, message: str, code: str = "", nth: int = 0) -> None:
         self.file = file
-        self.document = Document.of(file.as_uri(), text)
+        self.document = Document.from_text(file.as_uri(), text)
         start = -1
         for _ in range(nth + 1):
             start = self.document.data.index(about.encode(), start + 1)

@@ -9,7 +9,7 @@ from lsp_harness.process.offload import SHORT_TEXT_BYTES
 from lsp_harness.syntax.parse_budget import Allowance
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, between
+from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.verify import change as change_module
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
@@ -23,8 +23,8 @@ from lsp_harness.verify.syntax_check import SyntaxCheck
 
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
     """Status and feedback lines of the gate."""
-    old = Document.of(f"file:///{path}", before)
-    change = Change.of(old, between(old.data, after.encode()), Path(f"/{path}"))
+    old = Document.from_text(f"file:///{path}", before)
+    change = Change.of(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.check == "syntax"
     return outcome.status, feedback.lines(outcome, change.after)
@@ -66,8 +66,8 @@ async def test_mending_an_error_passes() -> None:
     [("a.unknown", "x", "no grammar for .unknown"), ("noend", "x", "no grammar for this text"), ("a.py", "\0", "")],
 )
 async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
-    old = Document.of(f"file:///{path}", text)
-    outcome = await SyntaxCheck().run(Change.between(old, Document.of(old.uri, text + "y"), Path(f"/{path}")))
+    old = Document.from_text(f"file:///{path}", text)
+    outcome = await SyntaxCheck().run(Change.between(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}")))
     assert outcome.status == "skipped"
     assert outcome.reason.startswith(reason or "no grammar for")
     assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)
@@ -77,8 +77,8 @@ DEEP = "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"
 
 
 async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
-    old = Document.of("file:///a.py", "x = 1\n")
-    change = Change.between(old, Document.of(old.uri, DEEP), Path("/a.py"))
+    old = Document.from_text("file:///a.py", "x = 1\n")
+    change = Change.between(old, Document.from_text(old.uri, DEEP), Path("/a.py"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.status == "failed"
     [finding] = outcome.findings
@@ -88,8 +88,8 @@ async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
 
 
 async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
-    old = Document.of("file:///a.py", DEEP)
-    change = Change.between(old, Document.of(old.uri, "x = 1\n"), Path("/a.py"))
+    old = Document.from_text("file:///a.py", DEEP)
+    change = Change.between(old, Document.from_text(old.uri, "x = 1\n"), Path("/a.py"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.status == "skipped"
     assert outcome.reason.startswith("the text has no syntax tree: ")
@@ -107,7 +107,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
         return within(document, allowance)
 
     monkeypatch.setattr(change_module, "within", recorded)
-    old = Document.of("file:///a.py", "x = 1\n" * lines)
+    old = Document.from_text("file:///a.py", "x = 1\n" * lines)
     outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
     assert outcome.status != "failed"
     assert len(threads) == 2
@@ -116,7 +116,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 
 async def test_what_is_examined_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
-    deep, unknown = Document.of("file:///a.py", DEEP), Document.of("file:///a.unknown", "x")
+    deep, unknown = Document.from_text("file:///a.py", DEEP), Document.from_text("file:///a.unknown", "x")
     [reason] = (await examine(deep, None, ruff, Path("/a.py"), None)).missing
     assert reason.startswith("a.py has no syntax tree: ")
     assert (await examine(unknown, None, ruff, Path("/a.unknown"), None)).missing == (

@@ -53,7 +53,7 @@ class Says:
         return Outcome(self.name, self.status)
 
 
-CHANGE = Change.between(Document.of("file:///a", "a"), Document.of("file:///a", "b"), Path("/a"))
+CHANGE = Change.between(Document.from_text("file:///a", "a"), Document.from_text("file:///a", "b"), Path("/a"))
 
 
 @pytest.mark.parametrize(("thorough", "asked"), [(False, [1, 1, 0]), (True, [1, 1, 1])])
@@ -65,7 +65,7 @@ async def test_the_first_failure_ends_it_unless_all_are_wanted(thorough: bool, a
     assert found.hash == CHANGE.after.hash
 
 
-TEXT = Document.of("file:///a.py", "\n" * 11 + "    y = 2\n")
+TEXT = Document.from_text("file:///a.py", "\n" * 11 + "    y = 2\n")
 
 
 @pytest.mark.parametrize(

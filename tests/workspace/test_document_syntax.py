@@ -12,13 +12,13 @@ def names(parsed: DocumentSyntax, document: Document, *, is_current: bool = True
 
 
 def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
-    after = before.edited(edit, before.version + 1)
+    after = before.apply_edit(edit, before.version + 1)
     parsed.follow(before, edit, after)
     return after
 
 
 def test_declarations_follow_the_edits():
-    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     assert names(parsed, document) == [("one", 0), ("two", 4)]
     later = edited(parsed, document, Edit(0, 0, b"import os\n\n"))
     assert names(parsed, later) == [("one", 2), ("two", 6)]
@@ -27,7 +27,7 @@ def test_declarations_follow_the_edits():
 
 
 def test_an_older_text_is_answered_for_and_changes_nothing():
-    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     names(parsed, document)
     later = edited(parsed, document, Edit(4, 7, b"first"))
     assert names(parsed, document, is_current=False) == [("one", 0), ("two", 4)]
@@ -35,13 +35,13 @@ def test_an_older_text_is_answered_for_and_changes_nothing():
 
 
 def test_what_nobody_asked_for_is_not_kept_up_to_date():
-    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     later = edited(parsed, document, Edit(4, 7, b"first"))
     assert names(parsed, later) == [("first", 0), ("two", 4)]
 
 
 def test_a_text_in_no_language_we_know():
-    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.odd", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.odd", TEXT)
     assert parsed.tree(document, is_current=True) is None
     assert names(parsed, document) == []
     assert names(parsed, edited(parsed, document, Edit(0, 0, b"x"))) == []

@@ -12,15 +12,15 @@ URI = "file:///a.py"
 
 def opened(text: str = "x = 1\n", version: int = 3) -> OpenDocuments:
     documents = OpenDocuments()
-    documents.open(Document.of(URI, text, version=version))
+    documents.open(Document.from_text(URI, text, version=version))
     return documents
 
 
 def test_a_change_gives_the_text_before_and_after() -> None:
     documents = opened()
     before = documents.get(URI).edit(Edit(4, 5, b"22"), 4)
-    assert before == Document.of(URI, "x = 1\n", version=3)
-    assert documents.get(URI).text == Document.of(URI, "x = 22\n", version=4)
+    assert before == Document.from_text(URI, "x = 1\n", version=3)
+    assert documents.get(URI).text == Document.from_text(URI, "x = 22\n", version=4)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     with pytest.raises(DocumentOutOfSync, match="it was lost"):
         documents.get(URI)
     assert {uri: lost.reason for uri, lost in documents.lost.items()} == {URI: "it was lost"}
-    documents.open(Document.of(URI, "y"))
+    documents.open(Document.from_text(URI, "y"))
     assert documents.get(URI).text.text == "y"
     assert documents.lost == {}
 
@@ -71,20 +71,20 @@ def test_several_changes_may_make_one_version() -> None:
     documents = opened()
     documents.get(URI).edit(Edit(0, 1, b"y"), 4)
     documents.get(URI).edit(Edit(4, 5, b"2"), 4)
-    assert documents.get(URI).text == Document.of(URI, "y = 2\n", version=4)
+    assert documents.get(URI).text == Document.from_text(URI, "y = 2\n", version=4)
 
 
 def test_what_was_taken_before_a_change_does_not_change() -> None:
     documents = opened()
     taken = documents.get(URI).text
     documents.get(URI).edit(Edit(0, 1, b"y\n"), 4)
-    assert (taken.text, list(taken.starts)) == ("x = 1\n", [0, 6])
+    assert (taken.text, list(taken.line_starts)) == ("x = 1\n", [0, 6])
 
 
 def test_opening_again_starts_anew() -> None:
     documents = opened()
-    documents.open(Document.of(URI, "new", version=1))
-    assert documents.get(URI).text == Document.of(URI, "new", version=1)
+    documents.open(Document.from_text(URI, "new", version=1))
+    assert documents.get(URI).text == Document.from_text(URI, "new", version=1)
 
 
 def test_a_closed_document_is_not_known_any_more() -> None:
@@ -94,7 +94,7 @@ def test_a_closed_document_is_not_known_any_more() -> None:
     assert not documents.is_closed(URI)
     closed = documents.close(URI)
     assert closed
-    assert closed.text == Document.of(URI, "x = 1\n", version=3)
+    assert closed.text == Document.from_text(URI, "x = 1\n", version=3)
     assert documents.is_closed(URI)
     assert URI not in documents
     for use in (documents.get, documents.close):

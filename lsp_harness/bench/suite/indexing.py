@@ -13,7 +13,7 @@ from lsp_harness.bench.keystrokes import make_traces
 from lsp_harness.bench.lab import Lab
 from lsp_harness.bench.suite.preempt import type_quiet_and_loaded
 from lsp_harness.bench.suite.typing import type_on_engine
-from lsp_harness.process.tool_run import end
+from lsp_harness.process.tool_run import kill_group
 
 MAX_KEYS, MAX_KEYS_PER_EDIT = 160, 40
 QUIET_LABEL = "the same, quiet"
@@ -73,4 +73,4 @@ async def index_folder(root: Path, database: Path, report: Callable[[int], None]
                 return
     finally:
         process.stdin.close()
-        await end(process)
+        await kill_group(process)

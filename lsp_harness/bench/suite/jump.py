@@ -48,7 +48,7 @@ class Landing:
 async def run(lab: Lab) -> Result:
     """Measure the same jumps on both servers. llama.vim does nothing while the cursor rests."""
     edits = [apply_edit(edit) for edit in lab.edits[:FILES]]
-    documents = [Document.of(edit.path, edit.before, language=edit.language) for edit in edits]
+    documents = [Document.from_text(edit.path, edit.before, language=edit.language) for edit in edits]
     jumps = make_route(documents, lab.size(JUMPS))
     editors = [SimulatedEditor(lab.engine, edit, lab.workspaces.index_of(edit)) for edit in edits]
     ours: list[Landing] = []
@@ -111,7 +111,7 @@ def make_route(documents: Sequence[Document], count: int) -> list[Jump]:
 
 def lines_with_text(document: Document) -> list[int]:
     """Return the numbers of the lines with text."""
-    return [line for line in range(len(document.starts)) if document.line(line).strip()] or [0]
+    return [line for line in range(len(document.line_starts)) if document.line(line).strip()] or [0]
 
 
 def new_line_text(document: Document, offset: int) -> str:

@@ -86,7 +86,7 @@ async def run(lab: Lab) -> Result:
 
 def has_outline(edit: RealEdit) -> bool:
     """Return whether prompts in this file begin with an outline, wherever the window is."""
-    tree = parse(Document.of(edit.path, edit.before + edit.after, language=edit.language))
+    tree = parse(Document.from_text(edit.path, edit.before + edit.after, language=edit.language))
     return tree is not None and len(outline(tree)) > MAX_VISIBLE_DECLARATIONS
 
 

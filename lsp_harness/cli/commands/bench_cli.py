@@ -19,7 +19,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import AsJson, as_json, console, say
 from lsp_harness.errors import UsageError
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 if TYPE_CHECKING:
     from lsp_harness.bench.figures import Result
@@ -139,7 +139,7 @@ def report(
         out.write_text(render_page(found), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
-    say(f"{out}: {counted(len(found), 'benchmark')}")
+    say(f"{out}: {format_count(len(found), 'benchmark')}")
     return 0
 
 

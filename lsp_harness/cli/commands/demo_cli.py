@@ -23,7 +23,7 @@ from lsp_harness.session.log import read
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 
@@ -100,7 +100,7 @@ async def _complete(client: LspClient, file: Path) -> None:
             out.print(f"  [green]{_plain(text)}[/]")
         taken = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
-            f"  [dim]{taken} · {ms:.0f} ms · {counted(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
+            f"  [dim]{taken} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
         done += (ghost if mark == "<|>" else "") + following
@@ -119,7 +119,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
     out = console(TRANSCRIPT)
     text = file.read_text()
-    document = Document.of(file.as_uri(), text, language="python", version=1)
+    document = Document.from_text(file.as_uri(), text, language="python", version=1)
     before = await _lint(document, file)
     if not before:
         raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
@@ -168,11 +168,11 @@ async def _fix(client: LspClient, file: Path) -> None:
     client.change(uri, fixed)
     await client.run(resolved.get("command"))
     file.write_text(fixed)
-    after = await _lint(Document.of(uri, fixed, language="python"), file)
+    after = await _lint(Document.from_text(uri, fixed, language="python"), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise Untrue(f"the demo failed: the error is still there: {after}")
     out.print(
-        f"  [green]applied; {problem.code} is gone[/] (ruff: {counted(len(before), 'finding')} before, {len(after)} after)\n"
+        f"  [green]applied; {problem.code} is gone[/] (ruff: {format_count(len(before), 'finding')} before, {len(after)} after)\n"
     )
 
 

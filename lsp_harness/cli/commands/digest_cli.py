@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import AsJson, as_json, positive, say, warn
 from lsp_harness.cli.file_place import check_file
-from lsp_harness.disk.file_reading import unreadable
+from lsp_harness.disk.file_reading import read_problem
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
 from lsp_harness.verify.digest.digest import TOOLS
@@ -58,7 +58,7 @@ def read(file: Path | None) -> bytes:
     except OSError as error:
         if isinstance(error, FileNotFoundError | IsADirectoryError):
             check_file(file)
-        raise UsageError(unreadable(file, error).message) from error
+        raise UsageError(read_problem(file, error).message) from error
     if len(data) > LARGEST:
         raise UsageError(f"{file} has more than the {LARGEST:,} bytes that are read of an output; give the end of it")
     return data

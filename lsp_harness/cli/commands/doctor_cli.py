@@ -120,7 +120,7 @@ def _index() -> list[dict[str, Any]]:
 
 
 def _tools() -> list[dict[str, Any]]:
-    ruff = tool_run.find("ruff")
+    ruff = tool_run.find_tool("ruff")
     if ruff:
         return [_row("ok", "ruff", ruff)]
     return [

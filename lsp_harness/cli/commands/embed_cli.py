@@ -15,7 +15,7 @@ from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.store.database import Reader, remove_database
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 
 def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
@@ -32,7 +32,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if json:
         as_json({"model": model, "made": made, "texts": texts})
     else:
-        say(f"{counted(made, 'vector')} made with {model}; all {counted(texts, 'text')} have one")
+        say(f"{format_count(made, 'vector')} made with {model}; all {format_count(texts, 'text')} have one")
     return 0
 
 

@@ -17,10 +17,10 @@ from lsp_harness.disk.file_reading import read_end
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileError, FileMissing
 from lsp_harness.inference.providers import is_remote
 from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, EngineEnd, end_engine_at, peer_pid
-from lsp_harness.process.detached_process import LOG_BYTES
-from lsp_harness.process.memory import resident
-from lsp_harness.process.termination import condition
-from lsp_harness.text.wording import counted
+from lsp_harness.process.detached_process import MAX_LOG_BYTES
+from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.termination import describe_state
+from lsp_harness.text.wording import format_count
 
 app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the process with the model.")
 
@@ -66,7 +66,7 @@ def stop(*, json: AsJson = False) -> int:
     ended = [one for one in asyncio.run(_end_all()) if one]
     gone, left = [one for one in ended if one.ending], [one for one in ended if not one.ending]
     as_json([one.pid for one in gone]) if json else say(
-        f"stopped {counted(len(gone), 'engine')}" if gone or left else "no engine is running"
+        f"stopped {format_count(len(gone), 'engine')}" if gone or left else "no engine is running"
     )
     if left:
         raise EngineUnavailable("; ".join(f"an engine {one.description}" for one in left))
@@ -96,7 +96,7 @@ def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each lo
     for file in files:
         say(f"== {file}")
         try:
-            said = read_end(file, LOG_BYTES).decode("utf-8", "replace")
+            said = read_end(file, MAX_LOG_BYTES).decode("utf-8", "replace")
         except FileError as error:
             warn(error.message)
         else:
@@ -168,12 +168,12 @@ def _row(path: Path) -> dict[str, Any] | None:
         except (httpx2.HTTPError, ValueError):
             props = None
     shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
-    row = {"pid": pid, "socket": str(path), "rss_bytes": resident(pid), "props": shown}
+    row = {"pid": pid, "socket": str(path), "rss_bytes": resident_bytes(pid), "props": shown}
     return row if shown else row | {"silent": _silent(pid)}
 
 
 def _silent(pid: int) -> str:
-    cause = condition(pid)
+    cause = describe_state(pid)
     return f"it does not answer within {HEALTH_TIMEOUT_S:g} s" + (f": it is {cause}" if cause else "")
 
 

@@ -22,12 +22,12 @@ from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_patterns import Pattern, find_patterns
 from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.process.leader_lock import led
+from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader, remove_database
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 app = cyclopts.App(name="index", help="Inspect and rebuild the index of a folder's code.")
 app.command(graph)
@@ -57,7 +57,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     with closing(Vectors(where.folder)) as vectors:
         if not vectors.is_sound():
             remove_database(vectors.database_path)
-    if led(where.lock):
+    if is_locked(where.lock):
         say("the server that has this folder open makes a new index")
         return 0
     if (scanned := asyncio.run(scan(where))) is None:
@@ -65,11 +65,11 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     elif json:
         as_json(told(where))
     else:
-        say(f"{counted(scanned.files, 'file')}, {scanned.parsed:,} of them read")
+        say(f"{format_count(scanned.files, 'file')}, {scanned.parsed:,} of them read")
         # where there is no model `doctor` says so
         with suppress(HarnessError):
             if left := without(where):
-                warn(f"{counted(left, 'text')} without a vector; {EMBED} makes the missing vectors")
+                warn(f"{format_count(left, 'text')} without a vector; {EMBED} makes the missing vectors")
     return 0
 
 
@@ -106,7 +106,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 
 def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     try:
-        tree = parse(Document.of((root / path).as_uri(), read_file(root / path, LIMIT)))
+        tree = parse(Document.from_text((root / path).as_uri(), read_file(root / path, LIMIT)))
     except FileError:
         return []
     return extracts(tree, path, name) if tree else []

@@ -113,7 +113,7 @@ def _at(reader: Reader, where: IndexPlace, said: str) -> FilePosition:
     file, numbers = file_place.place(said, 2)
     if not numbers:
         raise UsageError(f"say where in the file: lsp-harness search --at {said}:LINE or {said}:LINE:COL")
-    document = Document.of(file.absolute().as_uri(), read_named(file))
+    document = Document.from_text(file.absolute().as_uri(), read_named(file))
     line, column = [*numbers, 1][:2]
     try:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()

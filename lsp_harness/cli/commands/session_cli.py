@@ -18,7 +18,7 @@ from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.providers import is_remote
 from lsp_harness.session.log import read
 from lsp_harness.session.summary import BUDGET, Summary, summary
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 
 def session(
@@ -53,7 +53,7 @@ def session(
         as_json({"id": found[-1].name, **asdict(told)})
     else:
         lines = told.all if all else asyncio.run(_within(told))
-        say("\n".join([f"{found[-1].name}, {counted(told.turns, 'turn')}", *lines]))
+        say("\n".join([f"{found[-1].name}, {format_count(told.turns, 'turn')}", *lines]))
         if lines != told.all:
             say("(--all shows more)")
     return 0

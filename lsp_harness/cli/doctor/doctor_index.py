@@ -20,7 +20,7 @@ from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import WHEELS, called, detected
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 Row = tuple[str, str, str]
 """State, what it is about, what is said."""
@@ -38,7 +38,11 @@ def rows(where: IndexPlace, config: Config) -> Iterator[Row]:
     if not found["files"]:
         yield "ok", "index", "this folder has no index yet; it is made when an editor opens the folder"
     else:
-        yield "ok", "index", f"{counted(found['files'], 'file')} of this folder, {counted(found['symbols'], 'symbol')}"
+        yield (
+            "ok",
+            "index",
+            f"{format_count(found['files'], 'file')} of this folder, {format_count(found['symbols'], 'symbol')}",
+        )
         yield from _languages(where, found["languages"])
     yield _embeddings(where, config)
 
@@ -121,7 +125,7 @@ def _vectors(where: IndexPlace, how: EmbeddingRecipe, asked: Sequence[float], ap
         says = f"the vectors were made by {model_name(made[0])} with other settings; {later} makes new ones with {how.model}"
         return "note", "embeddings", f"{WORDS}: {says}"
     if not made or not count:
-        says = f"{how.model} works, but none of {counted(len(texts), 'text')} has a vector yet; {later} makes them"
+        says = f"{how.model} works, but none of {format_count(len(texts), 'text')} has a vector yet; {later} makes them"
         return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
     says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
     if count < len(texts):

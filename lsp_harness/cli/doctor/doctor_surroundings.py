@@ -11,10 +11,10 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
 from lsp_harness.config.paths import FolderKind
-from lsp_harness.disk.file_reading import UTF_16, read_file
-from lsp_harness.disk.file_writing import try_folder
+from lsp_harness.disk.file_reading import UTF_16_BOMS, read_file
+from lsp_harness.disk.file_writing import probe_folder
 from lsp_harness.errors import FileError, FileMissing, HarnessError
-from lsp_harness.files.ignore_files import LARGEST, NAMES
+from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES, MAX_FILE_BYTES
 from lsp_harness.inference.supervisor import SOCKET_PATH_LIMIT_BYTES
 
 Finding = tuple[str, str, str]
@@ -39,11 +39,11 @@ def surroundings() -> Iterator[Finding]:
 def ignore_problems(folder: Path) -> list[Problem]:
     """Ignore files of a folder that cannot be read, so that nothing is ignored by them."""
     found: list[Problem] = []
-    for name in NAMES:
+    for name in IGNORE_FILE_NAMES:
         try:
-            if read_file(folder / name, LARGEST).startswith(UTF_16):
+            if read_file(folder / name, MAX_FILE_BYTES).startswith(UTF_16_BOMS):
                 found.append(
-                    Problem(f"{folder / name} is UTF-16, so nothing is ignored by it; save it as UTF-8", folder / name)
+                    Problem(f"{folder / name} is UTF-16, so its patterns are not used; save it as UTF-8", folder / name)
                 )
         except FileMissing:
             continue
@@ -72,7 +72,7 @@ def _folder(name: str, kind: FolderKind, folder: Callable[[], Path]) -> Finding:
     except HarnessError as error:
         return "bad", name, error.message
     try:
-        try_folder(path)
+        probe_folder(path)
     except OSError as error:
         return "bad", name, paths.describe_write_failure(kind, path, error)
     if problem := paths.replacement_message(kind):

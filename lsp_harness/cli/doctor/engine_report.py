@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from lsp_harness.inference.pace import Pace
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 Json = dict[str, Any]
 STEPS_SHOWN = ("1", "2", "4", "8")
@@ -26,14 +26,16 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:
         held = sum(_number(resident.get("tokens")) or 0 for resident in residents)
-        sequences = f", {held:,.0f} of them used by {counted(len(residents), 'prompt')} in memory" if residents else ""
+        sequences = (
+            f", {held:,.0f} of them used by {format_count(len(residents), 'prompt')} in memory" if residents else ""
+        )
         yield "context", f"{context:,.0f} tokens{sequences}"
     if speed := ", ".join(_speed(_object(props.get("curve")))):
         yield "speed", speed
     if steps := ", ".join(_steps(_object(props.get("curve")))):
         yield "a step", steps
     if (pending := _number(props.get("pending"))) is not None:
-        yield "queue", counted(round(pending), "request")
+        yield "queue", format_count(round(pending), "request")
     if less := limits(props):
         yield "limits", less
     yield from _counts(totals)
@@ -107,7 +109,7 @@ def _steps(curve: Json) -> Iterator[str]:
     decode = _object(curve.get("decode_ms"))
     for size in STEPS_SHOWN:
         if (ms := _number(decode.get(size))) is not None:
-            yield f"{counted(int(size), 'token')} {ms:.0f} ms"
+            yield f"{format_count(int(size), 'token')} {ms:.0f} ms"
 
 
 def _age(seconds: float) -> str:

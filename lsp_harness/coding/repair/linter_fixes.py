@@ -26,7 +26,7 @@ async def linter_repairs(
 
 async def own_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
     """ruff's report with a fix, of the same rule and line, nearest to the finding."""
-    if not is_python(document, file) or document.binary or not RULE.match(finding.code):
+    if not is_python(document, file) or document.is_binary or not RULE.match(finding.code):
         return None
     try:
         reports = await ruff.check(document, file, root, select=finding.code)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, recoveries
+from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, find_recoveries
 
 LIMIT = 6
 """How many repairs of one finding are given at most: the rest is less likely than what a model writes."""
@@ -19,7 +19,7 @@ async def missing_tokens(request: RepairRequest, limits: TrialLimits | None = No
     if subject.kind != "syntax":
         return []
     # trials take milliseconds, but a few hundred of them are long enough to be felt by other requests
-    found = await asyncio.to_thread(recoveries, request.tree, subject.span.start, subject.span.end, limits)
+    found = await asyncio.to_thread(find_recoveries, request.tree, subject.span.start, subject.span.end, limits)
     return [Repair(_kind(one), (one.edit,), one.cost) for one in found[:LIMIT]]
 
 

@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from lsp_harness.text.code_lines import PROSE
+from lsp_harness.text.code_lines import PROSE_LANGUAGES
 from lsp_harness.text.document import Document
 
 NAME_PATTERNS = (
@@ -32,7 +32,7 @@ def is_generated(document: Document, path: str) -> bool:
     name = PurePosixPath(path.replace("\\", "/").lower()).name
     if any(fnmatchcase(name, pattern) for pattern in NAME_PATTERNS) or NOTICE.search(document.data[:HEAD_BYTES]):
         return True
-    has_long_lines = len(document.data) > max(MIN_FILE_BYTES, MAX_LINE_BYTES * len(document.starts))
+    has_long_lines = len(document.data) > max(MIN_FILE_BYTES, MAX_LINE_BYTES * len(document.line_starts))
     # a paragraph of prose is one long line
-    is_prose = document.language in PROSE or name.endswith((".md", ".txt", ".rst", ".tex"))
+    is_prose = document.language in PROSE_LANGUAGES or name.endswith((".md", ".txt", ".rst", ".tex"))
     return has_long_lines and not is_prose

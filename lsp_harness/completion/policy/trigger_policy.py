@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.completion.policy.trigger_rules import Situation, find_rule
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.files.private_files import Kept
+from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.workspace.cursor import Cursor
@@ -27,7 +27,7 @@ class TriggerPolicy:
     """
 
     settings: Quiet = field(default_factory=Quiet)
-    private_reason: Callable[[str, str], str] = field(default_factory=lambda: Kept().why)
+    private_reason: Callable[[str, str], str] = field(default_factory=lambda: PrivateFiles().reason)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def allows(self, cursor: Cursor) -> bool:

@@ -5,15 +5,15 @@ import re
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.overlap_rules import held
 from lsp_harness.text.code_lines import (
-    PROSE,
-    SAME_STATEMENT,
-    TAB,
-    blank,
-    depth,
-    lead,
-    lone_closer,
+    CONTINUES_STATEMENT,
+    PROSE_LANGUAGES,
+    TAB_COLUMNS,
+    indentation_columns,
+    indentation_of,
+    is_blank,
+    is_lone_closer,
+    line_depth,
     opens_block,
-    width,
 )
 
 BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
@@ -23,15 +23,15 @@ CONTINUED = re.compile(r"\s*(?:[.?:+\-*/%=<>&|,]|and\b|or\b|where\b)|.*(?:[,(\[\
 def leading_blanks(ghost: Ghost) -> Ghost | None:
     """The cursor already stands after the indentation, or after a blank: do not write it twice."""
     prefix, text = ghost.line_prefix, ghost.text
-    if not blank(prefix):
+    if not is_blank(prefix):
         return ghost.having(text.lstrip(" \t")) if prefix[-1] in " \t" else ghost
     skipped = BLANK_LINES.match(text)
     text = text[skipped.end() :] if skipped else text
     if not prefix:
         return ghost.having(text)
-    first = lead(text)
+    first = indentation_of(text)
     rest = text[len(first) :]
-    if skipped and rest and width(first) < width(prefix):
+    if skipped and rest and indentation_columns(first) < indentation_columns(prefix):
         # the line the model skipped to lies outside the block the cursor is in
         return None
     return ghost.having(_deeper(ghost, first) + rest)
@@ -40,8 +40,10 @@ def leading_blanks(ghost: Ghost) -> Ghost | None:
 def _deeper(ghost: Ghost, first: str) -> str:
     """What of the text's own indentation is due: the cursor may still be a level short of the body it is in."""
     above = ghost.previous
-    body = lead(above) + ghost.around.unit
-    short = first and opens_block(above, ghost.language) and width(ghost.indent) < width(body)
+    body = indentation_of(above) + ghost.around.unit
+    short = (
+        first and opens_block(above, ghost.language) and indentation_columns(ghost.indent) < indentation_columns(body)
+    )
     return body[len(ghost.indent) :] if short and body.startswith(ghost.indent) else ""
 
 
@@ -53,9 +55,9 @@ def tabs_or_spaces(ghost: Ghost) -> Ghost:
     lines = ghost.text.split("\n")
     columns = _columns(ghost, lines) if unit == "\t" else 0
     for index, line in enumerate(lines):
-        if (index == 0 and ghost.line_prefix) or blank(line):
+        if (index == 0 and ghost.line_prefix) or is_blank(line):
             continue
-        own = lead(line)
+        own = indentation_of(line)
         if unit == "\t" and " " in own:
             count = len(own.expandtabs(columns))
             lines[index] = "\t" * (count // columns) + " " * (count % columns) + line[len(own) :]
@@ -67,15 +69,15 @@ def tabs_or_spaces(ghost: Ghost) -> Ghost:
 def _columns(ghost: Ghost, lines: list[str]) -> int:
     """How many spaces the model takes a tab for, judged by the first line it indented."""
     for index, line in enumerate(lines):
-        own = lead(line)
-        if (index == 0 and ghost.line_prefix) or blank(line) or not own or "\t" in own:
+        own = indentation_of(line)
+        if (index == 0 and ghost.line_prefix) or is_blank(line) or not own or "\t" in own:
             continue
         above = ghost.line_prefix + lines[0] if index else ghost.previous
-        levels = lead(above).count("\t") + opens_block(above, ghost.language)
+        levels = indentation_of(above).count("\t") + opens_block(above, ghost.language)
         if levels and len(own) % levels == 0 and len(own) // levels in (2, 4, 8):
             return len(own) // levels
-        return 4 if len(own) % 4 == 0 else 2 if len(own) % 2 == 0 else TAB
-    return TAB
+        return 4 if len(own) % 4 == 0 else 2 if len(own) % 2 == 0 else TAB_COLUMNS
+    return TAB_COLUMNS
 
 
 def reindented(ghost: Ghost) -> Ghost:
@@ -83,7 +85,7 @@ def reindented(ghost: Ghost) -> Ghost:
     if ghost.mode != "block" or not ghost.line_prefix:
         return ghost
     lines = ghost.text.split("\n")
-    if len(lines) < 2 or blank(lines[1]):
+    if len(lines) < 2 or is_blank(lines[1]):
         return ghost
     shift = _shift(ghost, ghost.line_prefix + lines[0], lines[1])
     if not shift:
@@ -91,20 +93,20 @@ def reindented(ghost: Ghost) -> Ghost:
     unit = ghost.around.unit
     moved = [lines[0]]
     for line in lines[1:]:
-        columns = max(0, depth(line) + shift)
-        own = "\t" * (columns // TAB) + " " * (columns % TAB) if unit == "\t" else " " * columns
-        moved.append(line if blank(line) else own + line.lstrip(" \t"))
+        columns = max(0, line_depth(line) + shift)
+        own = "\t" * (columns // TAB_COLUMNS) + " " * (columns % TAB_COLUMNS) if unit == "\t" else " " * columns
+        moved.append(line if is_blank(line) else own + line.lstrip(" \t"))
     return ghost.having("\n".join(moved))
 
 
 def _shift(ghost: Ghost, head: str, second: str) -> int:
-    column, unit = depth(head), width(ghost.around.unit)
-    found = depth(second)
-    if lone_closer(second):
+    column, unit = line_depth(head), indentation_columns(ghost.around.unit)
+    found = line_depth(second)
+    if is_lone_closer(second):
         return column - found if opens_block(head, ghost.language) and found < column else 0
     if opens_block(head, ghost.language):
         wrong = found <= column or found >= column + 2 * unit
-        return column + unit - found if wrong and not SAME_STATEMENT.match(second) else 0
+        return column + unit - found if wrong and not CONTINUES_STATEMENT.match(second) else 0
     # a line may only be deeper than the one above it if it continues it
     continues = CONTINUED.match(second) or CONTINUED.match(head)
     return column - found if found > column and not continues and not _unclosed(head) else 0
@@ -120,16 +122,16 @@ def dedented(ghost: Ghost) -> Ghost:
         return ghost
     lines = ghost.text.split("\n")
     head = ghost.line_prefix + lines[0]
-    column = depth(head)
+    column = line_depth(head)
     # when the cursor's own line opens a block, that statement is all there is to show
-    statement = not blank(ghost.line_prefix) and opens_block(head, ghost.language)
+    statement = not is_blank(ghost.line_prefix) and opens_block(head, ghost.language)
     for index, line in enumerate(lines[1:], 1):
-        own = depth(line)
-        if blank(line) or own > column or (own == column and not statement):
+        own = line_depth(line)
+        if is_blank(line) or own > column or (own == column and not statement):
             continue
-        if own == column and SAME_STATEMENT.match(line) and not lone_closer(line):
+        if own == column and CONTINUES_STATEMENT.match(line) and not is_lone_closer(line):
             continue
-        ends = lone_closer(line) and not held(ghost, line) and (own == column or _opened_above(ghost, own))
+        ends = is_lone_closer(line) and not held(ghost, line) and (own == column or _opened_above(ghost, own))
         return ghost.having("\n".join(lines[: index + ends]))
     return ghost
 
@@ -137,15 +139,15 @@ def dedented(ghost: Ghost) -> Ghost:
 def _opened_above(ghost: Ghost, column: int) -> bool:
     """Whether the line above which a closer at this column would face is one that opens something."""
     for line in reversed(ghost.around.above):
-        if not blank(line) and depth(line) <= column:
-            return depth(line) == column and (opens_block(line, ghost.language) or line.rstrip()[-1] in "([{")
+        if not is_blank(line) and line_depth(line) <= column:
+            return line_depth(line) == column and (opens_block(line, ghost.language) or line.rstrip()[-1] in "([{")
     return False
 
 
 def blank_tail(ghost: Ghost) -> Ghost:
     """No blanks at the end of a line, no blank lines at the end; one blank stays before more of the same line."""
     lines = ghost.text.split("\n")
-    if ghost.language not in PROSE:
+    if ghost.language not in PROSE_LANGUAGES:
         lines = [*(line.rstrip(" \t") for line in lines[:-1]), lines[-1]]
     text = "\n".join(lines)
     bare = text.rstrip()
@@ -156,7 +158,7 @@ def blank_tail(ghost: Ghost) -> Ghost:
 
 def line_above_end(ghost: Ghost) -> Ghost:
     """The line the cursor stands on moves down, and takes the indentation before the cursor with it."""
-    if ghost.mode != "line-above" or blank(ghost.text) or "\n" in ghost.text:
+    if ghost.mode != "line-above" or is_blank(ghost.text) or "\n" in ghost.text:
         return ghost
     return ghost.having(f"{ghost.text}\n{ghost.line_prefix}")
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from lsp_harness.text.code_lines import HASH, PROSE
+from lsp_harness.text.code_lines import HASH_COMMENT_LANGUAGES, PROSE_LANGUAGES
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 OPENERS = frozenset(PAIRS.values())
@@ -52,10 +52,12 @@ def scan(text: str, language: str = "", quote: str = "") -> Balance:
                 quote, opened = token, match.start()
             elif language == "rust" and (char := CHARACTER.match(text, match.start())):
                 at = char.end()
-        elif (token == "#" and language in HASH) or (token == "//" and language not in HASH):
+        elif (token == "#" and language in HASH_COMMENT_LANGUAGES) or (
+            token == "//" and language not in HASH_COMMENT_LANGUAGES
+        ):
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
-        elif token == "/*" and language not in HASH:
+        elif token == "/*" and language not in HASH_COMMENT_LANGUAGES:
             end = text.find("*/", at)
             at = len(text) if end < 0 else end + 2
         elif token in OPENERS:
@@ -66,7 +68,7 @@ def scan(text: str, language: str = "", quote: str = "") -> Balance:
 
 
 def _is_quote(text: str, at: int, token: str, language: str) -> bool:
-    if language in PROSE or (token == "'" and language == "rust"):
+    if language in PROSE_LANGUAGES or (token == "'" and language == "rust"):
         return False
     if token != "'" or not at or not (text[at - 1].isalnum() or text[at - 1] == "_"):
         return True

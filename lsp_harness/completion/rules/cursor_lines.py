@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.text.code_lines import blank, lead, lone_closer, to_lf, width
+from lsp_harness.text.code_lines import indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
 
 WINDOW = 8000  # characters each side; some 60 lines are far less
 RUN = 5  # lines in a row that are a copy; three recur in honest boilerplate
@@ -49,7 +49,7 @@ class Around:
     @cached_property
     def indent(self) -> str:
         """Leading whitespace of the cursor's line, as far as the cursor."""
-        return lead(self.line_prefix)
+        return indentation_of(self.line_prefix)
 
     @cached_property
     def previous(self) -> str:
@@ -64,13 +64,13 @@ class Around:
     @cached_property
     def lines_below(self) -> list[str]:
         """Lines with something on them that end up below an insertion; the cursor's own too, if it starts there."""
-        own = self.line_prefix + self.line_suffix if blank(self.line_prefix) else ""
+        own = self.line_prefix + self.line_suffix if is_blank(self.line_prefix) else ""
         return [line for line in (own, *self.below) if line.strip()]
 
     @cached_property
     def said(self) -> list[str]:
         """Lines above that say something."""
-        return [line for line in self.above if line.strip() and not lone_closer(line)]
+        return [line for line in self.above if line.strip() and not is_lone_closer(line)]
 
     @cached_property
     def runs(self) -> set[tuple[str, ...]]:
@@ -88,7 +88,7 @@ class Around:
         steps: Counter[int] = Counter()
         last = 0
         for line in lines:
-            now = width(lead(line))
+            now = indentation_columns(indentation_of(line))
             # one column is a comment's or a continuation's alignment, more than eight is one too
             if 1 < now - last <= 8:
                 steps[now - last] += 1

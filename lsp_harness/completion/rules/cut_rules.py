@@ -9,7 +9,14 @@ import re
 from lsp_harness.completion.rules.cursor_lines import RUN
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.line_similarity import near
-from lsp_harness.text.code_lines import MARKUP, PROSE, blank, depth, lone_closer, opens_block
+from lsp_harness.text.code_lines import (
+    MARKUP_LANGUAGES,
+    PROSE_LANGUAGES,
+    is_blank,
+    is_lone_closer,
+    line_depth,
+    opens_block,
+)
 
 MAX_LINES = 8  # real commits' small blocks have 3 to 8 lines; beyond, small models are rarely right
 LONG = 8  # shorter lines (`else:`, `i += 1`) recur everywhere and prove nothing
@@ -43,7 +50,11 @@ def special_tokens(ghost: Ghost) -> Ghost:
     match = SPECIAL.search(ghost.text)
     text = ghost.text[: match.start()] if match else ghost.text
     # `<s>` is also a tag
-    if ghost.language not in MARKUP and (match := SENTENCE_END.search(text)) and not match.end() < len(text.rstrip()):
+    if (
+        ghost.language not in MARKUP_LANGUAGES
+        and (match := SENTENCE_END.search(text))
+        and not match.end() < len(text.rstrip())
+    ):
         text = text[: match.start()]
     return ghost.having(text)
 
@@ -55,15 +66,15 @@ def broken_characters(ghost: Ghost) -> Ghost:
 
 def chatter(ghost: Ghost) -> Ghost | None:
     """Keep what is inside the first fence, unless the document itself is one that has fences."""
-    if ghost.language in PROSE or "```" in ghost.prefix or "```" in ghost.suffix:
+    if ghost.language in PROSE_LANGUAGES or "```" in ghost.prefix or "```" in ghost.suffix:
         return ghost
     text = ghost.text
-    talks = blank(ghost.line_prefix) and CHATTER.match(text) is not None
+    talks = is_blank(ghost.line_prefix) and CHATTER.match(text) is not None
     fence = FENCE.search(text)
     if fence is None:
         if talks:
             return None
-    elif talks or blank(text[: fence.start()]):
+    elif talks or is_blank(text[: fence.start()]):
         inside = text[fence.end() :].removeprefix("\n")
         end = FENCE.search(inside)
         text = inside[: end.start()] if end else inside
@@ -75,7 +86,7 @@ def chatter(ghost: Ghost) -> Ghost | None:
 
 def placeholder(ghost: Ghost) -> Ghost | None:
     """`# Your code here` says nothing that the user did not know."""
-    return None if blank(ghost.line_prefix) and PLACEHOLDER.fullmatch(ghost.text) else ghost
+    return None if is_blank(ghost.line_prefix) and PLACEHOLDER.fullmatch(ghost.text) else ghost
 
 
 def one_line(ghost: Ghost) -> Ghost:
@@ -85,18 +96,18 @@ def one_line(ghost: Ghost) -> Ghost:
 def suffix_start(ghost: Ghost) -> Ghost:
     """Stop where the text arrives at the line that comes next anyway."""
     target = ghost.around.lines_below[0] if ghost.around.lines_below else ""
-    if blank(target) or lone_closer(target):
+    if is_blank(target) or is_lone_closer(target):
         return ghost
-    column = depth(target)
+    column = line_depth(target)
     bare = target.strip()
-    above = ghost.line_prefix if not blank(ghost.line_prefix) else ghost.previous
+    above = ghost.line_prefix if not is_blank(ghost.line_prefix) else ghost.previous
     lines = ghost.text.split("\n")
     for index, line in enumerate(lines):
         full = ghost.line_prefix + line if index == 0 else line
         stripped = full.strip()
         if stripped == bare or near(stripped, bare):
             # deeper in a block the text opened itself, the same words are another statement
-            own = depth(full)
+            own = line_depth(full)
             inside = own > column and opens_block(above, ghost.language)
             if own == column or (len(stripped) >= LONG and not inside):
                 return _before(ghost, lines, index)
@@ -111,7 +122,7 @@ def prefix_repeated(ghost: Ghost) -> Ghost:
         return ghost
     lines = ghost.text.split("\n")
     full = [ghost.line_prefix + lines[0], *lines[1:]]
-    numbered = [(at, line) for at, line in enumerate(full) if not blank(line) and not lone_closer(line)]
+    numbered = [(at, line) for at, line in enumerate(full) if not is_blank(line) and not is_lone_closer(line)]
     own = [line for _, line in numbered]
     again = own[:1] == said[-1:] and ghost.previous == said[-1] and len(said[-1].strip()) >= LONG
     if again or (len(own) > 1 and own[:2] == said[-2:]):
@@ -132,7 +143,7 @@ def runaway(ghost: Ghost) -> Ghost:
             block = full[end - period : end]
             if start < 0 or full[end - 2 * period : end - period] != block or full[start : start + period] != block:
                 continue
-            if all(blank(line) or lone_closer(line) for line in block):
+            if all(is_blank(line) or is_lone_closer(line) for line in block):
                 continue
             return ghost.having("\n".join(lines[: start + period]))
     return ghost
@@ -150,7 +161,7 @@ def max_lines(ghost: Ghost) -> Ghost:
         return ghost
     lines = lines[:MAX_LINES]
     # an opener whose body fell away says less than nothing
-    while len(lines) > 1 and (blank(lines[-1]) or opens_block(lines[-1], ghost.language)):
+    while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.language)):
         lines.pop()
     return ghost.having("\n".join(lines))
 

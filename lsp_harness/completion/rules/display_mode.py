@@ -8,7 +8,7 @@ import re
 from typing import Literal
 
 from lsp_harness.completion.rules.cursor_lines import Around
-from lsp_harness.text.code_lines import PROSE, blank, comment, depth, lone_closer, opens_block
+from lsp_harness.text.code_lines import PROSE_LANGUAGES, is_blank, is_comment, is_lone_closer, line_depth, opens_block
 
 Mode = Literal["line", "block", "line-above"]
 
@@ -24,25 +24,25 @@ def choose(prefix: str, suffix: str, language: str = "", *, generous: bool = Fal
     is where nothing of it follows: of the one-line holes in real commits a third are such places, so it is off.
     """
     at = Around(prefix, suffix, language)
-    if not blank(at.line_suffix):
-        return "line-above" if blank(at.line_prefix) and _complete(at) else "line"
-    above = at.previous if blank(at.line_prefix) else at.line_prefix
+    if not is_blank(at.line_suffix):
+        return "line-above" if is_blank(at.line_prefix) and _complete(at) else "line"
+    above = at.previous if is_blank(at.line_prefix) else at.line_prefix
     if opens_block(above, language):
-        bodiless = not at.next or depth(at.next) <= depth(above)
+        bodiless = not at.next or line_depth(at.next) <= line_depth(above)
         return "block" if bodiless else "line"
     if not _open_ended(at):
         return "line"
     # a comment or docstring with nothing below it announces a body that is still to be written
-    return "block" if generous or (blank(at.line_prefix) and comment(at.previous, language)) else "line"
+    return "block" if generous or (is_blank(at.line_prefix) and is_comment(at.previous, language)) else "line"
 
 
 def _complete(at: Around) -> bool:
     """Whether the rest of the line can stand alone; before its indentation the cursor is before all of it."""
-    if (not at.line_prefix and at.line_suffix[0].isspace()) or at.language in PROSE | STYLESHEETS:
+    if (not at.line_prefix and at.line_suffix[0].isspace()) or at.language in PROSE_LANGUAGES | STYLESHEETS:
         return True
     return FRAGMENT.match(at.line_suffix.lstrip()) is None
 
 
 def _open_ended(at: Around) -> bool:
     """Nothing of the cursor's block follows: a line further out, only closers, or the end of the text."""
-    return not at.next or depth(at.next) < depth(at.line_prefix) or lone_closer(at.next)
+    return not at.next or line_depth(at.next) < line_depth(at.line_prefix) or is_lone_closer(at.next)

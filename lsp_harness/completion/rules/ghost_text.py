@@ -67,8 +67,10 @@ def ghost_at(cursor: Cursor) -> Ghost:
     """Return the surroundings of a cursor, with no text of a model in them yet."""
     document, offset = cursor.document, cursor.offset
     line = document.line_of(offset)
-    first = max(document.starts[max(0, line - RULE_LINES)], offset - RULE_BYTES)
-    last = document.starts[line + RULE_LINES] if line + RULE_LINES < len(document.starts) else len(document.data)
+    first = max(document.line_starts[max(0, line - RULE_LINES)], offset - RULE_BYTES)
+    last = (
+        document.line_starts[line + RULE_LINES] if line + RULE_LINES < len(document.line_starts) else len(document.data)
+    )
     last = min(last, offset + RULE_BYTES)
     prefix, suffix = decode(document.data[first:offset]), decode(document.data[offset:last])
     language = cursor.tree.language.id if cursor.tree else document.language

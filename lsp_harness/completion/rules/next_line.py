@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from lsp_harness.completion.rules.display_mode import choose
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.text.code_lines import depth, opens_block
+from lsp_harness.text.code_lines import line_depth, opens_block
 
 
 def may_break(ghost: Ghost) -> bool:
@@ -38,7 +38,7 @@ def with_body(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
     if ghost.mode == "block" or not newline or not opens_block(line, ghost.language):
         return None
     below = ghost.line_suffix if ghost.line_suffix.strip() else ghost.next
-    if below and depth(below) > depth(line):
+    if below and line_depth(below) > line_depth(line):
         return None
     return _inside(ghost.having(""), header), body
 

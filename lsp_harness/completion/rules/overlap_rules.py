@@ -2,12 +2,12 @@
 
 from lsp_harness.completion.rules.bracket_balance import CLOSERS, QUOTES, missing, scan
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.text.code_lines import blank, depth, lone_closer
+from lsp_harness.text.code_lines import is_blank, is_lone_closer, line_depth
 
 
 def line_overlap(ghost: Ghost) -> Ghost:
     """Take from the text's end what the rest of the line begins with, brackets and quotes counted."""
-    if ghost.mode != "line" or blank(ghost.line_suffix):
+    if ghost.mode != "line" or is_blank(ghost.line_suffix):
         return ghost
     text = _without_surplus(ghost)
     rest = ghost.line_suffix.rstrip()
@@ -57,11 +57,11 @@ def _word(char: str) -> bool:
 
 def held(ghost: Ghost, closer: str) -> bool:
     """Whether the document, below the cursor, already has this closer at this depth."""
-    column, bare = depth(closer), closer.strip()
+    column, bare = line_depth(closer), closer.strip()
     start = bare[: 2 if bare[:2] == "</" else 3 if bare[:1] in QUOTES or bare[:1].isalpha() else 1]
     for line in ghost.around.lines_below:
-        if depth(line) <= column:
-            return depth(line) == column and line.strip().startswith(start)
+        if line_depth(line) <= column:
+            return line_depth(line) == column and line.strip().startswith(start)
     return False
 
 
@@ -73,7 +73,7 @@ def closers_below(ghost: Ghost) -> Ghost:
     for index, line in enumerate(lines):
         # the rest of a line begun before the cursor is not a line of its own
         full = ghost.line_prefix + line if index == 0 else line
-        if lone_closer(full) and held(ghost, full) and _surplus(ghost, lines, index):
+        if is_lone_closer(full) and held(ghost, full) and _surplus(ghost, lines, index):
             return ghost.having("\n".join(lines[:index]))
     return ghost
 
@@ -91,5 +91,5 @@ def _surplus(ghost: Ghost, lines: list[str], index: int) -> bool:
         start = len(before) + (index > 0)
         found = scan("\n".join(lines[: index + 1]), ghost.language)
         return any(at >= start for at, _ in found.surplus)
-    column = depth(lines[index])
-    return not any(depth(line) == column for line in lines[:index] if not blank(line))
+    column = line_depth(lines[index])
+    return not any(line_depth(line) == column for line in lines[:index] if not is_blank(line))

@@ -2,7 +2,7 @@
 
 from lsp_harness.completion.rules.bracket_balance import CLOSERS, missing
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.text.code_lines import blank
+from lsp_harness.text.code_lines import is_blank
 
 SAME_LINE = 3  # shorter texts (`))`, `x`) repeat what is before the cursor by right
 
@@ -36,4 +36,4 @@ def already_after(ghost: Ghost) -> Ghost | None:
 
 
 def nothing_left(ghost: Ghost) -> Ghost | None:
-    return None if blank(ghost.text) else ghost
+    return None if is_blank(ghost.text) else ghost

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.rule_table import EDITS, FINISH
-from lsp_harness.text.code_lines import blank, lone_closer, to_lf
+from lsp_harness.text.code_lines import is_blank, is_lone_closer, to_lf
 
 PASSES = 6  # two are enough for nearly every text: one that changes it and one that does not
 # stands for whatever the model may still write: private characters, too many to pass for a copying mistake
@@ -56,7 +56,7 @@ def enough(ghost: Ghost) -> bool:
     Give each new text to the same ghost by `having`; then only the text is looked at again.
     """
     text = to_lf(ghost.text)
-    if "\n" not in text and "<" not in text and blank(ghost.line_suffix):
+    if "\n" not in text and "<" not in text and is_blank(ghost.line_suffix):
         return False
     now = ghost.having(_open(ghost, text))
     for rule in EDITS:
@@ -70,6 +70,6 @@ def enough(ghost: Ghost) -> bool:
 def _open(ghost: Ghost, text: str) -> str:
     """The text with the unknown rest behind it; a last line that may yet turn out otherwise is left out."""
     done, newline, last = text.rpartition("\n")
-    if newline and (blank(last) or lone_closer(last) or last.lstrip()[:1] in ("`", "~")):
+    if newline and (is_blank(last) or is_lone_closer(last) or last.lstrip()[:1] in ("`", "~")):
         return f"{done}\n{DEEP}{UNKNOWN}"
     return text + UNKNOWN

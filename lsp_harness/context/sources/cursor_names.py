@@ -44,7 +44,7 @@ def around(tree: SyntaxTree, offset: int) -> Around:
     line = document.line_of(offset)
     # what is imported is not used yet
     brought = {n for span in imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)}
-    lines = {*range(max(0, line - ABOVE), min(len(document.starts), line + BELOW + 1))} - brought
+    lines = {*range(max(0, line - ABOVE), min(len(document.line_starts), line + BELOW + 1))} - brought
     texts = [decode(document.line(n)) for n in sorted(lines, key=lambda n: (abs(n - line), n > line))]
     function = enclosing_function(tree, offset)
     head = decode(document.data[function.start : function.body_start]) if function else ""

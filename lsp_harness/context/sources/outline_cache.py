@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from lsp_harness.files.secrets import secret_lines, spans
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.syntax.outline import OutlineLine, outline
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode
@@ -36,7 +36,7 @@ class Outlines:
             self._known[key] = [
                 line
                 for line in outline(tree, exclude=window)
-                if tree.document.line_of(line.start) not in hidden and not spans(encode(line.text))
+                if tree.document.line_of(line.start) not in hidden and not find_secrets(encode(line.text))
             ]
             while len(self._known) > self.KEPT:
                 self._known.popitem(last=False)

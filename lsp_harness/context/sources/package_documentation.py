@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.knowledge.package_module import local_name
@@ -47,7 +47,7 @@ def documentation(
     absent: dict[str, None] = {}
     there: dict[str, None] = {}
     for one in known(installed, root, file, written):
-        if (line := told(one)) and not spans(encode(line)):
+        if (line := told(one)) and not find_secrets(encode(line)):
             (absent if isinstance(one, AbsentName) else there)[line] = None
     return [*absent, *there][:most]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.sources.package_documentation import known, told
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
@@ -70,7 +70,7 @@ class Packages:
             if one.package in STANDARD or not told(one):
                 continue
             line, sentence = _line(one, comment)
-            if len(line) <= SIGNATURE and not spans(encode(f"{line} {sentence}")):
+            if len(line) <= SIGNATURE and not find_secrets(encode(f"{line} {sentence}")):
                 found[(one.release, line, sentence)] = None
             if len(found) >= MOST:
                 break

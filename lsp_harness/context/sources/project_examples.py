@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code import Related, subject
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.build.chunks import find_lead
 from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
@@ -35,7 +35,7 @@ async def examples(
     comment = tree.language.comment or "#"
     # a file may be newer than the index, and the rules for secrets too
     texts = [(one, f"{comment} {one.symbol.path}:{one.symbol.line + 1}\n{one.text.rstrip()}\n") for one in found]
-    texts = [(one, text) for one, text in texts if not spans(encode(text))]
+    texts = [(one, text) for one, text in texts if not find_secrets(encode(text))]
     costs = await related.count([text for _, text in texts])
     kept = list[Fragment]()
     for (one, text), cost in zip(texts, costs, strict=True):

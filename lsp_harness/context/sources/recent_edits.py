@@ -98,10 +98,10 @@ class Recent:
         if here and abs(place.line - line) <= FAR:
             return ""
         there = document if here else self._opened(place.uri) or self._closed.get(place.uri)
-        if there is None or there.binary:
+        if there is None or there.is_binary:
             return ""
         hidden = secret_lines(there)
-        last = min(len(there.starts), place.line + AROUND + 1)
+        last = min(len(there.line_starts), place.line + AROUND + 1)
         lines = [
             decode(there.line(n)).rstrip("\r\n") for n in range(max(0, place.line - AROUND), last) if n not in hidden
         ]
@@ -109,5 +109,5 @@ class Recent:
 
 
 def _words(document: Document, first: int, last: int) -> set[str]:
-    lines = range(first, min(len(document.starts), last + 1))
+    lines = range(first, min(len(document.line_starts), last + 1))
     return {word for n in lines for word in WORD.findall(decode(document.line(n)))}

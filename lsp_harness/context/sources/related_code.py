@@ -10,7 +10,7 @@ from lsp_harness.context.sources.cursor_names import Around, within
 from lsp_harness.context.sources.named_definitions import WIDTH, Line, definitions, signatures
 from lsp_harness.context.sources.related_tests import Test, tested
 from lsp_harness.context.sources.required_imports import needed
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
@@ -65,7 +65,7 @@ class Related:
         lines, used, test = await self.known.ask(document.uri, read, ([], [], None), slow=True)
         comment = tree.language.comment or "#"
         own = [*_own(tree, declarations, span, path, near)]
-        brought = [line for line in needed(tree, span) if not spans(encode(line))]
+        brought = [line for line in needed(tree, span) if not find_secrets(encode(line))]
         imports = await self._fitting(brought, budget, path, "imports that it uses")
         left = budget - _tokens(imports)
         shown = await self._test(test, min(left, int(budget * TEST)), comment) if test else []
@@ -91,7 +91,7 @@ class Related:
         text = f"{comment} {test.path}:{test.line + 1}\n{test.text}\n"
         [cost] = await self.count([text])
         why = "fails" if test.name in self.failing else "tests it"
-        return [Fragment(text, cost, test.path, why)] if cost <= budget and not spans(encode(text)) else []
+        return [Fragment(text, cost, test.path, why)] if cost <= budget and not find_secrets(encode(text)) else []
 
     async def _uses(self, used: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
         found = list[Fragment]()
@@ -121,7 +121,7 @@ def _own(tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path
         used = one.name in heads if parent is None else beside and one.name in near.members
         around = one.start <= span.start and span.end <= one.end
         head = tree.data[one.start : one.body]
-        if not used or span.start <= one.start < span.end or spans(head):
+        if not used or span.start <= one.start < span.end or find_secrets(head):
             continue
         text = " ".join(decode(head).split()).rstrip("{ ")[:WIDTH]
         whole = one.body >= one.end or one.kind in TYPES or around

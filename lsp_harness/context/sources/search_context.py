@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.named_definitions import WIDTH
 from lsp_harness.context.sources.related_code import Related
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit
 from lsp_harness.store.database import Reader
@@ -78,7 +78,7 @@ async def found(
             # nor is a copy of it
             said.append((one.path, _flat(one.text)))
             continue
-        if len(kept) == MOST or spans(encode(one.text)):
+        if len(kept) == MOST or find_secrets(encode(one.text)):
             continue
         where = f"{tree.language.comment or '#'} {one.path}:{one.line + 1}\n"
         # what is in it may be shown already

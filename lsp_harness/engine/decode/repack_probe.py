@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 
 PROBE_TIMEOUT_S = 120
@@ -55,7 +55,7 @@ def repacking_works(model: Path) -> bool:
             results[key] = False
         # If the disk is full, this engine starts all the same and the next one tries again.
         try:
-            put_file(file, json.dumps(results).encode())
+            write_own_file(file, json.dumps(results).encode())
         except OSError as error:
             paths.warn_not_saved("what this processor can do", paths.CACHE, file, error)
     return results[key]

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import put_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 
 MEASURED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
@@ -91,7 +91,7 @@ class StepCost:
             stored = {}
         try:
             entry = {"step_ms": self.measured_ms, "move_ms": self.move_ms}
-            put_file(file, json.dumps(stored | {key: entry}).encode())
+            write_own_file(file, json.dumps(stored | {key: entry}).encode())
         except OSError as error:
             paths.warn_not_saved("what this machine can do", paths.CACHE, file, error)
 

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from lsp_harness.files.secrets import spans
-from lsp_harness.files.walk import Found
+from lsp_harness.files.secrets import find_secrets
+from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.chunks import split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.syntax.symbols import tag_queries
@@ -34,7 +34,7 @@ class Extract(NamedTuple):
     Rows are plain tuples, because they come from another process and pickling objects costs more than creating them.
     """
 
-    file: Found
+    file: WorkspaceFile
     digest: bytes
     language: str = ""
     skipped: str = ""
@@ -58,7 +58,7 @@ def content_digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def extract_file(file: Found, data: bytes) -> Extract:
+def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
     """Return what the index stores of a file. Secrets are replaced by spaces."""
     result = Extract(file, content_digest(data))
     if b"\0" in data[:8192]:
@@ -132,7 +132,7 @@ codecs.register_error("lsp_harness.marked", _question_marks)
 
 def mask_secrets(data: bytes) -> bytes:
     """Return the same number of bytes and lines, with spaces in place of secrets."""
-    for start, end in spans(data):
+    for start, end in find_secrets(data):
         mask = b"".join(b"\n" if byte == 10 else b" " for byte in data[start:end])
         data = data[:start] + mask + data[end:]
     return data

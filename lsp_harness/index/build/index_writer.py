@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from lsp_harness.files.walk import Found, Left
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile
 from lsp_harness.index.build.file_extract import Extract, Row
 from lsp_harness.index.build.import_links import ImportLinks, namespace_condition
 from lsp_harness.index.index_tables import INDEXES
@@ -43,7 +43,7 @@ class IndexWriter:
         self._has_indexes = False
         self._namespaces_changed = False
 
-    def write(self, extracts: Iterable[Extract], unchanged: Iterable[Found] = ()) -> None:
+    def write(self, extracts: Iterable[Extract], unchanged: Iterable[WorkspaceFile] = ()) -> None:
         """Write extracts, and the new times of files with unchanged content, in one transaction."""
         written_files: dict[str, IndexedFile] = {}
         texts: list[Iterable[Row]] = []
@@ -86,7 +86,7 @@ class IndexWriter:
         for path in file_ids:
             del self.files[path]
 
-    def record_left_out(self, left_out: Iterable[Left]) -> None:
+    def record_left_out(self, left_out: Iterable[SkippedFile]) -> None:
         """Replace the list of files and folders that are not indexed.
 
         This is the last write of a scan, so even the index of an empty folder is complete after it.

@@ -11,14 +11,14 @@ from time import monotonic
 
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
-from lsp_harness.files.ignore_files import Ignores
-from lsp_harness.files.walk import Found, Left, walk
-from lsp_harness.files.walk import found as walked
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile, walk
+from lsp_harness.files.walk import workspace_file as walked
 from lsp_harness.index.build.file_extract import Extract
 from lsp_harness.index.build.index_writer import IndexWriter
 from lsp_harness.index.build.import_links import ImportLinks
 from lsp_harness.index.build.reader_processes import ReaderPool
-from lsp_harness.process.typing_activity import since
+from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
 
@@ -63,16 +63,16 @@ class Indexer:
         """
         self._root = root
         self._writer = IndexWriter(writer)
-        self._readers = ReaderPool(root, seconds_since_key=since) if yields_to_typing else ReaderPool(root)
-        self._ignores = Ignores([root])
+        self._readers = ReaderPool(root, seconds_since_key=seconds_since_typing) if yields_to_typing else ReaderPool(root)
+        self._ignores = IgnoreFiles([root])
         self._on_progress = on_progress
 
     def scan(self, priority_paths: Collection[str] = ()) -> ScanResult:
         """Check every file. The files in `priority_paths`, relative to the folder, are read first."""
-        files: dict[str, Found] = {}
-        left_out: list[Left] = []
+        files: dict[str, WorkspaceFile] = {}
+        left_out: list[SkippedFile] = []
         for entry in walk(self._root, self._ignores):
-            if isinstance(entry, Found):
+            if isinstance(entry, WorkspaceFile):
                 files[entry.path] = entry
             else:
                 left_out.append(entry)
@@ -86,7 +86,7 @@ class Indexer:
     def update(self, paths: Iterable[Path]) -> ScanResult | None:
         """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
         file."""
-        files: list[Found] = []
+        files: list[WorkspaceFile] = []
         removed: list[str] = []
         for path in paths:
             name = path.relative_to(self._root).as_posix()
@@ -94,7 +94,7 @@ class Indexer:
                 return None
             if name not in self._writer.files:
                 # Output of builds must not cause full scans.
-                if self._ignores.by(path):
+                if self._ignores.ignoring_file(path):
                     continue
                 return None
             try:
@@ -105,7 +105,7 @@ class Indexer:
             if not stat.S_ISREG(file_stat.st_mode):
                 return None
             files.append(walked(name, file_stat))
-        left_out: list[Left] = []
+        left_out: list[SkippedFile] = []
         parsed, unchanged = self._apply_changes([file for file in files if not self._is_unchanged(file)], removed, left_out)
         return None if left_out else ScanResult(len(self._writer.files), parsed, unchanged, len(removed), 0)
 
@@ -113,11 +113,11 @@ class Indexer:
         """Stop the processes."""
         self._readers.close()
 
-    def _is_unchanged(self, file: Found) -> bool:
+    def _is_unchanged(self, file: WorkspaceFile) -> bool:
         indexed = self._writer.files.get(file.path)
         return indexed is not None and (indexed.mtime, indexed.size) == (file.mtime, file.size)
 
-    def _apply_changes(self, changed: Sequence[Found], removed: Collection[str], left_out: list[Left]) -> tuple[int, int]:
+    def _apply_changes(self, changed: Sequence[WorkspaceFile], removed: Collection[str], left_out: list[SkippedFile]) -> tuple[int, int]:
         """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
         if removed:
             self._writer.remove(removed)
@@ -133,10 +133,10 @@ class Indexer:
             self._writer.link_imports(ImportLinks(indexed, self._read_settings), parsed)
         return len(parsed), unchanged_count
 
-    def _read_files(self, changed: Sequence[Found], left_out: list[Left]) -> tuple[list[str], int]:
+    def _read_files(self, changed: Sequence[WorkspaceFile], left_out: list[SkippedFile]) -> tuple[list[str], int]:
         indexed = self._writer.files
         requests = [(result, indexed[result.path].digest if result.path in indexed else b"") for result in changed]
-        parsed, unchanged = list[Extract](), list[Found]()
+        parsed, unchanged = list[Extract](), list[WorkspaceFile]()
         paths: list[str] = []
         unchanged_count = 0
         last_write = monotonic()
@@ -144,9 +144,9 @@ class Indexer:
             match result:
                 case Extract():
                     parsed.append(result)
-                case Found():
+                case WorkspaceFile():
                     unchanged.append(result)
-                case Left():
+                case SkippedFile():
                     left_out.append(result)
             if monotonic() - last_write > WRITE_INTERVAL_S or done == len(requests):
                 self._writer.write(parsed, unchanged)

@@ -22,9 +22,9 @@ from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
-from lsp_harness.files.walk import Found, Left, left
+from lsp_harness.files.walk import WorkspaceFile, SkippedFile, skip_unreadable
 from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
-from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
+from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
@@ -45,13 +45,13 @@ SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
 START_METHOD = "forkserver"
 """New processes are forked from a server process that has the code, but no threads and no database."""
 
-FileRequest = tuple[Found, bytes]
+FileRequest = tuple[WorkspaceFile, bytes]
 """A file and the digest of its indexed content, empty for a new file."""
-ReadResult = Extract | Found | Left
+ReadResult = Extract | WorkspaceFile | SkippedFile
 """The extract of a file; the file itself if its content is unchanged; or the reason why it could not be read."""
 
 
-def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult:
+def read_and_extract(root: Path, file: WorkspaceFile, known_digest: bytes) -> ReadResult:
     """Read one file and extract it if its content changed."""
     if file.size > LIMIT:
         return Extract(file, b"", skipped=f"larger than {LIMIT // 1000} kB")
@@ -59,7 +59,7 @@ def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult
         data = read_file(root / file.path, LIMIT)
     except FileError as error:
         cause = error.__cause__
-        return left(file.path, cause) if isinstance(cause, OSError) else Left(file.path, error.message)
+        return skip_unreadable(file.path, cause) if isinstance(cause, OSError) else SkippedFile(file.path, error.message)
     return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)
 
 
@@ -157,9 +157,9 @@ class ReaderPool:
     def _wait_for_any(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
         """Wait until a task is done and return the finished tasks. Processes that are stuck are killed, so their
         tasks fail."""
-        activity = Activity(_process_ids, SILENCE_S)
-        while not (done := wait(running, LOOK_S, FIRST_COMPLETED).done):
-            if activity.stuck():
+        activity = ProcessActivity(_process_ids, SILENCE_LIMIT_S)
+        while not (done := wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done):
+            if activity.is_stuck():
                 for process in multiprocessing.active_children():
                     process.kill()
         return done
@@ -216,9 +216,9 @@ def _to_tuple(result: ReadResult) -> tuple[Any, ...]:
     match result:
         case Extract():
             return "extract", tuple(result.file), *result[1:]
-        case Found():
+        case WorkspaceFile():
             return "found", *result
-        case Left():
+        case SkippedFile():
             return "left", *result
 
 
@@ -227,14 +227,14 @@ def _unpack(packed: bytes) -> Iterator[ReadResult]:
     for kind, first, *rest in rows:
         match kind:
             case "extract":
-                yield Extract(Found(*first), *rest)
+                yield Extract(WorkspaceFile(*first), *rest)
             case "found":
-                yield Found(first, *rest)
+                yield WorkspaceFile(first, *rest)
             case _:
-                yield Left(first, *rest)
+                yield SkippedFile(first, *rest)
 
 
-def _read_with_cpu_limit(root: Path, file: Found, known_digest: bytes) -> ReadResult:
+def _read_with_cpu_limit(root: Path, file: WorkspaceFile, known_digest: bytes) -> ReadResult:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     # The system kills the process above this limit.

@@ -88,7 +88,7 @@ class Sources:
         if file is None or len(data) > self._bytes_left:
             return None
         self._bytes_left -= len(data)
-        tree = parse(Document.of(f"file:///{path}", data, language=file[1]))
+        tree = parse(Document.from_text(f"file:///{path}", data, language=file[1]))
         if tree is None:
             return None
         symbols = tuple(self.view.symbols.list_symbols(file[0]))

@@ -13,7 +13,7 @@ from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.providers import Target
-from lsp_harness.text.surrogates import scalar
+from lsp_harness.text.surrogates import to_scalar_text
 
 if TYPE_CHECKING:
     import httpx2
@@ -232,7 +232,7 @@ def encode_body(body: dict[str, Any]) -> bytes:
         EngineError: JSON cannot represent the body. This is not the fault of the server.
     """
     try:
-        return scalar(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
+        return to_scalar_text(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
     except (ValueError, TypeError) as error:
         raise EngineError(f"this request cannot be sent: {error}") from error
 

@@ -20,7 +20,7 @@ from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
 from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import ChatRequest, Chunk, Continuation, Infill, ModelRequest, Priority, Props
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 MAX_CONCURRENT_COUNTS = 8
 """Texts that a real llama-server tokenizes at the same time."""
@@ -209,5 +209,7 @@ def _read_vectors(answer: Any, expected: int) -> list[list[float]]:
             raise EngineError("the server returned a vector for each token; start it with --pooling mean or cls")
         vectors[int(row.get("index", number))] = [float(value) for value in vector]
     if sorted(vectors) != list(range(expected)):
-        raise EngineError(f"the server returned {counted(len(vectors), 'vector')} for {counted(expected, 'text')}")
+        raise EngineError(
+            f"the server returned {format_count(len(vectors), 'vector')} for {format_count(expected, 'text')}"
+        )
     return [vectors[number] for number in range(expected)]

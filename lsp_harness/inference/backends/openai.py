@@ -35,7 +35,7 @@ from lsp_harness.inference.request import (
     TokenLogprob,
     Usage,
 )
-from lsp_harness.text.wording import counted
+from lsp_harness.text.wording import format_count
 
 MAX_CONCURRENT_COUNTS = 8
 """Texts that vLLM tokenizes at the same time."""
@@ -221,7 +221,7 @@ class OpenAI:
         rows = sorted(cast("list[Json]", answer.get("data") or []), key=lambda row: int(row["index"]))
         if len(rows) != len(texts):
             raise EngineError(
-                f"{self._endpoint.name} returned {counted(len(rows), 'vector')} for {counted(len(texts), 'text')}"
+                f"{self._endpoint.name} returned {format_count(len(rows), 'vector')} for {format_count(len(texts), 'text')}"
             )
         return [[float(value) for value in row["embedding"]] for row in rows]
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import is_model_file
-from lsp_harness.disk.file_reading import read_start, read_text, reason
-from lsp_harness.disk.file_writing import clear, put_file
+from lsp_harness.disk.file_reading import read_start, read_text, system_message
+from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 from lsp_harness.inference.models.partial_file import file_size, folder_size
@@ -100,7 +100,7 @@ def record_sha256(path: Path, sha256: str) -> None:
     file = path.stat()
     entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
     try:
-        put_file(_record_file(path), json.dumps(entry).encode())
+        write_own_file(_record_file(path), json.dumps(entry).encode())
     except OSError as error:
         paths.warn_not_saved("that the model was found right", paths.CACHE, _record_file(path), error)
 
@@ -135,9 +135,9 @@ def remove_model(model: ModelCard) -> int:
 
 def _clear_lock_file(path: Path) -> Path:
     try:
-        return clear(path)
+        return remove_irregular_file(path)
     except OSError as error:
-        raise ModelError(f"{path} cannot be used as a lock: {reason(error)}; remove it") from error
+        raise ModelError(f"{path} cannot be used as a lock: {system_message(error)}; remove it") from error
 
 
 def lock_file(path: Path) -> Path:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import clear, put_file
+from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, PullFailed
 from lsp_harness.inference.models.pull_report import Report
 
@@ -49,7 +49,7 @@ class PartialFile:
     def append(self, source: str, start: int, pieces: int = 0) -> Generator[Callable[[bytes], None]]:
         """Give a function that appends bytes of `source`, starting at byte `start`. Bytes after `start` are removed."""
         # unbuffered, so that a full disk is an error of `write` and not of closing the file
-        with open(clear(self.path), "ab", buffering=0) as file:
+        with open(remove_irregular_file(self.path), "ab", buffering=0) as file:
             file.truncate(start)
             self._record(source, pieces, start)
             self.is_complete_attempt = self.is_complete_attempt or start == 0
@@ -80,7 +80,7 @@ class PartialFile:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _record(self, source: str, pieces: int, end: int) -> None:
-        put_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
+        write_own_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
 
     def _entry(self) -> tuple[str, int, int]:
         try:

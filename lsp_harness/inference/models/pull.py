@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.file_writing import clear
+from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
@@ -72,7 +72,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
 def _ensure(model: ModelCard, path: Path, expected: str, verify: bool, report: Report) -> Source | None:
     """Return the source that served the file, or None if the file existed."""
     with _exclusive_pull(path, report):
-        clear(path)
+        remove_irregular_file(path)
         if path.exists():
             if _is_correct(path, model, expected, verify, report):
                 return None
@@ -113,7 +113,7 @@ def _exclusive_pull(path: Path, report: Report) -> Generator[None]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(clear(model_files.lock_file(path)))
+    lock = FileLock(remove_irregular_file(model_files.lock_file(path)))
     try:
         lock.acquire(timeout=0)
     except Timeout:

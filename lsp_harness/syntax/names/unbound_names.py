@@ -126,8 +126,8 @@ def _told(tree: SyntaxTree, offset: int) -> bool:
 def _end(tree: SyntaxTree, offset: int, end: int, function: Scope) -> int:
     """Where what is below is no more of the function: in a broken text it may seem to be longer."""
     document, head = tree.document, width(_line(tree, function.start))
-    for n in range(document.line_of(offset) + 1, len(document.starts)):
-        line, start = document.line(n), document.starts[n]
+    for n in range(document.line_of(offset) + 1, len(document.line_starts)):
+        line, start = document.line(n), document.line_starts[n]
         if start >= end:
             break
         if line.strip() and width(line) <= head and not line.lstrip().startswith((b")", b"}", b"]", b"{")):

@@ -1,1 +1,1 @@
-"""Repairs of syntax errors: edits of one token after which a text parses again."""
+"""Repair of syntax errors by edits of one token, after which the text parses again."""

@@ -1,53 +1,58 @@
-"""Blocks that words begin and end, as far as the indentation shows them: `def` … `end`, `if` … `fi`."""
+"""Blocks that words begin and end (`def` … `end`, `if` … `fi`), compared with the indentation."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from lsp_harness.syntax.lexemes import ENDS, MIDDLES, Lexeme
 
-BEGINNINGS: dict[str, frozenset[bytes]] = {
+BLOCK_BEGINNINGS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset(b"def class module if unless while until for case begin do".split()),
     "lua": frozenset(b"function if for while do repeat".split()),
     "bash": frozenset(b"if for while until case select do then".split()),
 }
 
 
-def goes_on(token: Lexeme, language: str) -> bool:
-    """Whether a token at the beginning of a line belongs to what a line before began."""
+def continues_block(token: Lexeme, language: str) -> bool:
+    """Return whether a token at the beginning of a line continues or ends a block of an earlier line."""
     return token.kind == "close" or token.text in MIDDLES or token.text in ENDS.get(language, ())
 
 
-def odd_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
-    """The first tokens of lines that do not fit the blocks around them.
+def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
+    """Yield the first tokens of lines that do not fit the blocks around them.
 
-    A line that stands where a block should end and does not end it; a line before a block that begins none; an end without a
-    line that could have begun its block.
+    Such a line stands where a block must end but does not end it, or it has a block below it but begins none, or it
+    ends a block that no line above it can have begun.
+
+    Args:
+        tokens: The tokens of the text.
+        indentation: Returns the width of the indentation of the line of a token.
+        language: The language id.
     """
-    beginnings, ends = BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
+    beginnings, ends = BLOCK_BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
     if not beginnings:
         return
     levels: list[tuple[int, int, bool]] = []
-    """The lines that are not ended: the first token, the indentation, and whether the line begins a block."""
-    firsts = [at for at, token in enumerate(tokens) if token.first]
-    for at, following in zip(firsts, [*firsts[1:], len(tokens)], strict=True):
-        width, token = indentation(at), tokens[at]
-        begins = any(one.text in beginnings for one in tokens[at:following]) and not any(
-            one.text in ends for one in tokens[at + 1 : following]
+    """The open lines: the first token, the width of the indentation, and whether the line begins a block."""
+    firsts = [position for position, token in enumerate(tokens) if token.first]
+    for position, following in zip(firsts, [*firsts[1:], len(tokens)], strict=True):
+        width, token = indentation(position), tokens[position]
+        begins = any(other.text in beginnings for other in tokens[position:following]) and not any(
+            other.text in ends for other in tokens[position + 1 : following]
         )
         while levels and levels[-1][1] > width:
             levels.pop()
         same = levels[-1] if levels and levels[-1][1] == width else None
         if token.text in ends:
             if same is None:
-                yield at
+                yield position
             else:
                 if not same[2]:
                     yield same[0]
                 levels.pop()
             continue
-        if goes_on(token, language):
+        if continues_block(token, language):
             continue
         if same is not None:
             if same[2]:
-                yield at
+                yield position
             levels.pop()
-        levels.append((at, width, begins))
+        levels.append((position, width, begins))

@@ -1,7 +1,7 @@
 """A text that does not parse, its tokens, and the places where the fault may be.
 
-An LR parser notices a fault at the first token that cannot follow, so the fault is there or before. What the parser then gave up
-on begins and ends somewhere near; which bracket has no partner, and where the indentation goes back too early, say more.
+An LR parser notices a fault at the first token that cannot follow, so the fault is there or before. The error nodes
+begin and end near the fault. Brackets without a partner and a wrong indentation give more exact places.
 """
 
 from bisect import bisect_left
@@ -11,38 +11,47 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, lexemes
-from lsp_harness.syntax.recovery.blocks import goes_on, odd_lines
-from lsp_harness.syntax.recovery.error_lines import Pieces
+from lsp_harness.syntax.recovery.blocks import continues_block, find_misaligned_lines
+from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
 from lsp_harness.syntax.syntax_errors import python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import captures
 
-POINTS = 8
-"""How many places that the parser names are looked at."""
-NEAR_POINTS = 14
-"""Around how many of them any token is doubted."""
-NEAR_TOKENS = 80
-"""How many tokens before and behind such a place."""
-SUSPECTS = 6
-"""How many brackets without a partner are looked at."""
+MAX_FAULT_PLACES = 8
+"""Maximum number of places from each source, for example from the parser."""
+MAX_NEARBY_PLACES = 14
+"""Maximum number of places around which every token is examined."""
+MAX_NEARBY_TOKENS = 80
+"""Maximum number of tokens before and after such a place."""
+MAX_SUSPECTS = 6
+"""Maximum number of suspect brackets without a partner, and of those with a partner."""
 
 
-class Suspect(NamedTuple):
-    """A bracket that may have lost its partner, and between which tokens the partner may belong.
+class SuspectBracket(NamedTuple):
+    """A bracket whose partner may be missing, and the range of tokens in which the partner may belong.
 
-    `at` is the bracket, `first` and `last` are the first and last token before which the partner may be inserted.
-    `by_indentation`: the bracket has a partner, but the lines between are not indented as if it were this one.
+    Attributes:
+        bracket: The index of the bracket token.
+        first: The first token before which the partner may be inserted.
+        last: The last token before which the partner may be inserted.
+        has_partner: Whether the bracket has a partner, but the indentation of the lines between contradicts it.
     """
 
-    at: int
+    bracket: int
     first: int
     last: int
-    by_indentation: bool
+    has_partner: bool
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What is known about a broken text before anything is tried. `start` and `end` are the range of the finding."""
+class BrokenText:
+    """A broken text before any edit is tried.
+
+    Attributes:
+        tree: The tree of the text, with errors.
+        start: The byte offset at which the reported error starts.
+        end: The byte offset at which it ends.
+    """
 
     tree: SyntaxTree
     start: int
@@ -61,150 +70,165 @@ class Scene:
         return lexemes(self.tree)
 
     @cached_property
-    def starts(self) -> list[int]:
+    def token_starts(self) -> list[int]:
         return [token.start for token in self.tokens]
 
     @cached_property
-    def points(self) -> list[int]:
-        """Indices of the tokens at which a fault is noticed, those the parser names first."""
+    def fault_places(self) -> list[int]:
+        """Indices of the tokens at which a fault is noticed. Those that the parser names come first."""
         offsets: list[int] = []
         if self.language == "python" and (fault := python_fault(self.data)):
             offsets += [fault.start, fault.end] if b"\n" not in self.data[fault.start : fault.end] else [fault.start]
-        waiting = [self.tree.root]
-        while waiting and len(offsets) < 2 * POINTS:
-            node = waiting.pop()
+        pending = [self.tree.root]
+        while pending and len(offsets) < 2 * MAX_FAULT_PLACES:
+            node = pending.pop()
             if node.is_error or node.is_missing:
                 offsets += [node.start_byte, node.end_byte]
             if node.has_error:
-                waiting += reversed(node.children)
-        forgiven = captures(self.tree.language, "faults", self.tree.root).get("fault", [])
-        offsets += [node.start_byte for node in forgiven[:POINTS]]
+                pending += reversed(node.children)
+        accepted_faults = captures(self.tree.language, "faults", self.tree.root).get("fault", [])
+        offsets += [node.start_byte for node in accepted_faults[:MAX_FAULT_PLACES]]
         offsets += [self.start]
-        offsets += [self._line_start(number) for number in self._broken_lines()[:POINTS]]
+        offsets += [self._line_start(number) for number in self._broken_lines()[:MAX_FAULT_PLACES]]
         last = len(self.tokens) - 1
-        odd = list(odd_lines(self.tokens, self.indentation, self.language))[:POINTS]
-        return list(dict.fromkeys([*(min(self.token_at(offset), last) for offset in offsets), *odd]))
+        misaligned = list(find_misaligned_lines(self.tokens, self.indentation_width, self.language))[:MAX_FAULT_PLACES]
+        return list(dict.fromkeys([*(min(self.token_at(offset), last) for offset in offsets), *misaligned]))
 
     def _line_start(self, number: int) -> int:
         start, end = self.tree.document.line_span(number)
         return end - len(self.data[start:end].lstrip())
 
     def _broken_lines(self) -> list[int]:
-        """The lines of the innermost block that does not parse on its own."""
+        """Return the lines of the innermost block that does not parse on its own."""
         document = self.tree.document
-        lines = [document.line(number) for number in range(len(document.starts))]
-        going = [False] * len(lines)
+        lines = [document.line(number) for number in range(len(document.line_starts))]
+        continues = [False] * len(lines)
         for token in self.tokens:
             if token.first:
-                going[token.line] = goes_on(token, self.language)
-        return Pieces(self.tree.language, lines, going).broken(0, len(lines))
+                continues[token.line] = continues_block(token, self.language)
+        return BrokenLineSearch(self.tree.language, lines, continues).find_lines(0, len(lines))
 
     def token_at(self, offset: int) -> int:
-        """The first token that does not end before an offset."""
-        at = bisect_left(self.starts, offset)
-        return at - 1 if at and self.tokens[at - 1].end > offset else at
+        """Return the first token that does not end before a byte offset."""
+        position = bisect_left(self.token_starts, offset)
+        return position - 1 if position and self.tokens[position - 1].end > offset else position
 
     @cached_property
-    def near(self) -> list[int]:
-        """Tokens on the lines where faults are noticed and on the lines of code before and after those, the nearest first."""
-        found: dict[int, None] = {}
+    def nearby_tokens(self) -> list[int]:
+        """The tokens on the lines where faults are noticed, and then those on the lines of code before and after."""
+        indices: dict[int, None] = {}
         for reach in (0, 1):
-            for point in self.points[:NEAR_POINTS]:
-                first, last = self.line_of(point - 1 if point else 0), self.line_of(point)
+            for point in self.fault_places[:MAX_NEARBY_PLACES]:
+                first, last = self.tokens_of_line(point - 1 if point else 0), self.tokens_of_line(point)
                 begin, end = first.start, last.stop
                 if reach and begin:
-                    begin = self.line_of(begin - 1).start
+                    begin = self.tokens_of_line(begin - 1).start
                 if reach and end < len(self.tokens):
-                    end = self.line_of(end).stop
-                # a line may be as long as the text
-                begin, end = max(begin, point - NEAR_TOKENS), min(end, point + NEAR_TOKENS)
-                found.update(dict.fromkeys(range(begin, end)))
-        return list(found)
+                    end = self.tokens_of_line(end).stop
+                # one line may contain the whole text
+                begin, end = max(begin, point - MAX_NEARBY_TOKENS), min(end, point + MAX_NEARBY_TOKENS)
+                indices.update(dict.fromkeys(range(begin, end)))
+        return list(indices)
 
-    def line_of(self, at: int) -> range:
-        """The tokens of the line that a token is on."""
-        first = at
+    def tokens_of_line(self, position: int) -> range:
+        """Return the tokens on the line of a token."""
+        first = position
         while first and not self.tokens[first].first:
             first -= 1
-        last = at + 1
+        last = position + 1
         while last < len(self.tokens) and not self.tokens[last].first:
             last += 1
         return range(first, last)
 
-    def indentation(self, at: int) -> int:
-        """The width of the indentation of the line that a token is on."""
-        begin = self.data.rfind(b"\n", 0, self.tokens[at].start) + 1
-        line = self.data[begin : self.tokens[at].end]
+    def indentation_width(self, position: int) -> int:
+        """Return the width in bytes of the indentation of the line of a token."""
+        begin = self.data.rfind(b"\n", 0, self.tokens[position].start) + 1
+        line = self.data[begin : self.tokens[position].end]
         return len(line) - len(line.lstrip(b" \t"))
 
-    def lead(self, at: int) -> bytes:
-        """The indentation of the line that a token is on."""
-        begin = self.data.rfind(b"\n", 0, self.tokens[at].start) + 1
-        return self.data[begin : begin + self.indentation(at)]
+    def line_indentation(self, position: int) -> bytes:
+        """Return the indentation of the line of a token."""
+        begin = self.data.rfind(b"\n", 0, self.tokens[position].start) + 1
+        return self.data[begin : begin + self.indentation_width(position)]
 
     @cached_property
-    def suspects(self) -> list[Suspect]:
-        """Openers and closers that may have lost their partner."""
-        return _suspects(self)
+    def suspect_brackets(self) -> list[SuspectBracket]:
+        """The brackets whose partner may be missing."""
+        return _find_suspects(self)
 
     @cached_property
     def words(self) -> frozenset[bytes]:
-        """Names and keywords of the text."""
+        """The names and keywords of the text."""
         return frozenset(token.text for token in self.tokens if token.kind in ("word", "keyword"))
 
 
-def _suspects(scene: Scene) -> list[Suspect]:
-    tokens, found, doubted = scene.tokens, list[Suspect](), list[Suspect]()
-    waiting: list[int] = []
+def _find_suspects(broken_text: BrokenText) -> list[SuspectBracket]:
+    tokens, suspects, paired_suspects = broken_text.tokens, list[SuspectBracket](), list[SuspectBracket]()
+    open_brackets: list[int] = []
     indents: dict[int, int] = {}
-    """The indentation of the line of each opener that waits for its closer."""
-    doubts: dict[int, int] = {}
+    """The width of the indentation of the line of each open bracket."""
+    doubt_places: dict[int, int] = {}
     width = 0
-    for at, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.first:
-            width = scene.indentation(at)
-            going = goes_on(token, scene.language)
-            for opener in reversed(waiting):
-                if opener in doubts or width > indents[opener] or (going and width == indents[opener]):
+            width = broken_text.indentation_width(position)
+            is_continued = continues_block(token, broken_text.language)
+            for opener in reversed(open_brackets):
+                if opener in doubt_places or width > indents[opener] or (is_continued and width == indents[opener]):
                     break
-                # the line is indented as if the opener had its closer already
-                if opener != at - 1 or token.kind != "close":
-                    doubts[opener] = at
+                # the indentation of the line says that the bracket is already closed
+                if opener != position - 1 or token.kind != "close":
+                    doubt_places[opener] = position
         if token.kind == "open":
-            waiting.append(at)
-            indents[at] = width
+            open_brackets.append(position)
+            indents[position] = width
         elif token.kind == "close":
-            wanted = CLOSERS[token.text[:1]]
-            partner = next((i for i in range(len(waiting) - 1, -1, -1) if tokens[waiting[i]].text[-1:] == wanted), -1)
+            opener_sign = CLOSERS[token.text[:1]]
+            partner = next(
+                (i for i in range(len(open_brackets) - 1, -1, -1) if tokens[open_brackets[i]].text[-1:] == opener_sign),
+                -1,
+            )
             if partner < 0:
-                found.append(Suspect(at, _beginning(scene, at, waiting), at, False))
+                suspects.append(
+                    SuspectBracket(
+                        position, _find_earliest_opener(broken_text, position, open_brackets), position, False
+                    )
+                )
                 continue
-            for opener in waiting[partner + 1 :]:
-                found.append(Suspect(opener, opener + 1, min(doubts.get(opener, at), at), False))
-            if ((opener := waiting[partner]) in doubts and token.first) or opener in doubts:
-                doubted.append(Suspect(opener, opener + 1, doubts[opener], True))
-            elif token.first and width != indents[opener] and wanted == b"{":
-                doubted.append(Suspect(at, _beginning(scene, at, waiting[:partner]), at, True))
-            del waiting[partner:]
-    found += [Suspect(opener, opener + 1, doubts.get(opener, len(tokens)), False) for opener in waiting]
-    near = scene.points[0] if scene.points else 0
-    found.sort(key=lambda one: (abs(one.last - near), one.at))
-    doubted.sort(key=lambda one: abs(one.last - near))
-    return [*found[:SUSPECTS], *doubted[:SUSPECTS]]
+            for opener in open_brackets[partner + 1 :]:
+                suspects.append(
+                    SuspectBracket(opener, opener + 1, min(doubt_places.get(opener, position), position), False)
+                )
+            if ((opener := open_brackets[partner]) in doubt_places and token.first) or opener in doubt_places:
+                paired_suspects.append(SuspectBracket(opener, opener + 1, doubt_places[opener], True))
+            elif token.first and width != indents[opener] and opener_sign == b"{":
+                paired_suspects.append(
+                    SuspectBracket(
+                        position, _find_earliest_opener(broken_text, position, open_brackets[:partner]), position, True
+                    )
+                )
+            del open_brackets[partner:]
+    suspects += [
+        SuspectBracket(opener, opener + 1, doubt_places.get(opener, len(tokens)), False) for opener in open_brackets
+    ]
+    first_place = broken_text.fault_places[0] if broken_text.fault_places else 0
+    suspects.sort(key=lambda suspect: (abs(suspect.last - first_place), suspect.bracket))
+    paired_suspects.sort(key=lambda suspect: abs(suspect.last - first_place))
+    return [*suspects[:MAX_SUSPECTS], *paired_suspects[:MAX_SUSPECTS]]
 
 
-def _beginning(scene: Scene, at: int, waiting: Sequence[int]) -> int:
-    """Where the partner of a closer at the earliest is: behind the opener around it, and on this line or a few lines before."""
-    earliest = waiting[-1] + 1 if waiting else 0
-    line = scene.tokens[at].line
-    first = at
-    width = scene.indentation(at)
-    while first > earliest and (scene.tokens[first].line > line - 12):
+def _find_earliest_opener(broken_text: BrokenText, position: int, open_brackets: Sequence[int]) -> int:
+    """Return the earliest place for the partner of a closer: after the bracket around it, at most 12 lines above."""
+    earliest = open_brackets[-1] + 1 if open_brackets else 0
+    line = broken_text.tokens[position].line
+    first = position
+    width = broken_text.indentation_width(position)
+    while first > earliest and (broken_text.tokens[first].line > line - 12):
         if (
-            scene.tokens[first].first
-            and first < at
-            and scene.indentation(first) <= width
-            and scene.tokens[first].line < line
+            broken_text.tokens[first].first
+            and first < position
+            and broken_text.indentation_width(first) <= width
+            and broken_text.tokens[first].line < line
         ):
             break
         first -= 1

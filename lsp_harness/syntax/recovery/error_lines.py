@@ -1,7 +1,7 @@
-"""The lines on which a fault is, found by parsing the blocks of a text one by one.
+"""Search for the lines of a fault by parsing the blocks of a text one by one.
 
-Where a parser gives up on all of a file, its blocks may still be told apart by their indentation. A block that parses on its own
-is not where the fault is.
+Even if the parser reports the whole file as an error, the indentation shows the blocks. A block that parses on its own
+does not contain the fault.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.parse_budget import Allowance, TooCostly
 from lsp_harness.syntax.tree import root_of
 
-PARSES = 300
-"""How many pieces are parsed at most."""
-READINGS = 5
-"""How often the text is parsed in all, piece by piece."""
-SECONDS = 0.15
-"""Processor time of all these parses together."""
+MAX_PARSES = 300
+"""Maximum number of parses."""
+MAX_READINGS = 5
+"""Maximum number of bytes that are parsed, as a multiple of the size of the text."""
+PARSE_TIME_S = 0.15
+"""Maximum processor time of all parses together."""
 WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     **dict.fromkeys(
         ("javascript", "typescript", "tsx"), ((b"", b""), (b"class X {\n", b"\n}"), (b"x = {\n", b"\n}"), (b"x(", b")"))
@@ -28,48 +28,63 @@ WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     "json": ((b"", b""), (b"{", b"}"), (b"[", b"]")),
     "ruby": ((b"", b""), (b"x(", b")"), (b"x {", b"}")),
 }
-"""What a piece may have around it: it parses if it does in one of these."""
+"""Texts before and after a block. A block parses if it parses inside one of these pairs."""
 
 
-class Pieces:
-    """The search of one text. All its parses share one allowance; when that is spent, no line is named."""
+class BrokenLineSearch:
+    """The search in one text. If the allowance of its parses is spent, no line is found."""
 
     def __init__(
-        self, language: Language, lines: Sequence[bytes], going: Sequence[bool], allowance: Allowance | None = None
+        self, language: Language, lines: Sequence[bytes], continues: Sequence[bool], allowance: Allowance | None = None
     ) -> None:
-        self._language = language
-        self._allowance = allowance or Allowance(SECONDS)
-        self._lines = lines
-        self._going = going
-        self._widths = [len(line) - len(line.lstrip(b" \t")) if line.strip() else -1 for line in lines]
-        self._left = PARSES
-        self._bytes = READINGS * sum(map(len, lines))
+        """Begin a search.
 
-    def broken(self, first: int, last: int) -> list[int]:
-        """Numbers of the lines, of those from `first` up to `last`, that do not parse: the innermost block's. None where parsing costs
-        too much."""
+        Args:
+            language: The language of the text.
+            lines: The lines of the text.
+            continues: For each line whether it continues or ends a block of an earlier line.
+            allowance: The processor time for all parses. The default is `PARSE_TIME_S`.
+        """
+        self._language = language
+        self._allowance = allowance or Allowance(PARSE_TIME_S)
+        self._lines = lines
+        self._continues = continues
+        self._widths = [len(line) - len(line.lstrip(b" \t")) if line.strip() else -1 for line in lines]
+        self._remaining_parses = MAX_PARSES
+        self._remaining_bytes = MAX_READINGS * sum(map(len, lines))
+
+    def find_lines(self, first: int, last: int) -> list[int]:
+        """Return the numbers of the lines of the innermost block that does not parse.
+
+        Args:
+            first: The first line to search.
+            last: The line after the last one.
+
+        Returns:
+            Line numbers. The list is empty if everything parses or parsing costs too much.
+        """
         try:
-            return self._broken(first, last)
+            return self._find_lines(first, last)
         except TooCostly:
             return []
 
-    def _broken(self, first: int, last: int) -> list[int]:
-        for begin, end in self._blocks(first, last):
-            if self._left <= 0 or self._bytes <= 0:
+    def _find_lines(self, first: int, last: int) -> list[int]:
+        for begin, end in self._split_blocks(first, last):
+            if self._remaining_parses <= 0 or self._remaining_bytes <= 0:
                 return []
             if self._parses(begin, end):
                 continue
             width = min((w for w in self._widths[begin:end] if w >= 0), default=0)
-            own = [n for n in range(begin, end) if 0 <= self._widths[n] <= width]
-            for start, stop in zip(own, [*own[1:], end], strict=True):
-                if stop - start > 1 and (inner := self._broken(start + 1, stop)):
+            own_lines = [n for n in range(begin, end) if 0 <= self._widths[n] <= width]
+            for start, stop in zip(own_lines, [*own_lines[1:], end], strict=True):
+                if stop - start > 1 and (inner := self._find_lines(start + 1, stop)):
                     return inner
-            return own
+            return own_lines
         return []
 
-    def _blocks(self, first: int, last: int) -> list[tuple[int, int]]:
+    def _split_blocks(self, first: int, last: int) -> list[tuple[int, int]]:
         width = min((w for w in self._widths[first:last] if w >= 0), default=0)
-        starts = [n for n in range(first, last) if 0 <= self._widths[n] <= width and not self._going[n]]
+        starts = [n for n in range(first, last) if 0 <= self._widths[n] <= width and not self._continues[n]]
         if not starts or starts[0] > first:
             starts.insert(0, first)
         return list(zip(starts, [*starts[1:], last], strict=True))
@@ -78,9 +93,9 @@ class Pieces:
         text = b"\n".join(self._lines[first:last])
         if not text.strip():
             return True
-        for before, after in WRAPPERS.get(self._language.id, ((b"", b""),)):
-            self._left -= 1
-            self._bytes -= len(text)
-            if not root_of(self._language, before + text + after, self._allowance).has_error:
+        for prefix, suffix in WRAPPERS.get(self._language.id, ((b"", b""),)):
+            self._remaining_parses -= 1
+            self._remaining_bytes -= len(text)
+            if not root_of(self._language, prefix + text + suffix, self._allowance).has_error:
                 return True
         return False

@@ -1,8 +1,8 @@
-"""Edits of one token after which a text parses again, and how likely each of them is what was meant.
+"""Search for edits of one token after which a text parses again, with the likelihood of each edit.
 
-The places come from the parser's own recovery, from brackets and quotes without a partner, from the indentation and from the
-siblings. Each edit is tried on the tree of the text. What the rest of the text shows about the way it is written orders those
-after which the fault is gone. No model is asked, and nothing is said about whether the program then does what it should.
+The places come from the error recovery of the parser, from brackets and quotes without a partner, and from the
+indentation. Each edit is tried on the tree of the text. The edits that remove the fault are ordered by evidence from
+the rest of the text. No model is used, and the search does not know whether the repaired program is correct.
 """
 
 import json
@@ -16,50 +16,55 @@ from typing import NamedTuple
 
 from lsp_harness.config.resources import resource_path
 from lsp_harness.syntax.parse_budget import Allowance, TooCostly
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_removal, misplaced_sign
-from lsp_harness.syntax.recovery.token_edit import Trial, class_of, shown
+from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, token_class
 from lsp_harness.syntax.syntax_errors import Fault, faults, new_tree_faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 
-CLEAR = 5.0
-"""From this difference of evidence on (in nats) one edit is 1 dearer than another: it is then right in more than 99 of 100 texts."""
-HOPELESS = 9.0
-"""An edit with so much more against it than the best one is not tried."""
-LARGEST_BYTES = 200_000
-"""Of larger texts nothing is tried: to read their tokens alone would take too long."""
-MOST_TRIALS = 3_000
-"""How many edits are weighed before any is tried; texts of one long line have more."""
-PARSE_S = 0.15
-"""Processor time of the parses of all trials together: one trial can make a text on which the parser takes seconds."""
-SLACK = 1.0
-"""How much likelier it may be that something else is wrong; the edits then cost 2 and more."""
-GUESS = 3.0
-"""An edit that costs so much more than 2 is not worth a check."""
-OUT_OF_LINE, LAYOUT = "out of line beside one brace in line", 2.5
-"""What is observed of edits beside the one that keeps the layout of the text, and how much it counts against them."""
-UNSEEN_GAIN = 2.0
-"""How much what is seen only after a trial may speak for it."""
+CLEAR_NATS = 5.0
+"""Difference of evidence, in nats, that makes an edit cost 1 more. The better edit is then right in more than 99% of
+texts."""
+HOPELESS_NATS = 9.0
+"""An edit is not tried if its evidence is worse than that of the best edit by more than this."""
+MAX_TEXT_BYTES = 200_000
+"""Maximum size of a text. Reading the tokens of a larger text takes too long."""
+MAX_TRIALS = 3_000
+"""Maximum number of edits that are weighed before any is tried. A text of one long line has more."""
+PARSE_TIME_S = 0.15
+"""Maximum processor time of the parses of all trials. A single trial can make a text that takes seconds to parse."""
+DOUBT_NATS = 1.0
+"""If another fault is likelier than the best edit by more than this, all edits cost too much."""
+MAX_EXTRA_COST = 3.0
+"""An edit that costs 2 plus this or more is not returned."""
+OUT_OF_LINE, OUT_OF_LINE_WEIGHT = "out of line beside one brace in line", 2.5
+"""The observation for edits that keep the layout of the text worse than one other edit, and its weight."""
+MAX_GAIN_NATS = 2.0
+"""Maximum gain from evidence that is only known after a trial."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """How long trials may go on: how many are made at most, and for how many seconds by `clock`; weighing them before may take as long again.
+    """Limits of a search.
 
-    The clock counts what this thread computes: what other processes do must not decide which edits are compared.
+    Attributes:
+        max_trials: Maximum number of edits that are tried.
+        time_s: Maximum time of the trials. Weighing the edits before may take as long again.
+        clock: Returns seconds. The default counts the processor time of this thread, so that other processes do not
+            change the result.
     """
 
-    tries: int = 400
-    seconds: float = 0.15
+    max_trials: int = 400
+    time_s: float = 0.15
     clock: Callable[[], float] = thread_time
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """An edit of one token after which the fault is gone. `cost`: see `costs`."""
+    """An edit of one token that removes the fault. `compute_costs` explains `cost`."""
 
     edit: Edit
     action: str
@@ -67,153 +72,182 @@ class Recovery:
     cost: float
 
 
-def recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
-    """The edits that mend the syntax error at a range of a text, the likeliest first; none where the text has no fault."""
-    scene = Scene(tree, start, end)
-    if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
+def find_recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
+    """Return the edits that repair the syntax error at a range of a text, the likeliest first.
+
+    Args:
+        tree: The tree of the text.
+        start: The byte offset at which the reported error starts.
+        end: The byte offset at which it ends.
+        limits: The limits of the search.
+
+    Returns:
+        The edits. The list is empty if the text has no fault.
+    """
+    broken_text = BrokenText(tree, start, end)
+    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not faults(tree) and _compiles(tree)):
         return []
-    found = list(_tried(scene, limits or TrialLimits()))
-    whole = [one for one in found if one.whole] or found
-    compare([one.evidence for one in whole])
-    _prefer_the_layout(whole)
-    kept = _distinct(scene, sorted(((weighed(one.evidence), one.trial) for one in whole), key=lambda one: one[0]))
+    repairs = list(_try_edits(broken_text, limits or TrialLimits()))
+    complete = [repair for repair in repairs if repair.is_complete] or repairs
+    add_comparisons([repair.evidence for repair in complete])
+    _prefer_layout(complete)
+    weighed = sorted(((weigh(repair.evidence), repair.trial) for repair in complete), key=lambda pair: pair[0])
+    distinct = _remove_equal_outcomes(broken_text, weighed)
+    costs = compute_costs([weight for weight, _ in distinct], weigh(no_edit_evidence(len(complete))))
     return [
-        Recovery(trial.edit, trial.action, shown(trial.token), cost)
-        for (_, trial), cost in zip(
-            kept, costs([one[0] for one in kept], weighed(alternative(len(whole)))), strict=True
-        )
-        if cost < 2.0 + GUESS
+        Recovery(trial.edit, trial.action, decode_token(trial.token), cost)
+        for (_, trial), cost in zip(distinct, costs, strict=True)
+        if cost < 2.0 + MAX_EXTRA_COST
     ]
 
 
-def _prefer_the_layout(mended: Sequence["_Mended"]) -> None:
-    """Count it against all others if one closing brace alone leaves every bracket of the text in line with its partner."""
-    braces = [one for one in mended if one.trial.token == b"}" and one.trial.action == "insert"]
-    in_line = [one for one in braces if one.evidence.get("all brackets in line")]
-    if len(in_line) == 1 and min(mended, key=lambda one: weighed(one.evidence)) is in_line[0]:
-        for one in mended:
-            if one is not in_line[0]:
-                one.evidence[OUT_OF_LINE] = 1.0
-
-
-def _distinct(scene: Scene, kept: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
-    """Of edits after which the tokens are the same, only differently indented, the first."""
-    found: dict[tuple[object, ...], tuple[float, Trial]] = {}
-    for against, trial in kept:
-        found.setdefault(_outcome(scene, trial), (against, trial))
-    return list(found.values())
-
-
-def _outcome(scene: Scene, trial: Trial) -> tuple[object, ...]:
-    """What tells the tokens after one edit from those after another: next to a token of its kind it does not matter on which side."""
-    if trial.action == "replace" or trial.note in ("split", "half") or class_of(trial) == "quote":
-        return trial.edit
-    at = trial.at
-    while at and scene.tokens[at - 1].text == trial.token:
-        at -= 1
-    return trial.action, trial.token, at
-
-
-def costs(evidence: list[float], nothing: float) -> list[float]:
-    """What each costs, given what speaks against each, the best first, and what against there being no such edit.
-
-    The best costs 1, as much as one typing error, and up to 1 more where it is as likely that something else is wrong. The others cost 1 more where
-    the text clearly speaks for the best, and almost nothing more where the text does not say.
+def _prefer_layout(repairs: Sequence["_Repair"]) -> None:
+    """Add evidence against all other repairs if exactly one closing brace leaves every bracket in line with its
+    partner.
     """
-    if not evidence or nothing + SLACK < evidence[0]:
-        return [2.0 + GUESS] * len(evidence)
-    doubt = min(1.0, max(0.0, 1.0 - (nothing - evidence[0]) / CLEAR)) ** 2
-    return [1.0 + doubt + ((one - evidence[0]) / CLEAR) ** 2 for one in evidence]
+    braces = [repair for repair in repairs if repair.trial.token == b"}" and repair.trial.action == "insert"]
+    in_line = [repair for repair in braces if repair.evidence.get("all brackets in line")]
+    if len(in_line) == 1 and min(repairs, key=lambda repair: weigh(repair.evidence)) is in_line[0]:
+        for repair in repairs:
+            if repair is not in_line[0]:
+                repair.evidence[OUT_OF_LINE] = 1.0
 
 
-def weighed(evidence: Evidence) -> float:
-    """How much speaks against an edit."""
-    known = weights()
-    return sum(known.get(name, LAYOUT if name == OUT_OF_LINE else 0.0) * value for name, value in evidence.items())
+def _remove_equal_outcomes(broken_text: BrokenText, edits: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
+    """Keep only the first of several edits that lead to the same tokens with different indentation."""
+    first_by_outcome: dict[tuple[object, ...], tuple[float, Trial]] = {}
+    for weight, trial in edits:
+        first_by_outcome.setdefault(_outcome(broken_text, trial), (weight, trial))
+    return list(first_by_outcome.values())
+
+
+def _outcome(broken_text: BrokenText, trial: Trial) -> tuple[object, ...]:
+    """Return a key that is equal for edits with the same tokens afterwards.
+
+    An insertion before or after an equal token has the same key.
+    """
+    if trial.action == "replace" or trial.note in ("split", "half") or token_class(trial) == "quote":
+        return trial.edit
+    position = trial.position
+    while position and broken_text.tokens[position - 1].text == trial.token:
+        position -= 1
+    return trial.action, trial.token, position
+
+
+def compute_costs(evidence: list[float], no_edit: float) -> list[float]:
+    """Return the cost of each edit.
+
+    The best edit costs 1, as much as one typing error. It costs up to 1 more if another fault is as likely. The other
+    edits cost 1 more if the evidence for the best edit is clear, and almost nothing more if the evidence is equal.
+
+    Args:
+        evidence: The weighed evidence against each edit in nats, the best edit first.
+        no_edit: The weighed evidence against the case that none of the edits is right.
+    """
+    if not evidence or no_edit + DOUBT_NATS < evidence[0]:
+        return [2.0 + MAX_EXTRA_COST] * len(evidence)
+    doubt = min(1.0, max(0.0, 1.0 - (no_edit - evidence[0]) / CLEAR_NATS)) ** 2
+    return [1.0 + doubt + ((value - evidence[0]) / CLEAR_NATS) ** 2 for value in evidence]
+
+
+def weigh(evidence: Evidence) -> float:
+    """Return the weighed sum of the evidence against an edit, in nats."""
+    weight_of = weights()
+    return sum(
+        weight_of.get(name, OUT_OF_LINE_WEIGHT if name == OUT_OF_LINE else 0.0) * value
+        for name, value in evidence.items()
+    )
 
 
 @cache
 def weights() -> Mapping[str, float]:
-    """How much each observation counts, fitted on real code with one token changed (`tests/benchmarks/token_weights.py`)."""
-    found: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
-    return found
+    """Return the weight of each observation.
+
+    `tests/benchmarks/token_weights.py` fits them on code with one changed token.
+    """
+    table: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
+    return table
 
 
-class _Mended(NamedTuple):
-    """An edit after which the fault is gone; `whole` where no other fault is left."""
+class _Repair(NamedTuple):
+    """An edit that removes the fault. `is_complete` says that no other fault remains."""
 
     trial: Trial
     evidence: Evidence
-    whole: bool
+    is_complete: bool
 
 
-def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
-    """The edits that mend, with what was observed of each."""
-    judge, tree = Judge(scene), scene.tree
-    waiting: list[tuple[float, int, Trial, Evidence]] = []
-    weighing = Allowance(limits.seconds, limits.clock)
-    for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
+def _try_edits(broken_text: BrokenText, limits: TrialLimits) -> Iterator[_Repair]:
+    """Yield the edits that remove the fault, with their evidence."""
+    collector, tree = EvidenceCollector(broken_text), broken_text.tree
+    queue: list[tuple[float, int, Trial, Evidence]] = []
+    weighing = Allowance(limits.time_s, limits.clock)
+    for number, trial in enumerate(islice(trials(broken_text), MAX_TRIALS)):
         if weighing.spent:
-            # the right edit may be among those that nobody looked at
+            # the right edit may be among those that have not been weighed
             return
-        seen = judge.before(trial)
-        heappush(waiting, (weighed(seen), number, trial, seen))
-    before, best, tries = faults(tree), float("inf"), 0
-    trying, allowance = Allowance(limits.seconds, limits.clock), Allowance(PARSE_S)
-    while waiting:
-        against, _, trial, seen = heappop(waiting)
-        if against > best + HOPELESS or tries >= limits.tries or trying.spent or allowance.spent:
+        observed = collector.observe_before_trial(trial)
+        heappush(queue, (weigh(observed), number, trial, observed))
+    faults_before, best_score, trial_count = faults(tree), float("inf"), 0
+    trying, allowance = Allowance(limits.time_s, limits.clock), Allowance(PARSE_TIME_S)
+    while queue:
+        score, _, trial, observed = heappop(queue)
+        if score > best_score + HOPELESS_NATS or trial_count >= limits.max_trials or trying.spent or allowance.spent:
             return
-        tries += 1
+        trial_count += 1
         try:
-            after = tree.splice(trial.edit, allowance)
+            new_tree = tree.splice(trial.edit, allowance)
         except TooCostly:
             continue
-        if after is None:
+        if new_tree is None:
             continue
-        left = faults(after)
-        if left and not _fewer(tree, before, after, left, trial.edit):
+        remaining = faults(new_tree)
+        if remaining and not _has_fewer_faults(tree, faults_before, new_tree, remaining, trial.edit):
             continue
-        if not _compiles_as_well(tree, after, trial.edit) or _misplaced(trial, after):
+        if not _compiles_as_well(tree, new_tree, trial.edit) or _is_misplaced(trial, new_tree):
             continue
-        seen = {**seen, **judge.after(trial, after)}
-        if not left:
-            best = min(best, weighed(seen) + UNSEEN_GAIN)
-        yield _Mended(trial, seen, not left)
+        observed = {**observed, **collector.observe_after_trial(trial, new_tree)}
+        if not remaining:
+            best_score = min(best_score, weigh(observed) + MAX_GAIN_NATS)
+        yield _Repair(trial, observed, not remaining)
 
 
-def _misplaced(trial: Trial, after: SyntaxTree) -> bool:
-    """Whether the sign that an edit puts parses at its place and means nothing there."""
+def _is_misplaced(trial: Trial, new_tree: SyntaxTree) -> bool:
+    """Return whether the sign of an edit parses at its place but has no meaning there."""
     if trial.action == "delete":
-        return misplaced_removal(after, trial.token, trial.edit.start)
+        return is_misplaced_removal(new_tree, trial.token, trial.edit.start)
     start = trial.edit.start + len(trial.edit.new) - len(trial.edit.new.lstrip())
     end = start + len(trial.edit.new.strip())
-    return bool(misplaced_sign(after, start, end, replaced=trial.action == "replace"))
+    return bool(describe_misplaced_sign(new_tree, start, end, is_replacement=trial.action == "replace"))
 
 
-def _fewer(tree: SyntaxTree, before: list[Fault], after: SyntaxTree, left: list[Fault], edit: Edit) -> bool:
-    """Whether there are fewer faults than before, and none of them is new."""
-    line = after.document.line_of(edit.start)
-    if any(after.document.line_of(fault.start) <= line <= after.document.line_of(fault.end) for fault in left):
-        # what is left on the same line is likely the same fault
+def _has_fewer_faults(
+    tree: SyntaxTree, faults_before: list[Fault], new_tree: SyntaxTree, remaining: list[Fault], edit: Edit
+) -> bool:
+    """Return whether there are fewer faults than before the edit, and none of them is new."""
+    line = new_tree.document.line_of(edit.start)
+    if any(
+        new_tree.document.line_of(fault.start) <= line <= new_tree.document.line_of(fault.end) for fault in remaining
+    ):
+        # a fault on the line of the edit is probably the same fault
         return False
-    return len(left) < len(before) and not new_tree_faults(tree, after, [edit])
+    return len(remaining) < len(faults_before) and not new_tree_faults(tree, new_tree, [edit])
 
 
 def _compiles(tree: SyntaxTree) -> bool:
     return tree.language.id != "python" or python_fault(tree.data) is None
 
 
-def _compiles_as_well(tree: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
-    """For Python, whether its compiler has nothing against the new text, or only something further down than before."""
+def _compiles_as_well(tree: SyntaxTree, new_tree: SyntaxTree, edit: Edit) -> bool:
+    """Return whether the Python compiler accepts the new text, or reports an error below the line of the old error."""
     if tree.language.id != "python":
         return True
-    now = python_fault(after.data)
-    if now is None:
+    new_fault = python_fault(new_tree.data)
+    if new_fault is None:
         return True
-    was = python_fault(tree.data)
-    if was is None:
+    old_fault = python_fault(tree.data)
+    if old_fault is None:
         return False
     shift = len(edit.new) - (edit.end - edit.start)
-    end_of_line = tree.data.find(b"\n", was.end)
-    return end_of_line >= 0 and now.start > end_of_line + shift
+    end_of_line = tree.data.find(b"\n", old_fault.end)
+    return end_of_line >= 0 and new_fault.start > end_of_line + shift

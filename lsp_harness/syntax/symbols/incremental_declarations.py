@@ -17,7 +17,7 @@ from lsp_harness.syntax.tree import SyntaxTree, move
 from lsp_harness.syntax.tree_query import matches, query
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.shifted import Shifted
+from lsp_harness.text.shifted import ShiftedOffsets
 
 QUERY = "symbols"
 LARGE = 20_000
@@ -77,7 +77,7 @@ def _units(rows: Sequence[Found]) -> Iterator[_Unit]:
 class _Listed(Sequence[Declaration]):
     """Declarations that are put where they are now when the first of them is read."""
 
-    def __init__(self, units: list[_Unit], starts: Shifted, lines: Shifted) -> None:
+    def __init__(self, units: list[_Unit], starts: ShiftedOffsets, lines: ShiftedOffsets) -> None:
         self._from = units, starts, lines
 
     @cached_property
@@ -129,8 +129,8 @@ class Declarations:
     def _start(self, tree: SyntaxTree) -> None:
         rows = everything(tree.language, tree.data, tree.root)
         self._units = list(_units(rows))
-        self._starts = Shifted([unit.start for unit in self._units])
-        self._lines = Shifted([0] * len(self._units))
+        self._starts = ShiftedOffsets([unit.start for unit in self._units])
+        self._lines = ShiftedOffsets([0] * len(self._units))
         """By how many each unit is further down than when it was made."""
         self._keep(tree)
 
@@ -162,15 +162,15 @@ class Declarations:
         # what is new may be around units that no change touches
         begin = min([change.start, *(row.start + 1 for row in new)])
         end = max([change.old, *(row.end - by - 1 for row in new)])
-        first, last = self._starts.find(begin - 1), self._starts.find(end)
+        first, last = self._starts.count_up_to(begin - 1), self._starts.count_up_to(end)
         while first and self._units[first - 1].end + self._starts[first - 1] - self._units[first - 1].start >= begin:
             first -= 1
         kept = [row for n in range(first, last) for row in self._kept(n, change, by, lines)]
         units = list(_units(sorted(_united(kept, new), key=in_order)))
         # what was handed out before stays as it was
         self._units = [*self._units[:first], *units, *self._units[last:]]
-        self._starts = self._starts.replaced(first, last, [unit.start for unit in units], by)
-        self._lines = self._lines.replaced(first, last, [0] * len(units), lines)
+        self._starts = self._starts.replace_range(first, last, [unit.start for unit in units], by)
+        self._lines = self._lines.replace_range(first, last, [0] * len(units), lines)
 
     def _kept(self, n: int, change: _Change, by: int, lines: int) -> Iterator[Found]:
         """What no change touches of a unit, where it is now."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from lsp_harness.errors import UsageError
-from lsp_harness.files.secrets import redacted
+from lsp_harness.files.secrets import redact
 from lsp_harness.verify.digest import (
     cargo,
     cargo_test,
@@ -127,5 +127,5 @@ def _clean(text: str, longest: int = LONGEST) -> str:
     """Without secrets; where it had to be cut, without the word that was cut in two."""
     if len(text) > LOOKED_AT:
         text = re.sub(r"\S*\Z", "", text[:LOOKED_AT], count=1) + "…"
-    text = redacted(text) if text else text
+    text = redact(text) if text else text
     return text if len(text) <= longest + 1 else text[:longest] + "…"

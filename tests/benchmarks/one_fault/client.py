@@ -50,7 +50,7 @@ class Session:
 
     async def _mended(self, uri: str, diagnostic: Diagnostic, faulty: str) -> tuple[str | None, str]:
         # the diagnostic is of the faulty text, whatever is in the editor by now
-        place = _range(Document.of(uri, faulty), diagnostic)
+        place = _range(Document.from_text(uri, faulty), diagnostic)
         said = {
             "range": place,
             "message": diagnostic.message,

@@ -69,7 +69,7 @@ class Code:
 
     @cached_property
     def document(self) -> Document:
-        return Document.of("file:///text", self.data, language=self.language.id)
+        return Document.from_text("file:///text", self.data, language=self.language.id)
 
     @cached_property
     def tree(self) -> SyntaxTree:

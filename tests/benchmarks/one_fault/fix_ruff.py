@@ -28,7 +28,7 @@ def read(file: Path) -> list[tuple[Case, Json]]:
 def _case(row: Json) -> Case:
     given = row["input"]
     said = next(one for one in given["diagnostics"] if one["code"] == row["check"]["rule"])
-    document = Document.of("file:///t.py", given["code"])
+    document = Document.from_text("file:///t.py", given["code"])
     start, end = (
         document.offset(Position(said["range"][side]["line"], said["range"][side]["character"]), "utf-16")
         for side in ("start", "end")

@@ -84,7 +84,7 @@ def _ruff(data: bytes) -> list[Diagnostic]:
     argv = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json"]
     argv += ["--select", "F,E9", "--stdin-filename", "text.py", "-"]
     ran = subprocess.run(argv, input=data, capture_output=True, timeout=60, check=False)
-    document = Document.of("file:///text.py", data)
+    document = Document.from_text("file:///text.py", data)
     rows = json.loads(ran.stdout or b"[]")
     return [
         Diagnostic(
@@ -104,7 +104,7 @@ def _offset(document: Document, place: Json) -> int:
 
 
 def _of_pyright(data: bytes, row: Json) -> Diagnostic:
-    document = Document.of("file:///text.py", data)
+    document = Document.from_text("file:///text.py", data)
     start, end = (
         document.offset(Position(row["range"][side]["line"], row["range"][side]["character"]), "utf-16")
         for side in ("start", "end")

@@ -36,7 +36,7 @@ def no_script_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_INDEX__ENABLED", "false")
 
 
-@pytest.mark.skipif(tool_run.find("ruff") is None, reason="ruff is not installed")
+@pytest.mark.skipif(tool_run.find_tool("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("lsp", [False, True])
 def test_what_needs_no_model_is_right_and_what_nobody_knows_is_none(tmp_path: Path, lsp: bool) -> None:
     out = tmp_path / "rows.jsonl"
@@ -48,7 +48,7 @@ def test_what_needs_no_model_is_right_and_what_nobody_knows_is_none(tmp_path: Pa
     assert [json.loads(line) for line in out.read_text().splitlines()] == rows
 
 
-@pytest.mark.skipif(tool_run.find("ruff") is None, reason="ruff is not installed")
+@pytest.mark.skipif(tool_run.find_tool("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("lsp", [False, True])
 def test_a_stale_diagnostic_is_sent_of_the_text_without_the_fault(lsp: bool) -> None:
     [row] = run([UNUSED], Options(lsp=lsp, stale=True))

@@ -28,7 +28,7 @@ def asked(
 ) -> RepairRequest:
     """The request for the finding that a text is marked with."""
     before, within, behind = marked.encode().split(MARK)
-    document = Document.of(f"file:///{path}", before + within + behind)
+    document = Document.from_text(f"file:///{path}", before + within + behind)
     tree = parse(document)
     assert tree is not None
     finding = Finding(len(before), len(before) + len(within), message, "tool", code)

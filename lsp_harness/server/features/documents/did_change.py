@@ -39,7 +39,7 @@ def _start(client: Client, uri: str, params: Any, changes: list[Change]) -> None
     lost = client.harness.documents.lost.get(uri)
     first = changes[whole[-1]]
     version = text_sync.version_of(params)
-    document = Document.of(uri, first.text, language=lost.language if lost else "", version=version or 0)
+    document = Document.from_text(uri, first.text, language=lost.language if lost else "", version=version or 0)
     client.harness.open(document)
     client.harness.documents.get(uri).set_client_version(version)
     return _apply(client, uri, params, changes[whole[-1] + 1 :])

@@ -36,7 +36,7 @@ async def run(
     # the user may have typed on since this was asked
     if params.range.start == params.range.end and client.harness.documents.is_current(document):
         client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
-    if document.binary:
+    if document.is_binary:
         return []
     only = params.context.only
     return [*await _fixes(client, snapshot, params, only), *_verbs(client, snapshot, params, only)]

@@ -12,7 +12,7 @@ from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import offset, range_of
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
-from lsp_harness.text.markdown import fenced
+from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -28,7 +28,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.CompletionParams
     document = snapshot.document
     cursor = offset(document, params.position, client.able.encoding)
     suggestions: list[Suggestion] = []
-    if not document.binary:
+    if not document.is_binary:
         try:
             suggestions = await client.harness.complete(snapshot, cursor)
             client.content()
@@ -56,7 +56,7 @@ def _item(client: Client, document: Document, cursor: int, suggestion: Suggestio
         label=lines[0][:LABEL] + (" …" if more else ""),
         kind=types.CompletionItemKind.Text,
         detail="lsp-harness",
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, "\n".join(fenced(text, document.language))),
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, "\n".join(fence_code(text, document.language))),
         # what stands there already, so that the client's own filter lets the item through
         filter_text=typed or None,
         insert_text_format=types.InsertTextFormat.PlainText,

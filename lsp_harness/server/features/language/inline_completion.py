@@ -16,7 +16,7 @@ METHOD = types.TEXT_DOCUMENT_INLINE_COMPLETION
 
 async def run(client: Client, snapshot: Snapshot, params: types.InlineCompletionParams) -> types.InlineCompletionList:
     document, encoding = snapshot.document, client.able.encoding
-    if document.binary:
+    if document.is_binary:
         return types.InlineCompletionList(items=[])
     automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
     try:

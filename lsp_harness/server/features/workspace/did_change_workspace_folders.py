@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.files.folders import same
+from lsp_harness.files.folders import is_same_file
 from lsp_harness.server.editor_client import Client
 from lsp_harness.text.uri import local_path
 
@@ -13,6 +13,6 @@ def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
     removed = [local_path(folder.uri) for folder in params.event.removed]
     added = [path for folder in params.event.added if (path := local_path(folder.uri))]
     workspace = client.harness.workspace
-    roots = [root for root in workspace.roots if not any(same(root, path) for path in removed if path)]
+    roots = [root for root in workspace.roots if not any(is_same_file(root, path) for path in removed if path)]
     workspace.set_roots(roots + [path for path in added if path not in roots])
     client.harness.index()

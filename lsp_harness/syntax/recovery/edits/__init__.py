@@ -1,1 +1,1 @@
-"""Generators of edits of one token: one file a kind of token."""
+"""Generators of edits of one token. Each module has the edits for one kind of token."""

@@ -1,13 +1,13 @@
-"""Words that end a block and are missing, and keywords that are almost spelt right."""
+"""Insertion of missing words that end a block, and correction of misspelled keywords."""
 
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from lsp_harness.syntax.lexemes import ENDS, keywords
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.edits.token_layout import own_line
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edits.token_layout import own_line_edit
 from lsp_harness.syntax.recovery.token_edit import Trial, replacement
 from lsp_harness.text.edit import Edit
 
@@ -16,84 +16,99 @@ ELSE_IF = {
     "ruby": b"elsif",
     **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"), b"else if"),
 }
-"""How each language begins a further condition."""
-ODD_WORDS = 60
-"""How many words far from the fault are compared with keywords."""
+"""The words with which each language begins another condition."""
+MAX_RARE_WORDS = 60
+"""Maximum number of words far from the fault that are compared with keywords."""
 
 
-def block_ends(scene: Scene) -> Iterator[Trial]:
-    """A word that ends a block, before the lines that are indented as if the block had ended."""
-    words = ENDS.get(scene.language)
+def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield a word that ends a block, before each line whose indentation says that the block has ended."""
+    words = ENDS.get(broken_text.language)
     if not words:
         return
     levels: list[tuple[int, int, bool]] = []
-    """The first tokens of the lines whose blocks may go on, how far they are indented, and whether a deeper line followed."""
-    for at, token in enumerate(scene.tokens):
+    """The lines whose blocks are open: the first token, the width of the indentation, and whether a deeper line
+    followed."""
+    for position, token in enumerate(broken_text.tokens):
         if not token.first:
             continue
-        width = scene.indentation(at)
+        width = broken_text.indentation_width(position)
         while levels and levels[-1][1] >= width:
-            level, own, deeper = levels.pop()
-            if goes_on(token, scene.language) and own == width:
+            level, level_width, deeper = levels.pop()
+            if continues_block(token, broken_text.language) and level_width == width:
                 if token.text not in words:
-                    # `else`: what began before it goes on
-                    levels.append((level, own, deeper))
+                    # `else` continues the block
+                    levels.append((level, level_width, deeper))
                 break
-            if deeper or scene.tokens[level].kind == "keyword":
-                yield from _ended(scene, at, level, words)
+            if deeper or broken_text.tokens[level].kind == "keyword":
+                yield from _block_end(broken_text, position, level, words)
         else:
             if levels:
                 levels[-1] = (*levels[-1][:2], True)
-            levels.append((at, width, False))
+            levels.append((position, width, False))
             continue
-        if not goes_on(token, scene.language):
-            levels.append((at, width, False))
+        if not continues_block(token, broken_text.language):
+            levels.append((position, width, False))
     for level, _, deeper in reversed(levels):
-        if deeper or scene.tokens[level].kind == "keyword":
-            yield from _ended(scene, len(scene.tokens), level, words)
+        if deeper or broken_text.tokens[level].kind == "keyword":
+            yield from _block_end(broken_text, len(broken_text.tokens), level, words)
 
 
-def misspelt(scene: Scene) -> Iterator[Trial]:
-    """A keyword in the place of a word near the fault that is almost spelt so."""
-    known = keywords(scene.tree.language)
-    for at in dict.fromkeys([*scene.near, *_odd_words(scene)]):
-        token = scene.tokens[at]
+def misspelt_keywords(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield a keyword in the place of a word that differs from it by one slip."""
+    language_keywords = keywords(broken_text.tree.language)
+    for position in dict.fromkeys([*broken_text.nearby_tokens, *_find_rare_words(broken_text)]):
+        token = broken_text.tokens[position]
         if token.kind != "word" or len(token.text) < 2:
             continue
-        for word in known:
+        for word in language_keywords:
             if (
                 word != token.text
                 and abs(len(word) - len(token.text)) <= 1
                 and len(word) > 1
-                and one_slip(token.text, word)
+                and is_one_slip(token.text, word)
             ):
-                yield replacement(scene, at, word, "keyword")
+                yield replacement(broken_text, position, word, "keyword")
 
 
-def joined_words(scene: Scene) -> Iterator[Trial]:
-    """`else if`, `elif` and `elsif` written for each other."""
-    right = ELSE_IF.get(scene.language)
-    for at in scene.near if right else ():
-        token, after = scene.tokens[at], scene.tokens[at + 1] if at + 1 < len(scene.tokens) else None
-        if token.text == b"else" and after and after.text == b"if" and not after.first and right != b"else if":
-            yield Trial(Edit(token.start, after.end, right or b""), "replace", right or b"", at, -1, "keyword")
-        elif token.text in (b"elif", b"elsif", b"elseif") and token.text != right:
-            yield replacement(scene, at, right or b"", "keyword")
+def else_if_words(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield the spelling of the language for `else if`, `elif` and `elsif`."""
+    spelling = ELSE_IF.get(broken_text.language)
+    for position in broken_text.nearby_tokens if spelling else ():
+        token, next_token = (
+            broken_text.tokens[position],
+            broken_text.tokens[position + 1] if position + 1 < len(broken_text.tokens) else None,
+        )
+        if (
+            token.text == b"else"
+            and next_token
+            and next_token.text == b"if"
+            and not next_token.first
+            and spelling != b"else if"
+        ):
+            yield Trial(
+                Edit(token.start, next_token.end, spelling or b""), "replace", spelling or b"", position, -1, "keyword"
+            )
+        elif token.text in (b"elif", b"elsif", b"elseif") and token.text != spelling:
+            yield replacement(broken_text, position, spelling or b"", "keyword")
 
 
-def _odd_words(scene: Scene) -> list[int]:
-    """Words that the text has only once and that another word follows, wherever they are: `interfaec Shape`."""
-    tokens = scene.tokens
+def _find_rare_words(broken_text: BrokenText) -> list[int]:
+    """Return the words that occur once in the text and stand before another word, such as `interfaec Shape`."""
+    tokens = broken_text.tokens
     counts = Counter(token.text for token in tokens if token.kind == "word")
     return [
-        at
-        for at, (token, after) in enumerate(pairwise(tokens))
-        if token.kind == "word" and counts[token.text] == 1 and not after.first and after.kind in ("word", "keyword")
-    ][:ODD_WORDS]
+        position
+        for position, (token, next_token) in enumerate(pairwise(tokens))
+        if token.kind == "word"
+        and counts[token.text] == 1
+        and not next_token.first
+        and next_token.kind in ("word", "keyword")
+    ][:MAX_RARE_WORDS]
 
 
-def one_slip(written: bytes, meant: bytes) -> bool:
-    """Whether one letter was left out, added, replaced, or exchanged with the next one."""
+def is_one_slip(written: bytes, meant: bytes) -> bool:
+    """Return whether two words differ by one slip: a missing, added or replaced letter, or two exchanged letters."""
     if written == meant:
         return False
     head = next(
@@ -103,6 +118,13 @@ def one_slip(written: bytes, meant: bytes) -> bool:
     return a[1:] == b or b[1:] == a or a[1:] == b[1:] or (len(a) > 1 and a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-def _ended(scene: Scene, at: int, level: int, words: frozenset[bytes]) -> Iterator[Trial]:
+def _block_end(broken_text: BrokenText, position: int, level: int, words: frozenset[bytes]) -> Iterator[Trial]:
     for word in words - {b"until"}:
-        yield Trial(own_line(scene, at, scene.lead(level), word), "insert", word, at, level, "block")
+        yield Trial(
+            own_line_edit(broken_text, position, broken_text.line_indentation(level), word),
+            "insert",
+            word,
+            position,
+            level,
+            "block",
+        )

@@ -1,60 +1,66 @@
-"""Lines of Python that are indented too far or not far enough."""
+"""Corrections of the indentation of Python lines."""
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.syntax.syntax_errors import python_fault
 from lsp_harness.text.edit import Edit
 
-LEVELS = 8
-"""How many widths are tried for one line."""
+MAX_INDENTATIONS = 8
+"""Maximum number of indentations that are tried for one line."""
 
 
-def indents(scene: Scene) -> Iterator[Trial]:
-    """The line of the fault, and the line of code before it, indented as lines above it are, or one step further."""
-    if scene.language != "python":
+def indentations(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield other indentations of the line of the fault and of the code line before it.
+
+    They are the indentations of the lines above, and one step more.
+    """
+    if broken_text.language != "python":
         return
-    fault = python_fault(scene.data)
+    fault = python_fault(broken_text.data)
     if fault is None:
         return
-    document = scene.tree.document
+    document = broken_text.tree.document
     lines = [document.line(number) for number in range(document.line_of(fault.start) + 1)]
     for number in _code_lines(lines)[:2]:
-        start = document.starts[number]
+        start = document.line_starts[number]
         line = lines[number]
         width = len(line) - len(line.lstrip(b" \t"))
-        above = [lines[other] for other in _code_lines(lines[:number])]
-        for lead, note in _leads(above):
+        lines_above = [lines[other] for other in _code_lines(lines[:number])]
+        for lead, note in _open_indentations(lines_above):
             if lead != line[:width]:
                 yield Trial(
-                    Edit(start, start + width, lead), "replace", b"indentation", scene.token_at(start), -1, note
+                    Edit(start, start + width, lead), "replace", b"indentation", broken_text.token_at(start), -1, note
                 )
 
 
-def _leads(above: list[bytes]) -> list[tuple[bytes, str]]:
-    """The indentations of the blocks that are open above a line, the innermost first, and one step more behind a header."""
-    if not above:
+def _open_indentations(lines_above: list[bytes]) -> list[tuple[bytes, str]]:
+    """Return the indentations of the open blocks above a line, the innermost first, each with a note.
+
+    After a header the first is one step deeper.
+    """
+    if not lines_above:
         return [(b"", "outermost")]
-    found: dict[bytes, str] = {}
-    last = above[0]
+    notes: dict[bytes, str] = {}
+    last = lines_above[0]
     lead = last[: len(last) - len(last.lstrip(b" \t"))]
     if last.rstrip().endswith(b":"):
-        found[lead + (b"\t" if lead.startswith(b"\t") else b"    ")] = "body"
+        notes[lead + (b"\t" if lead.startswith(b"\t") else b"    ")] = "body"
     else:
-        found[lead] = "as before"
-    for line in above:
+        notes[lead] = "as before"
+    for line in lines_above:
         other = line[: len(line) - len(line.lstrip(b" \t"))]
-        if len(other) <= len(lead) and other not in found:
-            found[other] = "outer"
+        if len(other) <= len(lead) and other not in notes:
+            notes[other] = "outer"
             lead = other
         if not other:
             break
-    return list(found.items())[:LEVELS]
+    return list(notes.items())[:MAX_INDENTATIONS]
 
 
 def _code_lines(lines: list[bytes]) -> list[int]:
-    """Numbers of the lines with code, the last first."""
+    """Return the numbers of the lines with code, the last first."""
     return [
         number
         for number in range(len(lines) - 1, -1, -1)

@@ -1,7 +1,7 @@
-"""Where a quote may be missing or be one too many.
+"""Insertion of missing quotes and deletion of surplus quotes.
 
-A quote that is missing turns all that follows inside out, so the tree says little. Lines are read one by one instead, each as if
-no string reached into it: the line on which the quotes do not come out even is the one to look at.
+After a missing quote all strings and code are exchanged, so the tree is of little use. Instead the lines are read one
+by one, each as if no string reached into it. A line with an uneven number of quotes is suspect.
 """
 
 import re
@@ -9,44 +9,52 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-SUSPECT_LINES = 4
-"""How many lines are looked at."""
-PLACES = 64
-"""How many places for a quote are tried on one line, or between lines."""
+MAX_SUSPECT_LINES = 4
+"""Maximum number of lines that are examined."""
+MAX_PLACES = 64
+"""Maximum number of places for a quote on one line."""
 QUOTES: dict[str, str] = {
     **dict.fromkeys(("python", "ruby", "php", "lua", "csharp", "c", "cpp", "java", "rust"), "\"'"),
     **dict.fromkeys(("javascript", "typescript", "tsx", "go", "bash"), "\"'`"),
     "json": '"',
 }
-ACROSS_LINES = frozenset(["php", "ruby", "rust", "bash"])
-"""Languages in which a plain string may go on on the next line."""
-LONG: dict[str, tuple[bytes, ...]] = {
+MULTILINE_STRING_LANGUAGES = frozenset(["php", "ruby", "rust", "bash"])
+"""Languages in which a plain string may continue on the next line."""
+LONG_QUOTES: dict[str, tuple[bytes, ...]] = {
     "python": (b'"""', b"'''"),
     "java": (b'"""',),
     **dict.fromkeys(("javascript", "typescript", "tsx", "go"), (b"`",)),
 }
-"""Quotes of strings that go over several lines."""
-CHARACTERS = frozenset(["go", "rust", "java", "c", "cpp", "csharp"])
+"""Quotes of strings with several lines."""
+CHARACTER_LANGUAGES = frozenset(["go", "rust", "java", "c", "cpp", "csharp"])
 """Languages in which an apostrophe encloses one character."""
-PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
+STRING_PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
 """Letters that may stand before a string."""
-ENDING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
-"""What mostly follows a string."""
+AFTER_STRING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
+"""The text that usually follows a string."""
 BLANKS = re.compile(rb"[ \t]+\r?")
-BEFORE = frozenset([b"", *(b"%c" % one for one in b"([{,=: ")])
-"""What is mostly before a string."""
-WIDEST_LINE = 2000
-"""Bytes of a line; a longer one is not looked at."""
-LINES_AROUND = 12
-"""How many lines before and behind a quote of a long string its partner is looked for."""
+BEFORE_STRING = frozenset([b"", *(b"%c" % byte for byte in b"([{,=: ")])
+"""The text that usually precedes a string."""
+MAX_LINE_BYTES = 2000
+"""Maximum size of a line that is examined."""
+PARTNER_LINES = 12
+"""Number of lines before and after a quote of a long string in which its partner is searched."""
 
 
-class Odd(NamedTuple):
-    """A line on which a quote has no partner: the line, the quote, and where on the line it stands each time."""
+class UnevenLine(NamedTuple):
+    """A line on which a quote has no partner.
+
+    Attributes:
+        line: The number of the line.
+        quote: The quote.
+        places: The byte columns of all such quotes on the line.
+        start: The byte offset at which the line starts.
+        end: The byte offset at which it ends.
+    """
 
     line: int
     quote: bytes
@@ -55,88 +63,104 @@ class Odd(NamedTuple):
     end: int
 
 
-def quotes(scene: Scene) -> Iterator[Trial]:
-    """A quote inserted or deleted on the lines where one has no partner."""
-    for odd in odd_lines(scene):
-        line = scene.data[odd.start : odd.end]
-        for place in odd.places:
-            at = odd.start + place
-            yield Trial(Edit(at, at + len(odd.quote), b""), "delete", odd.quote, scene.token_at(at), -1, "quote")
-        known = set(odd.places)
-        for place, role in _likely(line, odd.places)[:PLACES]:
-            if place - 1 in known:
+def quotes(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield insertions and deletions of a quote on the lines on which a quote has no partner."""
+    for uneven_line in find_uneven_lines(broken_text):
+        line = broken_text.data[uneven_line.start : uneven_line.end]
+        for place in uneven_line.places:
+            position = uneven_line.start + place
+            yield Trial(
+                Edit(position, position + len(uneven_line.quote), b""),
+                "delete",
+                uneven_line.quote,
+                broken_text.token_at(position),
+                -1,
+                "quote",
+            )
+        quote_places = set(uneven_line.places)
+        for place, role in _rank_places(line, uneven_line.places)[:MAX_PLACES]:
+            if place - 1 in quote_places:
                 continue
-            if place in known:
+            if place in quote_places:
                 role = "empty"
-            at = odd.start + place
-            yield _quote(scene, at, odd.quote, role)
-    yield from _long(scene)
+            position = uneven_line.start + place
+            yield _insert_quote(broken_text, position, uneven_line.quote, role)
+    yield from _long_quotes(broken_text)
 
 
-def odd_lines(scene: Scene) -> list[Odd]:
-    """The lines on which a quote has no partner, those nearest to the fault first."""
-    found: list[Odd] = []
-    tokens = scene.tokens
-    lines = [tokens[point].line for point in scene.points if 0 <= point < len(tokens)] or [0]
-    pattern = _pattern(scene.language)
-    document = scene.tree.document
-    inside = set[int]()
-    for token in scene.tokens:
+def find_uneven_lines(broken_text: BrokenText) -> list[UnevenLine]:
+    """Return the lines on which a quote has no partner, the nearest to the fault first."""
+    uneven_lines: list[UnevenLine] = []
+    tokens = broken_text.tokens
+    lines = [tokens[point].line for point in broken_text.fault_places if 0 <= point < len(tokens)] or [0]
+    pattern = _pattern(broken_text.language)
+    document = broken_text.tree.document
+    lines_in_strings = set[int]()
+    for token in broken_text.tokens:
         if token.kind == "string" and b"\n" in token.text and _is_long(token.text):
-            inside.update(range(token.line + 1, token.line + token.text.count(b"\n")))
-    for number in range(len(document.starts)):
-        if number in inside:
+            lines_in_strings.update(range(token.line + 1, token.line + token.text.count(b"\n")))
+    for number in range(len(document.line_starts)):
+        if number in lines_in_strings:
             continue
         start, end = document.line_span(number)
-        if end - start > WIDEST_LINE:
+        if end - start > MAX_LINE_BYTES:
             continue
-        line = scene.data[start:end]
-        if open_quote := _unclosed(line, pattern) or (_uneven(scene.language, line) if number in lines else None):
+        line = broken_text.data[start:end]
+        if open_quote := _find_open_quote(line, pattern) or (
+            _find_odd_quote(broken_text.language, line) if number in lines else None
+        ):
             quote, places = open_quote
-            found.append(Odd(number, quote, places, start, end))
+            uneven_lines.append(UnevenLine(number, quote, places, start, end))
 
-    def distance(odd: Odd) -> int:
-        return min((line - odd.line if line >= odd.line else 3 * (odd.line - line)) for line in lines)
+    def distance(uneven_line: UnevenLine) -> int:
+        return min(
+            (line - uneven_line.line if line >= uneven_line.line else 3 * (uneven_line.line - line)) for line in lines
+        )
 
-    nearest = sorted(found, key=distance)[:SUSPECT_LINES]
-    if scene.language in ACROSS_LINES and found and found[0] not in nearest:
-        nearest.append(found[0])
+    nearest = sorted(uneven_lines, key=distance)[:MAX_SUSPECT_LINES]
+    if broken_text.language in MULTILINE_STRING_LANGUAGES and uneven_lines and uneven_lines[0] not in nearest:
+        nearest.append(uneven_lines[0])
     return nearest
 
 
-def _uneven(language: str, line: bytes) -> tuple[bytes, tuple[int, ...]] | None:
-    """The quote that is on a line an odd number of times, whatever stands between."""
+def _find_odd_quote(language: str, line: bytes) -> tuple[bytes, tuple[int, ...]] | None:
+    """Return the quote that occurs an odd number of times on a line, and its places.
+
+    Quotes in comments and strings count too.
+    """
     for quote in QUOTES.get(language, "\"'").encode():
-        places = tuple(at for at, byte in enumerate(line) if byte == quote and line[at - 1 : at] != b"\\")
+        places = tuple(
+            position for position, byte in enumerate(line) if byte == quote and line[position - 1 : position] != b"\\"
+        )
         if len(places) % 2:
             return bytes([quote]), places
     return None
 
 
 def _is_long(text: bytes) -> bool:
-    """Whether a token is a string that is meant to go over several lines, and no plain one that lost its quote."""
+    """Return whether a string token may have several lines. A plain string with several lines lacks a quote."""
     start = text.lstrip(b"bBrRuUfF")
     return start[:3] in (b'"""', b"'''") or (start[:1] not in (b'"', b"'") and text[:1] in b"`@$<[r" and len(text) > 1)
 
 
-def _unclosed(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[int, ...]] | None:
-    """The quote that a line leaves open, and where on the line that quote stands."""
-    at, quote = 0, b""
+def _find_open_quote(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[int, ...]] | None:
+    """Return the quote that a line leaves open, and all places of that quote on the line."""
+    position, quote = 0, b""
     places: dict[bytes, list[int]] = {}
-    while found := pattern.search(line, at):
-        at, token = found.end(), found.group()
-        if found.lastgroup == "escape":
+    while match := pattern.search(line, position):
+        position, token = match.end(), match.group()
+        if match.lastgroup == "escape":
             continue
         if quote:
             if token == quote:
-                places[quote].append(found.start())
+                places[quote].append(match.start())
                 quote = b""
             continue
-        if found.lastgroup == "comment":
+        if match.lastgroup == "comment":
             break
-        if found.lastgroup == "quote":
+        if match.lastgroup == "quote":
             quote = token
-            places.setdefault(token, []).append(found.start())
+            places.setdefault(token, []).append(match.start())
     return (quote, tuple(places[quote])) if quote else None
 
 
@@ -150,7 +174,7 @@ def _pattern(language: str) -> re.Pattern[bytes]:
         "php": "//|(?<!\\S)#(?!\\[)",
         "json": "//",
     }
-    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language in CHARACTERS else ""
+    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language in CHARACTER_LANGUAGES else ""
     lifetime = r"|(?P<lifetime>'\w+\b(?!'))" if language == "rust" else ""
     source = (
         r"(?P<escape>\\.)"
@@ -166,86 +190,90 @@ def _pattern(language: str) -> re.Pattern[bytes]:
     return re.compile(source.encode())
 
 
-def _boundaries(line: bytes) -> list[int]:
-    """Places on a line that are not inside of a word and not in the indentation."""
+def _find_places(line: bytes) -> list[int]:
+    """Return the places on a line that are neither inside a word nor in the indentation."""
     first = len(line) - len(line.lstrip())
-    found: list[int] = []
+    places: list[int] = []
     for place in range(first, len(line) + 1):
-        left, right = line[place - 1 : place] if place else b"", line[place : place + 1]
-        in_word = left and right and _letter(left[0]) and _letter(right[0])
-        if (in_word and not PREFIX.search(line[max(0, place - 3) : place])) or left == right == b" ":
+        left_byte, right_byte = line[place - 1 : place] if place else b"", line[place : place + 1]
+        is_in_word = left_byte and right_byte and _is_letter(left_byte[0]) and _is_letter(right_byte[0])
+        if (
+            is_in_word and not STRING_PREFIX.search(line[max(0, place - 3) : place])
+        ) or left_byte == right_byte == b" ":
             continue
-        found.append(place)
-    return found
+        places.append(place)
+    return places
 
 
-def _likely(line: bytes, known: tuple[int, ...]) -> list[tuple[int, str]]:
-    """The places for a quote and what it does there, those first where strings mostly begin and end."""
-    found: list[tuple[int, int, str]] = []
-    for place in _boundaries(line):
-        closing = sum(one < place for one in known) % 2 == 1
-        if closing and BLANKS.fullmatch(line, place):
-            # editors remove blanks at the end of a line of code: these belong to the string
+def _rank_places(line: bytes, quote_places: tuple[int, ...]) -> list[tuple[int, str]]:
+    """Return the places for a quote and its role there. Places where strings usually begin and end come first."""
+    candidates: list[tuple[int, int, str]] = []
+    for place in _find_places(line):
+        is_closing = sum(place_before < place for place_before in quote_places) % 2 == 1
+        if is_closing and BLANKS.fullmatch(line, place):
+            # editors remove blanks at the end of a line of code, so these blanks belong to the string
             continue
-        if closing:
-            usual = ENDING.match(line, place) is not None
-            likely = line[place : place + 1] == b" "
+        if is_closing:
+            is_usual = AFTER_STRING.match(line, place) is not None
+            is_likely = line[place : place + 1] == b" "
         else:
-            usual = line[max(0, place - 1) : place] in BEFORE
-            likely = False
-        found.append((0 if usual else 1 if likely else 2, place, "closing" if closing else "opening"))
-    return [(place, role) for _, place, role in sorted(found)]
+            is_usual = line[max(0, place - 1) : place] in BEFORE_STRING
+            is_likely = False
+        candidates.append((0 if is_usual else 1 if is_likely else 2, place, "closing" if is_closing else "opening"))
+    return [(place, role) for _, place, role in sorted(candidates)]
 
 
-def _letter(byte: int) -> bool:
+def _is_letter(byte: int) -> bool:
     return byte > 127 or chr(byte).isalnum() or byte == 95
 
 
-def _long(scene: Scene) -> Iterator[Trial]:
-    """A quote of a string over several lines, before or behind the lines around the places where such quotes stand."""
-    for quote in LONG.get(scene.language, ()):
+def _long_quotes(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield insertions and deletions of quotes of strings with several lines."""
+    for quote in LONG_QUOTES.get(broken_text.language, ()):
         if len(quote) == 3:
-            yield from _thirds(scene, quote)
-        places = [found.start() for found in re.finditer(re.escape(quote), scene.data)]
+            yield from _triple_quotes(broken_text, quote)
+        places = [match.start() for match in re.finditer(re.escape(quote), broken_text.data)]
         if len(places) % 2 == 0:
             continue
-        tokens = scene.tokens
-        offsets = [tokens[point].start for point in scene.points if 0 <= point < len(tokens)] or [0]
+        tokens = broken_text.tokens
+        offsets = [tokens[point].start for point in broken_text.fault_places if 0 <= point < len(tokens)] or [0]
         nearest = sorted(places, key=lambda place: min(abs(place - offset) for offset in offsets))[:3]
         for place in sorted({*nearest, places[0], places[-1]}):
-            yield Trial(Edit(place, place + len(quote), b""), "delete", quote, scene.token_at(place), -1, "quote")
-            yield from _partners(scene, quote, place)
+            yield Trial(Edit(place, place + len(quote), b""), "delete", quote, broken_text.token_at(place), -1, "quote")
+            yield from _partner_quotes(broken_text, quote, place)
 
 
-def _thirds(scene: Scene, quote: bytes) -> Iterator[Trial]:
-    """A third quote where there are two, and one of four deleted."""
-    one = quote[:1]
-    for found in re.finditer(re.escape(one) + b"+", scene.data):
-        start, end = found.span()
+def _triple_quotes(broken_text: BrokenText, quote: bytes) -> Iterator[Trial]:
+    """Yield a third quote where there are two, and the deletion of one of four quotes."""
+    single_quote = quote[:1]
+    for match in re.finditer(re.escape(single_quote) + b"+", broken_text.data):
+        start, end = match.span()
         if end - start == 2:
-            yield _quote(scene, start, one, "third")
+            yield _insert_quote(broken_text, start, single_quote, "third")
         elif end - start == 4:
-            yield Trial(Edit(start, start + 1, b""), "delete", one, scene.token_at(start), -1, "fourth")
+            yield Trial(Edit(start, start + 1, b""), "delete", single_quote, broken_text.token_at(start), -1, "fourth")
 
 
-def _partners(scene: Scene, quote: bytes, place: int) -> Iterator[Trial]:
-    """The quote at the beginning and at the end of each line around the place of one that has no partner."""
-    document = scene.tree.document
+def _partner_quotes(broken_text: BrokenText, quote: bytes, place: int) -> Iterator[Trial]:
+    """Yield a quote at the beginning and the end of each line near a quote without a partner."""
+    document = broken_text.tree.document
     line = document.line_of(place)
-    around = range(max(0, line - LINES_AROUND), min(len(document.starts), line + LINES_AROUND + 1))
-    for number in sorted(around, key=lambda n: abs(n - line)):
+    numbers = range(max(0, line - PARTNER_LINES), min(len(document.line_starts), line + PARTNER_LINES + 1))
+    for number in sorted(numbers, key=lambda n: abs(n - line)):
         start, end = document.line_span(number)
-        text = scene.data[start:end]
+        text = broken_text.data[start:end]
         if not text.strip():
             if text and quote != b"`":
-                yield _quote(scene, end, quote, "blank line")
+                yield _insert_quote(broken_text, end, quote, "blank line")
             continue
         if not text.strip().startswith(quote):
-            yield _quote(scene, start + len(text) - len(text.lstrip()), quote, "line start")
-        yield _quote(scene, start + len(text.rstrip()), quote, "line end")
+            yield _insert_quote(broken_text, start + len(text) - len(text.lstrip()), quote, "line start")
+        yield _insert_quote(broken_text, start + len(text.rstrip()), quote, "line end")
         if quote == b"`" and number == line:
-            yield from (_quote(scene, start + at, quote, "in line") for at in _boundaries(text))
+            yield from (
+                _insert_quote(broken_text, start + position, quote, "in line") for position in _find_places(text)
+            )
 
 
-def _quote(scene: Scene, at: int, quote: bytes, note: str) -> Trial:
-    return Trial(Edit(at, at, quote), "insert", quote, scene.token_at(at), -1, note)
+def _insert_quote(broken_text: BrokenText, position: int, quote: bytes, note: str) -> Trial:
+    return Trial(Edit(position, position, quote), "insert", quote, broken_text.token_at(position), -1, note)

@@ -1,14 +1,14 @@
-"""Separators and operators that are missing, one too many, or written for another one."""
+"""Insertion, deletion and replacement of separators and operators."""
 
 from collections.abc import Iterator
 
 from lsp_harness.syntax.lexemes import ENDS, begins_operand, ends_operand, keywords, marks
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.token_layout import SEPARATORS
-from lsp_harness.syntax.recovery.token_edit import Trial, deletion, insertion, replacement, shown
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, insertion, replacement
 from lsp_harness.text.edit import Edit
 
-EXPECTED: dict[str, tuple[bytes, ...]] = {
+SIGNS_BETWEEN: dict[str, tuple[bytes, ...]] = {
     "python": (b",", b":", b"=", b"->", b".", b"in", b"=="),
     "typescript": (b",", b":", b"=", b"=>", b".", b";"),
     "tsx": (b",", b":", b"=", b"=>", b".", b";"),
@@ -24,15 +24,15 @@ EXPECTED: dict[str, tuple[bytes, ...]] = {
     "c": (b",", b":", b"=", b"."),
     "cpp": (b",", b":", b"=", b"."),
 }
-"""What is tried between two operands, besides what is tried in every language."""
-DEFAULT_EXPECTED = (b",", b":", b"=", b"=>", b".")
-ENDERS = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
+"""The signs and words that are tried between two operands in each language."""
+DEFAULT_SIGNS_BETWEEN = (b",", b":", b"=", b"=>", b".")
+SEMICOLON_LANGUAGES = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
 """Languages whose statements end with a semicolon."""
-BLOCK_WORDS = frozenset(["bash", "lua", "ruby"])
+BLOCK_WORD_LANGUAGES = frozenset(["bash", "lua", "ruby"])
 """Languages in which `do` or `then` stands between a condition and its block."""
-HEADER_TOKENS = 12
-"""A header begins among so many tokens of its line."""
-SWAPS: dict[bytes, tuple[bytes, ...]] = {
+MAX_HEADER_TOKENS = 12
+"""Maximum number of tokens of a line in which the word that begins a header is searched."""
+CONFUSED_SIGNS: dict[bytes, tuple[bytes, ...]] = {
     b"=": (b"==",),
     b"=>": (b"->",),
     b"->": (b"=>",),
@@ -41,83 +41,92 @@ SWAPS: dict[bytes, tuple[bytes, ...]] = {
     b",": (b";",),
     b"::": (b":",),
 }
-"""Signs that are written for each other."""
-FOR_EQUALS: dict[str, tuple[bytes, ...]] = {
+"""Signs that are often confused with each other."""
+MEANT_BY_EQUALS: dict[str, tuple[bytes, ...]] = {
     **dict.fromkeys(("php", "rust", "ruby", "csharp"), (b"=>",)),
     **dict.fromkeys(("javascript", "typescript", "tsx"), (b"=>", b":")),
 }
-"""Signs of one language for which `=` is written."""
+"""Signs for which `=` is often written, by language."""
 
 
-def separators(scene: Scene) -> Iterator[Trial]:
-    """A separator or an operator between two operands near the fault, a semicolon or a colon at the end of a line."""
-    tokens = scene.tokens
-    expected = tuple(dict.fromkeys((*EXPECTED.get(scene.language, DEFAULT_EXPECTED), *_joining(scene))))
-    for gap in [*scene.near, len(tokens)]:
+def separators(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield separators and operators between operands, and semicolons and colons at line ends, near the fault."""
+    tokens = broken_text.tokens
+    expected = tuple(
+        dict.fromkeys((*SIGNS_BETWEEN.get(broken_text.language, DEFAULT_SIGNS_BETWEEN), *_joining_words(broken_text)))
+    )
+    for gap in [*broken_text.nearby_tokens, len(tokens)]:
         if not gap:
             continue
-        before, after = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
-        ends_line = after is None or after.first
+        previous_token, next_token = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
+        ends_line = next_token is None or next_token.first
         if (
-            scene.language in ENDERS | {"go", "ruby"}
-            and ends_operand(before)
-            and (after is None or ends_line or after.text in (b"}", b"end") or _in_header(scene, gap))
+            broken_text.language in SEMICOLON_LANGUAGES | {"go", "ruby"}
+            and ends_operand(previous_token)
+            and (next_token is None or ends_line or next_token.text in (b"}", b"end") or _in_header(broken_text, gap))
         ):
-            yield insertion(scene, gap, b";")
-        if scene.language == "python" and ends_line and before.text not in (b":", b",", b"("):
-            yield insertion(scene, gap, b":")
-        if scene.language == "ruby" and after is not None and after.text == b"|":
-            yield insertion(scene, gap, b"do")
-        if scene.language == "bash" and ends_operand(before):
-            yield insertion(scene, gap, b";")
+            yield insertion(broken_text, gap, b";")
+        if broken_text.language == "python" and ends_line and previous_token.text not in (b":", b",", b"("):
+            yield insertion(broken_text, gap, b":")
+        if broken_text.language == "ruby" and next_token is not None and next_token.text == b"|":
+            yield insertion(broken_text, gap, b"do")
+        if broken_text.language == "bash" and ends_operand(previous_token):
+            yield insertion(broken_text, gap, b";")
             if ends_line:
                 yield from (
-                    Trial(Edit(before.end, before.end, b"; " + word), "insert", word, gap) for word in (b"then", b"do")
+                    Trial(Edit(previous_token.end, previous_token.end, b"; " + word), "insert", word, gap)
+                    for word in (b"then", b"do")
                 )
-        if after is None:
+        if next_token is None:
             continue
-        if ends_operand(before) and begins_operand(after):
-            yield from (insertion(scene, gap, text) for text in expected)
-        elif ends_operand(before) and after.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
-            yield from (insertion(scene, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"="))
-        elif before.kind == "mark" and begins_operand(after) and scene.language != "json":
-            yield from (insertion(scene, gap, text) for text in expected if text in (b"=", b":", b"=>"))
+        if ends_operand(previous_token) and begins_operand(next_token):
+            yield from (insertion(broken_text, gap, text) for text in expected)
+        elif ends_operand(previous_token) and next_token.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
+            yield from (
+                insertion(broken_text, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"=")
+            )
+        elif previous_token.kind == "mark" and begins_operand(next_token) and broken_text.language != "json":
+            yield from (insertion(broken_text, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
-def surplus(scene: Scene) -> Iterator[Trial]:
-    """A sign, a bracket or a word near the fault deleted."""
-    for at in scene.near:
-        token = scene.tokens[at]
+def surplus_signs(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield deletions of signs, brackets and words near the fault."""
+    for position in broken_text.nearby_tokens:
+        token = broken_text.tokens[position]
         if (
             token.text in SEPARATORS
             or token.kind in ("open", "close")
             or token.text in (b"=", b"=>", b"->", b".", b"==")
-            or (at and token.text == scene.tokens[at - 1].text and token.kind in ("word", "keyword", "mark"))
-            or token.text in ENDS.get(scene.language, ())
+            or (
+                position
+                and token.text == broken_text.tokens[position - 1].text
+                and token.kind in ("word", "keyword", "mark")
+            )
+            or token.text in ENDS.get(broken_text.language, ())
         ):
-            yield deletion(scene, at)
+            yield deletion(broken_text, position)
 
 
-def swapped_signs(scene: Scene) -> Iterator[Trial]:
-    """A sign near the fault replaced by one that is written for it."""
-    known = marks(scene.tree.language)
-    for at in scene.near:
-        token = scene.tokens[at]
-        if b"->" not in known and b"=>" in known and scene.data.startswith(b"->", token.start):
-            yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", at, -1, "for ->")
-        own = FOR_EQUALS.get(scene.language, ()) if token.text == b"=" else ()
-        for other in SWAPS.get(token.text, ()) + own:
-            if other in known:
-                yield replacement(scene, at, other, f"for {shown(token.text)}")
+def swapped_signs(broken_text: BrokenText) -> Iterator[Trial]:
+    """Yield replacements of signs near the fault by signs that are often confused with them."""
+    language_signs = marks(broken_text.tree.language)
+    for position in broken_text.nearby_tokens:
+        token = broken_text.tokens[position]
+        if b"->" not in language_signs and b"=>" in language_signs and broken_text.data.startswith(b"->", token.start):
+            yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", position, -1, "for ->")
+        meant_signs = MEANT_BY_EQUALS.get(broken_text.language, ()) if token.text == b"=" else ()
+        for other in CONFUSED_SIGNS.get(token.text, ()) + meant_signs:
+            if other in language_signs:
+                yield replacement(broken_text, position, other, f"for {decode_token(token.text)}")
 
 
-def _in_header(scene: Scene, gap: int) -> bool:
-    """Whether a place is on a line that may have semicolons between expressions."""
-    line = scene.line_of(gap - 1)
-    return any(scene.tokens[at].text in (b"for", b"if", b"switch") for at in line[:HEADER_TOKENS])
+def _in_header(broken_text: BrokenText, gap: int) -> bool:
+    """Return whether a place is on a line that may have semicolons between expressions."""
+    line = broken_text.tokens_of_line(gap - 1)
+    return any(broken_text.tokens[position].text in (b"for", b"if", b"switch") for position in line[:MAX_HEADER_TOKENS])
 
 
-def _joining(scene: Scene) -> list[bytes]:
-    """Words that stand between a condition and what it is for."""
-    words = (b"in", b"then", b"do") if scene.language in BLOCK_WORDS else (b"in",)
-    return [word for word in words if word in keywords(scene.tree.language)]
+def _joining_words(broken_text: BrokenText) -> list[bytes]:
+    """Return the words of the language between a condition and its block."""
+    words = (b"in", b"then", b"do") if broken_text.language in BLOCK_WORD_LANGUAGES else (b"in",)
+    return [word for word in words if word in keywords(broken_text.tree.language)]

@@ -1,150 +1,182 @@
-"""Where exactly a token is written between two others: next to which, on which line, with which blanks around it."""
+"""The exact place of an inserted token between two others: the line and the blanks around it."""
 
 import re
 
 from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.text.edit import Edit
 
 SEPARATORS = frozenset({b",", b";", b":"})
 
 
-def inserted(scene: Scene, gap: int, text: bytes, opener: int = -1) -> Edit:
-    """The insertion of a token before the token `gap`; `opener` is the bracket that it closes, if it closes one."""
-    tokens = scene.tokens
-    before = tokens[gap - 1] if gap else None
-    after = tokens[gap] if gap < len(tokens) else None
-    left = before.end if before else 0
-    right = after.start if after else len(scene.data)
-    between = scene.data[left:right]
-    line_end = _line_end(between)
+def insertion_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int = -1) -> Edit:
+    """Return the insertion of a token before the token `gap`.
+
+    Args:
+        broken_text: The text.
+        gap: The index of the token after the inserted one.
+        text: The inserted token.
+        opener: The index of the bracket that the token closes, or -1.
+    """
+    tokens = broken_text.tokens
+    previous_token = tokens[gap - 1] if gap else None
+    next_token = tokens[gap] if gap < len(tokens) else None
+    gap_start = previous_token.end if previous_token else 0
+    gap_end = next_token.start if next_token else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    line_end = _find_line_end(gap_text)
     if text in CLOSERS:
-        return _closer(scene, gap, text, opener)
+        return _closer_edit(broken_text, gap, text, opener)
     if text in SEPARATORS:
-        return _separator(scene, gap, left, right, text)
+        return _separator_edit(broken_text, gap, gap_start, gap_end, text)
     if text in OPENERS:
         if line_end >= 0 and text == b"{":
-            rest = between[:line_end]
-            at = left + len(rest) if not rest.strip() else left
-            return Edit(at, at, text if at > left else b" " + text)
-        if between == b" " and text == b"{" and before and (before.kind == "close" or (after and after.first)):
-            return Edit(right, right, b"{ ")
-        return Edit(right, right, text)
-    # operators and words stand between blanks
+            rest = gap_text[:line_end]
+            position = gap_start + len(rest) if not rest.strip() else gap_start
+            return Edit(position, position, text if position > gap_start else b" " + text)
+        if (
+            gap_text == b" "
+            and text == b"{"
+            and previous_token
+            and (previous_token.kind == "close" or (next_token and next_token.first))
+        ):
+            return Edit(gap_end, gap_end, b"{ ")
+        return Edit(gap_end, gap_end, text)
+    # operators and words have blanks around them
     if line_end >= 0:
-        rest = between[:line_end]
-        at = left + len(rest) if not rest.strip() else left
-        return Edit(at, at, (b"" if at > left else b" ") + text)
-    if len(between) >= 2 and not between.strip():
-        return Edit(left + 1, left + 1, text)
-    if between:
-        return Edit(left, left, b" " + text)
-    return Edit(left, left, text)
+        rest = gap_text[:line_end]
+        position = gap_start + len(rest) if not rest.strip() else gap_start
+        return Edit(position, position, (b"" if position > gap_start else b" ") + text)
+    if len(gap_text) >= 2 and not gap_text.strip():
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if gap_text:
+        return Edit(gap_start, gap_start, b" " + text)
+    return Edit(gap_start, gap_start, text)
 
 
-def _separator(scene: Scene, gap: int, left: int, right: int, text: bytes) -> Edit:
-    between = scene.data[left:right]
-    if len(between) == 2 and not between.strip(b" "):
-        # two blanks where there is one elsewhere: what is missing stood between them
-        return Edit(left + 1, left + 1, text)
-    if text == b":" and b"\n" in between and gap < len(scene.tokens):
-        question = scene.tokens[scene.line_of(gap - 1).start]
+def _separator_edit(broken_text: BrokenText, gap: int, gap_start: int, gap_end: int, text: bytes) -> Edit:
+    gap_text = broken_text.data[gap_start:gap_end]
+    if len(gap_text) == 2 and not gap_text.strip(b" "):
+        # two blanks instead of one show that the missing token stood between them
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if text == b":" and b"\n" in gap_text and gap < len(broken_text.tokens):
+        question = broken_text.tokens[broken_text.tokens_of_line(gap - 1).start]
         if question.text == b"?":
-            # the answers of a condition on lines of their own
-            lead = scene.lead(scene.line_of(gap - 1).start)
-            width = scene.indentation(gap)
-            at = right - width + len(lead) if width > len(lead) else right
-            return Edit(at, at, text if at < right else text + b" ")
-    return Edit(left, left, text)
+            # the two values of a conditional expression are on separate lines
+            indentation = broken_text.line_indentation(broken_text.tokens_of_line(gap - 1).start)
+            width = broken_text.indentation_width(gap)
+            position = gap_end - width + len(indentation) if width > len(indentation) else gap_end
+            return Edit(position, position, text if position < gap_end else text + b" ")
+    return Edit(gap_start, gap_start, text)
 
 
-def _closer(scene: Scene, gap: int, text: bytes, opener: int) -> Edit:
-    tokens = scene.tokens
-    before = tokens[gap - 1] if gap else None
-    after = tokens[gap] if gap < len(tokens) else None
-    left = before.end if before else 0
-    right = after.start if after else len(scene.data)
-    between = scene.data[left:right]
-    if b"\n" not in between:
-        if between == b" " and text == b"}" and before and before.text != b"{" and _padded(scene, opener):
-            return Edit(left, left, b" " + text)
-        if len(between) > 1 and text != b"}" and _padded(scene, opener):
-            return Edit(left + 1, left + 1, text)
-        return _inline(left, right, between, after, text)
-    hanging = (
+def _closer_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int) -> Edit:
+    tokens = broken_text.tokens
+    previous_token = tokens[gap - 1] if gap else None
+    next_token = tokens[gap] if gap < len(tokens) else None
+    gap_start = previous_token.end if previous_token else 0
+    gap_end = next_token.start if next_token else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    if b"\n" not in gap_text:
+        if (
+            gap_text == b" "
+            and text == b"}"
+            and previous_token
+            and previous_token.text != b"{"
+            and _padded(broken_text, opener)
+        ):
+            return Edit(gap_start, gap_start, b" " + text)
+        if len(gap_text) > 1 and text != b"}" and _padded(broken_text, opener):
+            return Edit(gap_start + 1, gap_start + 1, text)
+        return _inline_edit(gap_start, gap_end, gap_text, next_token, text)
+    is_hanging = (
         opener >= 0
         and opener + 1 < len(tokens)
         and (tokens[opener + 1].line > tokens[opener].line or tokens[opener + 1].text == b"|")
     )
-    if opener >= 0 and hanging and before is not tokens[opener]:
-        lead = scene.lead(opener)
-        blank = _blank_line(between, left, lead)
+    if opener >= 0 and is_hanging and previous_token is not tokens[opener]:
+        indentation = broken_text.line_indentation(opener)
+        blank = _find_blank_line(gap_text, gap_start, indentation)
         if blank >= 0:
             return Edit(blank, blank, text)
         if (
-            after
-            and after.first
-            and (after.kind == "close" or after.text in SEPARATORS or goes_on(after, scene.language))
+            next_token
+            and next_token.first
+            and (
+                next_token.kind == "close"
+                or next_token.text in SEPARATORS
+                or continues_block(next_token, broken_text.language)
+            )
         ):
-            return _before_line(scene, gap, lead, text)
-        return own_line(scene, gap, lead, text)
-    rest = between[: _line_end(between)]
-    at = left + len(rest) if rest and not rest.strip() else left
-    if text == b"}" and at == left and _padded(scene, opener):
-        return Edit(left, left, b" " + text)
-    return Edit(at, at, text)
+            return _line_start_edit(broken_text, gap, indentation, text)
+        return own_line_edit(broken_text, gap, indentation, text)
+    rest = gap_text[: _find_line_end(gap_text)]
+    position = gap_start + len(rest) if rest and not rest.strip() else gap_start
+    if text == b"}" and position == gap_start and _padded(broken_text, opener):
+        return Edit(gap_start, gap_start, b" " + text)
+    return Edit(position, position, text)
 
 
-def own_line(scene: Scene, gap: int, lead: bytes, text: bytes) -> Edit:
-    """A token on a line of its own, before the line of the token `gap`; a blank line that is indented so is taken for it."""
-    tokens = scene.tokens
-    left = tokens[gap - 1].end if gap else 0
-    right = tokens[gap].start if gap < len(tokens) else len(scene.data)
-    between = scene.data[left:right]
-    if (blank := _blank_line(between, left, lead)) >= 0:
+def own_line_edit(broken_text: BrokenText, gap: int, indentation: bytes, text: bytes) -> Edit:
+    """Return the insertion of a token on its own line before the line of the token `gap`.
+
+    A blank line with the same indentation is used if there is one.
+    """
+    tokens = broken_text.tokens
+    gap_start = tokens[gap - 1].end if gap else 0
+    gap_end = tokens[gap].start if gap < len(tokens) else len(broken_text.data)
+    gap_text = broken_text.data[gap_start:gap_end]
+    if (blank := _find_blank_line(gap_text, gap_start, indentation)) >= 0:
         return Edit(blank, blank, text)
-    line_end = _line_end(between)
-    at = left + max(line_end, 0)
-    return Edit(at, at, scene.tree.document.newline.encode() + lead + text)
+    line_end = _find_line_end(gap_text)
+    position = gap_start + max(line_end, 0)
+    return Edit(position, position, broken_text.tree.document.newline.encode() + indentation + text)
 
 
-def _line_end(text: bytes) -> int:
-    """Where the first line ends, before its terminator; -1 where there is but one."""
-    at = text.find(b"\n")
-    return at - 1 if at > 0 and text[at - 1 : at] == b"\r" else at
+def _find_line_end(text: bytes) -> int:
+    """Return where the first line ends, before its line end. Return -1 if there is only one line."""
+    position = text.find(b"\n")
+    return position - 1 if position > 0 and text[position - 1 : position] == b"\r" else position
 
 
-def _inline(left: int, right: int, between: bytes, after: Lexeme | None, text: bytes) -> Edit:
-    if len(between) > 1 and not between.strip():
-        # two blanks where there is one elsewhere: what is missing stood between them
-        return Edit(left + 1, left + 1, text)
-    if between and after and (after.kind == "close" or after.text in SEPARATORS):
-        return Edit(right, right, text)
-    return Edit(left, left, text)
+def _inline_edit(gap_start: int, gap_end: int, gap_text: bytes, next_token: Lexeme | None, text: bytes) -> Edit:
+    if len(gap_text) > 1 and not gap_text.strip():
+        # two blanks instead of one show that the missing token stood between them
+        return Edit(gap_start + 1, gap_start + 1, text)
+    if gap_text and next_token and (next_token.kind == "close" or next_token.text in SEPARATORS):
+        return Edit(gap_end, gap_end, text)
+    return Edit(gap_start, gap_start, text)
 
 
-def _blank_line(between: bytes, left: int, lead: bytes) -> int:
-    """The end of an empty line that is indented by `lead`, -1 where there is none."""
-    if not lead:
+def _find_blank_line(gap_text: bytes, gap_start: int, indentation: bytes) -> int:
+    """Return the end of a blank line with the indentation `lead`, or -1 if there is none."""
+    if not indentation:
         return -1
-    found = re.search(rb"\n%s(?=\r?\n)" % re.escape(lead), between)
-    return left + found.end() if found else -1
+    match = re.search(rb"\n%s(?=\r?\n)" % re.escape(indentation), gap_text)
+    return gap_start + match.end() if match else -1
 
 
-def _before_line(scene: Scene, gap: int, lead: bytes, text: bytes) -> Edit:
-    """Before the first token of a line, which is pushed aside; one blank too many is taken as the sign of its place."""
-    after = scene.tokens[gap]
-    width = scene.indentation(gap)
-    if width > len(lead):
-        at = after.start - width + len(lead)
-        return Edit(at, at, text)
-    return Edit(after.start, after.start, text if after.kind == "close" or after.text in SEPARATORS else text + b" ")
+def _line_start_edit(broken_text: BrokenText, gap: int, indentation: bytes, text: bytes) -> Edit:
+    """Return the insertion of a token before the first token of a line.
+
+    If the line is indented too far, the token fills the gap.
+    """
+    next_token = broken_text.tokens[gap]
+    width = broken_text.indentation_width(gap)
+    if width > len(indentation):
+        position = next_token.start - width + len(indentation)
+        return Edit(position, position, text)
+    return Edit(
+        next_token.start,
+        next_token.start,
+        text if next_token.kind == "close" or next_token.text in SEPARATORS else text + b" ",
+    )
 
 
-def _padded(scene: Scene, opener: int) -> bool:
-    """Whether there is a blank behind an opener on its line: `{ a }`."""
+def _padded(broken_text: BrokenText, opener: int) -> bool:
+    """Return whether a blank follows an opener, as in `{ a }`."""
     if opener < 0:
         return False
-    at = scene.tokens[opener].end
-    return scene.data[at : at + 1] == b" "
+    position = broken_text.tokens[opener].end
+    return broken_text.data[position : position + 1] == b" "

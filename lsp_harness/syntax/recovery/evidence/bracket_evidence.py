@@ -1,187 +1,198 @@
-"""What speaks for and against a place of a bracket: the line its partner is on, other calls of the same name, what it encloses."""
+"""Evidence for the place of a bracket: the line of its partner, other calls of the same name, and the text that it
+encloses.
+"""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 
 from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.token_edit import Trial, coarse
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.token_edit import Trial, neighbor_class
 
 Evidence = dict[str, float]
-CONDITIONS = frozenset(b"if while for switch catch elif elsif elseif foreach match until unless".split())
+CONDITION_WORDS = frozenset(b"if while for switch catch elif elsif elseif foreach match until unless".split())
 """Words before a condition in brackets."""
-CALLABLE = ("word", "close")
-WRONG_PARTNER = 3
-"""How many lines that are indented wrong a pair of two kinds of brackets counts for."""
+CALLABLE_KINDS = ("word", "close")
+WRONG_PARTNER_LINES = 3
+"""A pair of two kinds of brackets counts as this many lines with wrong indentation."""
 
 
-class Pairing:
-    """The pairs of brackets of a text."""
+class BracketEvidence:
+    """Adds evidence from the pairs of brackets of a text."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._tokens = scene.tokens
+    def __init__(self, broken_text: BrokenText) -> None:
+        self._broken_text = broken_text
+        self._tokens = broken_text.tokens
 
-    def closer(self, trial: Trial, name: str, found: Evidence) -> None:
-        """What speaks for and against a closer at a place."""
-        tokens, gap, opener = self._tokens, trial.at, trial.opener
-        after = tokens[gap] if gap < len(tokens) else None
-        before = tokens[opener - 1] if opener else None
+    def add_closer(self, trial: Trial, name: str, evidence: Evidence) -> None:
+        """Add the evidence for an inserted closer. `name` is the class of its token."""
+        tokens, gap, opener = self._tokens, trial.position, trial.opener
+        next_token = tokens[gap] if gap < len(tokens) else None
+        previous_token = tokens[opener - 1] if opener else None
         if gap == opener + 1:
-            found[f"{name} of nothing"] = 1.0
-        if after:
-            width, own = self._scene.indentation(gap), self._scene.indentation(opener)
-            if after.first:
-                found[f"{name}: {'dedent below' if width < own else 'dedent' if width == own else 'inside'}"] = 1.0
-        suspect = next((one for one in self._scene.suspects if one.at == opener), None)
+            evidence[f"{name} of nothing"] = 1.0
+        if next_token:
+            width, opener_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(opener)
+            if next_token.first:
+                place = "dedent below" if width < opener_width else "dedent" if width == opener_width else "inside"
+                evidence[f"{name}: {place}"] = 1.0
+        suspect = next((suspect for suspect in self._broken_text.suspect_brackets if suspect.bracket == opener), None)
         if suspect and gap == suspect.last:
-            found[f"{name} at the last place"] = 1.0
+            evidence[f"{name} at the last place"] = 1.0
         if trial.token == b"}":
             return
-        commas, operators = _inside(tokens[opener + 1 : gap])
-        if before is None:
+        commas, operators = _count_between(tokens[opener + 1 : gap])
+        if previous_token is None:
             return
-        glued = before.end == tokens[opener].start
-        if before.text in CONDITIONS:
-            found["condition before " + (coarse(after) if after else "the end")] = 1.0
-        elif before.kind in CALLABLE and glued:
-            self._call(trial, commas, found)
+        is_adjacent = previous_token.end == tokens[opener].start
+        if previous_token.text in CONDITION_WORDS:
+            evidence["condition before " + (neighbor_class(next_token) if next_token else "the end")] = 1.0
+        elif previous_token.kind in CALLABLE_KINDS and is_adjacent:
+            self._add_call(trial, commas, evidence)
         elif trial.token == b")":
-            self._group(trial, commas + operators, found)
-        elif glued:
-            found[f"{name}: {commas} commas"] = float(commas < 2)
-        if after and not after.first and after.kind in ("word", "number", "string"):
-            found[f"{name} juxtaposed"] = 1.0
+            self._add_group(trial, commas + operators, evidence)
+        elif is_adjacent:
+            evidence[f"{name}: {commas} commas"] = float(commas < 2)
+        if next_token and not next_token.first and next_token.kind in ("word", "number", "string"):
+            evidence[f"{name} juxtaposed"] = 1.0
 
-    def opener(self, trial: Trial, name: str, found: Evidence) -> None:
-        """What speaks for and against an opener at a place; `trial.opener` is the closer without a partner."""
-        tokens, gap, closer = self._tokens, trial.at, trial.opener
-        before = tokens[gap - 1] if gap else None
-        after = tokens[closer + 1] if closer + 1 < len(tokens) else None
-        ends = after is None or after.first or after.text == b";"
+    def add_opener(self, trial: Trial, name: str, evidence: Evidence) -> None:
+        """Add the evidence for an inserted opener. `trial.opener` is the closer without a partner."""
+        tokens, gap, closer = self._tokens, trial.position, trial.opener
+        previous_token = tokens[gap - 1] if gap else None
+        next_token = tokens[closer + 1] if closer + 1 < len(tokens) else None
+        is_last_on_line = next_token is None or next_token.first or next_token.text == b";"
         if gap == closer:
-            found[f"{name} of nothing"] = 1.0
+            evidence[f"{name} of nothing"] = 1.0
         if closer and tokens[closer - 1].text == tokens[closer].text:
-            found[f"{name} for a doubled closer"] = 1.0
-        if trial.note in ("split", "half") or before is None or gap >= len(tokens):
+            evidence[f"{name} for a doubled closer"] = 1.0
+        if trial.note in ("split", "half") or previous_token is None or gap >= len(tokens):
             return
-        if before.text in CONDITIONS:
-            found[f"{name} behind a word before a condition"] = 1.0
-        elif before.kind in CALLABLE and before.end == trial.edit.start and not tokens[gap].first:
-            commas, _ = _inside(tokens[gap:closer])
-            arities = self._arities.get(before.text)
+        if previous_token.text in CONDITION_WORDS:
+            evidence[f"{name} behind a word before a condition"] = 1.0
+        elif previous_token.kind in CALLABLE_KINDS and previous_token.end == trial.edit.start and not tokens[gap].first:
+            commas, _ = _count_between(tokens[gap:closer])
+            arities = self._arities.get(previous_token.text)
             if arities:
-                known = (commas + 1 if closer > gap else 0) in arities
-                found[f"{name}: arity as {'elsewhere' if known else 'nowhere'}"] = 1.0
-        elif before.text in (b"=", b"return") and ends:
-            found[f"{name} around all"] = 1.0
+                is_known_arity = (commas + 1 if closer > gap else 0) in arities
+                evidence[f"{name}: arity as {'elsewhere' if is_known_arity else 'nowhere'}"] = 1.0
+        elif previous_token.text in (b"=", b"return") and is_last_on_line:
+            evidence[f"{name} around all"] = 1.0
 
-    def deleted_opener(self, trial: Trial, name: str, found: Evidence) -> None:
-        """What speaks for and against taking out an opener."""
-        at = trial.at
-        suspect = next((one for one in self._scene.suspects if one.at == at), None)
-        last = suspect.last if suspect else at + 1
-        _, operators = _inside(self._tokens[at + 1 : last])
-        if at and self._tokens[at - 1].kind == "mark" and operators:
-            found[f"delete {name}: of a group between operators"] = 1.0
-        if at and self._tokens[at - 1].text in CONDITIONS:
-            found[f"delete {name}: of a condition"] = 1.0
+    def add_deleted_opener(self, trial: Trial, name: str, evidence: Evidence) -> None:
+        """Add the evidence for the deletion of an opener."""
+        position = trial.position
+        suspect = next((suspect for suspect in self._broken_text.suspect_brackets if suspect.bracket == position), None)
+        last = suspect.last if suspect else position + 1
+        _, operators = _count_between(self._tokens[position + 1 : last])
+        if position and self._tokens[position - 1].kind == "mark" and operators:
+            evidence[f"delete {name}: of a group between operators"] = 1.0
+        if position and self._tokens[position - 1].text in CONDITION_WORDS:
+            evidence[f"delete {name}: of a condition"] = 1.0
 
-    def _call(self, trial: Trial, commas: int, found: Evidence) -> None:
-        tokens, gap, opener = self._tokens, trial.at, trial.opener
+    def _add_call(self, trial: Trial, commas: int, evidence: Evidence) -> None:
+        tokens, gap, opener = self._tokens, trial.position, trial.opener
         name = tokens[opener - 1]
         if name.kind == "word" and (arities := self._arities.get(name.text)):
             count = commas + 1 if gap > opener + 1 else 0
-            found["arity as elsewhere" if count in arities else "arity as nowhere"] = 1.0
-        text = b"".join(self._scene.data[name.start : tokens[gap - 1].end].split()) + trial.token
-        if text in self._compact:
-            found["same text elsewhere"] = 1.0
+            evidence["arity as elsewhere" if count in arities else "arity as nowhere"] = 1.0
+        call_text = b"".join(self._broken_text.data[name.start : tokens[gap - 1].end].split()) + trial.token
+        if call_text in self._compact:
+            evidence["same text elsewhere"] = 1.0
 
-    def _group(self, trial: Trial, marks: int, found: Evidence) -> None:
-        tokens, gap, opener = self._tokens, trial.at, trial.opener
-        before, after = tokens[opener - 1], tokens[gap] if gap < len(tokens) else None
+    def _add_group(self, trial: Trial, marks: int, evidence: Evidence) -> None:
+        tokens, gap, opener = self._tokens, trial.position, trial.opener
+        previous_token, next_token = tokens[opener - 1], tokens[gap] if gap < len(tokens) else None
         if gap == opener + 2:
-            found["group of one"] = 1.0
+            evidence["group of one"] = 1.0
         if not marks:
-            found["group without an operator"] = 1.0
-        if before.text in (b"=", b"return") and (after is None or after.first or after.text == b";"):
-            found["group of all"] = 1.0
-        if before.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
-            found["group at the beginning"] = 1.0
+            evidence["group without an operator"] = 1.0
+        if previous_token.text in (b"=", b"return") and (
+            next_token is None or next_token.first or next_token.text == b";"
+        ):
+            evidence["group of all"] = 1.0
+        if previous_token.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
+            evidence["group at the beginning"] = 1.0
 
-    def out_of_line(self, trial: Trial) -> int:
-        """How many closers that begin a line are not indented as the line of their opener, after the edit."""
+    def count_out_of_line(self, trial: Trial) -> int:
+        """Return how many closers at the beginning of a line are not indented as the line of their opener, after the
+        edit.
+        """
         brackets = list(self._brackets)
-        place = bisect_left(brackets, (trial.at,))
-        if trial.action != "insert" and place < len(brackets) and brackets[place][0] == trial.at:
+        place = bisect_left(brackets, (trial.position,))
+        if trial.action != "insert" and place < len(brackets) and brackets[place][0] == trial.position:
             del brackets[place]
         if trial.action != "delete":
-            opens = trial.token in OPENERS
-            edit, scene = trial.edit, self._scene
-            width, first = 0, b"\n" in edit.new
-            if first:
+            is_opener = trial.token in OPENERS
+            edit, broken_text = trial.edit, self._broken_text
+            width, begins_line = 0, b"\n" in edit.new
+            if begins_line:
                 width = len(edit.new) - len(edit.new.lstrip()) - edit.new.count(b"\n") - edit.new.count(b"\r")
             elif trial.action == "replace":
-                width, first = scene.indentation(trial.at), self._tokens[trial.at].first
+                width, begins_line = broken_text.indentation_width(trial.position), self._tokens[trial.position].first
             else:
-                begin = scene.data.rfind(b"\n", 0, edit.start) + 1
-                head = scene.data[begin : edit.start]
-                first, width = not head.strip(), len(head) - len(head.lstrip())
-            brackets.insert(place, (trial.at, OPENERS.get(trial.token, trial.token), opens, width, first))
-        out = 0
-        waiting: list[tuple[bytes, int]] = []
-        for _, closer, opens, width, first in brackets:
-            if opens:
-                waiting.append((closer, width))
-            elif waiting:
-                wanted, own = waiting.pop()
-                out += (first and width != own) + WRONG_PARTNER * (wanted != closer)
-        return out + len(waiting)
+                begin = broken_text.data.rfind(b"\n", 0, edit.start) + 1
+                head = broken_text.data[begin : edit.start]
+                begins_line, width = not head.strip(), len(head) - len(head.lstrip())
+            brackets.insert(
+                place, (trial.position, OPENERS.get(trial.token, trial.token), is_opener, width, begins_line)
+            )
+        count = 0
+        open_brackets: list[tuple[bytes, int]] = []
+        for _, closer, is_opener, width, begins_line in brackets:
+            if is_opener:
+                open_brackets.append((closer, width))
+            elif open_brackets:
+                expected, opener_width = open_brackets.pop()
+                count += (begins_line and width != opener_width) + WRONG_PARTNER_LINES * (expected != closer)
+        return count + len(open_brackets)
 
     @cached_property
     def _brackets(self) -> list[tuple[int, bytes, bool, int, bool]]:
-        """The brackets: which token, which bracket, whether it opens, how far its line is indented, whether it begins the line."""
-        found: list[tuple[int, bytes, bool, int, bool]] = []
+        """The brackets: the token, the closer, whether it opens, the indentation of its line, and whether it begins the
+        line.
+        """
+        brackets: list[tuple[int, bytes, bool, int, bool]] = []
         width = 0
-        for at, token in enumerate(self._tokens):
+        for position, token in enumerate(self._tokens):
             if token.first:
-                width = self._scene.indentation(at)
+                width = self._broken_text.indentation_width(position)
             if token.kind == "open":
-                found.append((at, OPENERS[token.text[-1:]], True, width, token.first))
+                brackets.append((position, OPENERS[token.text[-1:]], True, width, token.first))
             elif token.kind == "close":
-                found.append((at, token.text[:1], False, width, token.first))
-        return found
+                brackets.append((position, token.text[:1], False, width, token.first))
+        return brackets
 
     @cached_property
     def _compact(self) -> bytes:
-        return b"".join(self._scene.data.split())
+        return b"".join(self._broken_text.data.split())
 
     @cached_property
     def _arities(self) -> dict[bytes, set[int]]:
-        """The numbers of arguments with which each name is called and defined, where the brackets are closed."""
-        found: dict[bytes, set[int]] = {}
-        waiting: list[list[int]] = []
+        """The numbers of arguments with which each name is called and defined, where the brackets have partners."""
+        arities: dict[bytes, set[int]] = {}
+        open_brackets: list[list[int]] = []
         tokens = self._tokens
-        suspects = {one.at for one in self._scene.suspects}
-        for at, token in enumerate(tokens):
+        suspects = {suspect.bracket for suspect in self._broken_text.suspect_brackets}
+        for position, token in enumerate(tokens):
             if token.kind == "open":
-                waiting.append([at, 0])
-            elif token.kind == "close" and waiting:
-                opener, commas = waiting.pop()
+                open_brackets.append([position, 0])
+            elif token.kind == "close" and open_brackets:
+                opener, commas = open_brackets.pop()
                 if opener and opener not in suspects and CLOSERS[token.text[:1]] == tokens[opener].text[-1:] == b"(":
                     name = tokens[opener - 1]
                     if name.kind == "word" and name.end == tokens[opener].start:
-                        empty = at == opener + 1
-                        trailing = tokens[at - 1].text == b","
-                        found.setdefault(name.text, set()).add(0 if empty else commas + 1 - trailing)
-            elif token.text == b"," and waiting:
-                waiting[-1][1] += 1
-        return found
+                        is_empty = position == opener + 1
+                        has_trailing_comma = tokens[position - 1].text == b","
+                        arities.setdefault(name.text, set()).add(0 if is_empty else commas + 1 - has_trailing_comma)
+            elif token.text == b"," and open_brackets:
+                open_brackets[-1][1] += 1
+        return arities
 
 
-def _inside(tokens: Sequence[Lexeme]) -> tuple[int, int]:
-    """How many commas and how many operators are between two brackets and in no brackets between."""
+def _count_between(tokens: Sequence[Lexeme]) -> tuple[int, int]:
+    """Return the numbers of commas and operators between two brackets, outside of inner brackets."""
     depth = commas = operators = 0
     for token in tokens:
         if token.kind == "open":

@@ -1,4 +1,4 @@
-"""What speaks for and against an edit of one token, as named observations. `weights` says how much each of them counts."""
+"""Evidence for and against an edit of one token, as named observations. `recovery.weights` has the weight of each."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,16 @@ from math import log2
 from tree_sitter import Node
 
 from lsp_harness.syntax.lexemes import CLOSERS, ENDS, OPENERS, Lexeme, lexemes
-from lsp_harness.syntax.recovery.blocks import goes_on
-from lsp_harness.syntax.recovery.broken_text import Scene
-from lsp_harness.syntax.recovery.evidence.bracket_evidence import Pairing
-from lsp_harness.syntax.recovery.evidence.quote_evidence import quote_evidence
-from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, Usage, signs
-from lsp_harness.syntax.recovery.token_edit import Trial, class_of, coarse, shown
+from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.evidence.bracket_evidence import BracketEvidence
+from lsp_harness.syntax.recovery.evidence.quote_evidence import add_quote_evidence
+from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, TokenUsage, token_signs
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, neighbor_class, token_class
 from lsp_harness.syntax.tree import SyntaxTree, around
 
 Evidence = dict[str, float]
+"""The value of each observation by its name. The names are the keys of `weights.json`."""
 
 PARENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("error", re.compile("ERROR")),
@@ -39,176 +40,191 @@ PARENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 MANY_TOKENS = 400
-"""From so many tokens on a text shows what is usual in it."""
+"""Number of tokens of a text from which its statistics count fully."""
 OUT_OF_LINE = 6
-"""From so many on it does not matter how many brackets are not in line with their partners."""
+"""Maximum value of the number of brackets that are not in line with their partners."""
 UNUSUAL = 12.0
-"""From this on it does not matter how unusual tokens are in a row."""
+"""Maximum value of the rarity of a row of tokens."""
 
 
-class Judge:
-    """What the rest of a text shows about how it is written, and what that says of an edit."""
+class EvidenceCollector:
+    """Collects the evidence for edits from the rest of a text."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._tokens = scene.tokens
-        self._usage = Usage(scene.tokens)
-        self._pairing = Pairing(scene)
-        self._size = min(1.0, len(scene.tokens) / MANY_TOKENS)
-        """How much it says that the text has something nowhere else: in a short one next to nothing."""
+    def __init__(self, broken_text: BrokenText) -> None:
+        self._broken_text = broken_text
+        self._tokens = broken_text.tokens
+        self._usage = TokenUsage(broken_text.tokens)
+        self._bracket_evidence = BracketEvidence(broken_text)
+        self._size = min(1.0, len(broken_text.tokens) / MANY_TOKENS)
+        """Weight of the statistics of the text. In a short text they mean little."""
 
-    def before(self, trial: Trial) -> Evidence:
-        """What can be seen before an edit is tried."""
-        name = class_of(trial)
-        found: Evidence = {f"{trial.action} {name}": 1.0}
+    def observe_before_trial(self, trial: Trial) -> Evidence:
+        """Return the evidence that is known before an edit is tried."""
+        name = token_class(trial)
+        evidence: Evidence = {f"{trial.action} {name}": 1.0}
         if trial.note:
-            found[f"{trial.action} {name}: {trial.note}"] = 1.0
-        self._distance(trial, found)
+            evidence[f"{trial.action} {name}: {trial.note}"] = 1.0
+        self._add_distance(trial, evidence)
         if trial.note == "quote" or trial.token[:1] in (b'"', b"'", b"`"):
-            quote_evidence(self._scene, trial, found)
-            return found
+            add_quote_evidence(self._broken_text, trial, evidence)
+            return evidence
         if trial.token == b"indentation":
-            return found
-        rarity, unseen = self._usage.rarity(self._usage.around(trial))
-        found["unusual"], found["unseen"] = min(rarity, UNUSUAL) * self._size, unseen * self._size
+            return evidence
+        rarity, unseen_rows = self._usage.rarity(self._usage.tokens_around(trial))
+        evidence["unusual"], evidence["unseen"] = min(rarity, UNUSUAL) * self._size, unseen_rows * self._size
         if trial.action == "insert":
-            if 0 < trial.at < len(self._tokens):
-                row = self._tokens[trial.at - 1].text, trial.token, self._tokens[trial.at].text
-                found["written so elsewhere"] = min(log2(1 + self._usage.times(*row)), 3.0)
-            self._neighbours(trial, name, found)
+            if 0 < trial.position < len(self._tokens):
+                row = self._tokens[trial.position - 1].text, trial.token, self._tokens[trial.position].text
+                evidence["written so elsewhere"] = min(log2(1 + self._usage.count_row(*row)), 3.0)
+            self._add_neighbors(trial, name, evidence)
             if trial.token in CLOSERS and trial.opener >= 0:
-                self._pairing.closer(trial, name, found)
+                self._bracket_evidence.add_closer(trial, name, evidence)
             elif trial.token in OPENERS and trial.opener >= 0:
-                self._pairing.opener(trial, name, found)
-            elif trial.token in ENDS.get(self._scene.language, ()):
-                self._end(trial, found)
+                self._bracket_evidence.add_opener(trial, name, evidence)
+            elif trial.token in ENDS.get(self._broken_text.language, ()):
+                self._add_end(trial, evidence)
         elif trial.action == "delete":
-            self._deleted(trial, name, found)
-            if self._tokens[trial.at].kind == "open":
-                self._pairing.deleted_opener(trial, name, found)
-        return found
+            self._add_deletion(trial, name, evidence)
+            if self._tokens[trial.position].kind == "open":
+                self._bracket_evidence.add_deleted_opener(trial, name, evidence)
+        return evidence
 
-    def after(self, trial: Trial, tree: SyntaxTree) -> Evidence:
-        """What the tree of the text with the edit shows."""
-        found: Evidence = {}
+    def observe_after_trial(self, trial: Trial, tree: SyntaxTree) -> Evidence:
+        """Return the evidence from the tree of the text after the edit."""
+        evidence: Evidence = {}
         start = trial.edit.start + (len(trial.edit.new) - len(trial.edit.new.lstrip()))
         width = len(trial.edit.new.strip())
-        name = class_of(trial)
+        name = token_class(trial)
         nodes = around(tree.root, start, start + max(width, 1))
         parent = next((node for node in nodes if node.is_named and node.child_count), tree.root)
         if trial.action != "delete" and name != "indentation":
             kind = next((kind for kind, pattern in PARENTS if pattern.search(parent.type)), "other")
-            found[f"{name} in {kind}"] = 1.0
-        new = {kind for node in nodes[:4] for kind in _kinds(node, 40)} - self._known
-        found["unknown structure"] = min(len(new), 4)
-        lines = signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
+            evidence[f"{name} in {kind}"] = 1.0
+        new_kinds = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._known
+        evidence["unknown structure"] = min(len(new_kinds), 4)
+        lines = token_signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
-        found["unusual lines"], found["unseen in lines"] = rarity * self._size, unseen * self._size
+        evidence["unusual lines"], evidence["unseen in lines"] = rarity * self._size, unseen * self._size
         if trial.token in CLOSERS or trial.token in OPENERS or trial.token[:1] in OPENERS:
-            out = self._pairing.out_of_line(trial)
-            found["brackets out of line"], found["all brackets in line"] = min(out, OUT_OF_LINE), float(not out)
+            count = self._bracket_evidence.count_out_of_line(trial)
+            evidence["brackets out of line"], evidence["all brackets in line"] = (
+                min(count, OUT_OF_LINE),
+                float(not count),
+            )
         elif name == "end":
-            out = _ends_out_of_line(tree)
-            found["ends out of line"], found["all ends in line"] = min(out, OUT_OF_LINE), float(not out)
-        return found
+            count = _count_ends_out_of_line(tree)
+            evidence["ends out of line"], evidence["all ends in line"] = min(count, OUT_OF_LINE), float(not count)
+        return evidence
 
     @cached_property
     def _known(self) -> set[str]:
-        """The kinds of the nodes of the broken text."""
-        return _kinds(self._scene.tree.root, 20_000)
+        """The node kinds of the broken text."""
+        return _node_kinds(self._broken_text.tree.root, 20_000)
 
-    def _distance(self, trial: Trial, found: Evidence) -> None:
-        """How far from where a fault is noticed."""
-        points = self._scene.points
+    def _add_distance(self, trial: Trial, evidence: Evidence) -> None:
+        """Add the distance from the places where a fault is noticed."""
+        points = self._broken_text.fault_places
         if not points:
             return
-        nearest = min((point - trial.at for point in points), key=abs)
+        nearest = min((point - trial.position for point in points), key=abs)
         name = "quote" if trial.token[:1] in (b'"', b"'", b"`") else trial.action
-        found[f"{name} before the fault" if nearest > 0 else f"{name} behind the fault"] = log2(1 + abs(nearest))
-        found[f"{name} far from the first"] = log2(1 + abs(points[0] - trial.at))
+        evidence[f"{name} before the fault" if nearest > 0 else f"{name} behind the fault"] = log2(1 + abs(nearest))
+        evidence[f"{name} far from the first"] = log2(1 + abs(points[0] - trial.position))
 
-    def _neighbours(self, trial: Trial, name: str, found: Evidence) -> None:
-        tokens, gap = self._tokens, trial.at
-        before = tokens[gap - 1] if gap else None
-        after = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if after is None else "a new line" if after.first else coarse(after)
-        found[f"{name} before {where}"] = 1.0
-        if after and after.first:
-            found[f"{name} before a line with {coarse(after)}"] = 1.0
-        found[f"{name} after {coarse(before) if before else 'nothing'}"] = 1.0
-        if before:
-            end = after.start if after else len(self._scene.data)
-            between = self._scene.data[before.end : end]
+    def _add_neighbors(self, trial: Trial, name: str, evidence: Evidence) -> None:
+        tokens, gap = self._tokens, trial.position
+        previous_token = tokens[gap - 1] if gap else None
+        next_token = tokens[gap] if gap < len(tokens) else None
+        where = "the end" if next_token is None else "a new line" if next_token.first else neighbor_class(next_token)
+        evidence[f"{name} before {where}"] = 1.0
+        if next_token and next_token.first:
+            evidence[f"{name} before a line with {neighbor_class(next_token)}"] = 1.0
+        evidence[f"{name} after {neighbor_class(previous_token) if previous_token else 'nothing'}"] = 1.0
+        if previous_token:
+            end = next_token.start if next_token else len(self._broken_text.data)
+            between = self._broken_text.data[previous_token.end : end]
             kind = (
                 "glued" if not between else "line" if b"\n" in between else "blank" if len(between) == 1 else "blanks"
             )
-            found[f"{name}: {kind}"] = 1.0
+            evidence[f"{name}: {kind}"] = 1.0
             if b"\n" in between and between.split(b"\n")[0].strip(b"\r") and not between.split(b"\n")[0].strip():
-                found[f"{name}: blank at the end of the line"] = 1.0
-        if after and after.first and before:
-            deeper = self._scene.indentation(gap) - self._scene.indentation(gap - 1)
-            found[f"{name}: next line {'deeper' if deeper > 0 else 'as deep' if not deeper else 'less deep'}"] = 1.0
+                evidence[f"{name}: blank at the end of the line"] = 1.0
+        if next_token and next_token.first and previous_token:
+            extra_indentation = self._broken_text.indentation_width(gap) - self._broken_text.indentation_width(gap - 1)
+            depth = "deeper" if extra_indentation > 0 else "as deep" if not extra_indentation else "less deep"
+            evidence[f"{name}: next line {depth}"] = 1.0
         if (
             trial.edit.new == trial.token
             and trial.edit.start
-            and self._scene.data[trial.edit.start - 1 : trial.edit.start].isspace()
-            and b"\n" in self._scene.data[trial.edit.start : trial.edit.start + 2]
+            and self._broken_text.data[trial.edit.start - 1 : trial.edit.start].isspace()
+            and b"\n" in self._broken_text.data[trial.edit.start : trial.edit.start + 2]
         ):
-            found[f"{name}: fills a gap of the layout"] = 1.0
+            evidence[f"{name}: fills a gap of the layout"] = 1.0
 
-    def _end(self, trial: Trial, found: Evidence) -> None:
-        tokens, gap, level = self._tokens, trial.at, trial.opener
-        after = tokens[gap] if gap < len(tokens) else None
+    def _add_end(self, trial: Trial, evidence: Evidence) -> None:
+        tokens, gap, level = self._tokens, trial.position, trial.opener
+        next_token = tokens[gap] if gap < len(tokens) else None
         opener = tokens[level].text
-        found[f"end of {shown(opener)}" if tokens[level].kind == "keyword" else "end of a word"] = 1.0
-        if after:
-            width, own = self._scene.indentation(gap), self._scene.indentation(level)
-            found[f"end: {'dedent below' if width < own else 'dedent'}"] = 1.0
-            found[f"end before {'closer' if goes_on(after, self._scene.language) else 'statement'}"] = 1.0
+        evidence[f"end of {decode_token(opener)}" if tokens[level].kind == "keyword" else "end of a word"] = 1.0
+        if next_token:
+            width, level_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(level)
+            evidence[f"end: {'dedent below' if width < level_width else 'dedent'}"] = 1.0
+            evidence[
+                f"end before {'closer' if continues_block(next_token, self._broken_text.language) else 'statement'}"
+            ] = 1.0
 
-    def _deleted(self, trial: Trial, name: str, found: Evidence) -> None:
-        tokens, at = self._tokens, trial.at
-        token = tokens[at]
-        before = tokens[at - 1] if at else None
-        after = tokens[at + 1] if at + 1 < len(tokens) else None
-        if any(one.at == at and not one.by_indentation for one in self._scene.suspects):
-            found[f"delete {name}: no partner"] = 1.0
-        twin = (before is not None and before.text == token.text) or (after is not None and after.text == token.text)
-        found[f"delete {name}: {'doubled' if twin else 'single'}"] = 1.0
-        if before:
-            found[f"delete {name} after {coarse(before)}"] = 1.0
-        if after:
-            found[f"delete {name} before {'a new line' if after.first else coarse(after)}"] = 1.0
-        kind = "blanks" if before and after and before.end < token.start and token.end < after.start else "glued"
-        found[f"delete {name}: {kind}"] = 1.0
+    def _add_deletion(self, trial: Trial, name: str, evidence: Evidence) -> None:
+        tokens, position = self._tokens, trial.position
+        token = tokens[position]
+        previous_token = tokens[position - 1] if position else None
+        next_token = tokens[position + 1] if position + 1 < len(tokens) else None
+        if any(
+            suspect.bracket == position and not suspect.has_partner for suspect in self._broken_text.suspect_brackets
+        ):
+            evidence[f"delete {name}: no partner"] = 1.0
+        is_doubled = (previous_token is not None and previous_token.text == token.text) or (
+            next_token is not None and next_token.text == token.text
+        )
+        evidence[f"delete {name}: {'doubled' if is_doubled else 'single'}"] = 1.0
+        if previous_token:
+            evidence[f"delete {name} after {neighbor_class(previous_token)}"] = 1.0
+        if next_token:
+            evidence[f"delete {name} before {'a new line' if next_token.first else neighbor_class(next_token)}"] = 1.0
+        kind = (
+            "blanks"
+            if previous_token and next_token and previous_token.end < token.start and token.end < next_token.start
+            else "glued"
+        )
+        evidence[f"delete {name}: {kind}"] = 1.0
         if token.first:
-            found[f"delete {name}: begins a line"] = 1.0
-            if after is None or after.first:
-                found[f"delete {name}: alone on a line"] = 1.0
+            evidence[f"delete {name}: begins a line"] = 1.0
+            if next_token is None or next_token.first:
+                evidence[f"delete {name}: alone on a line"] = 1.0
         if token.kind == "close":
-            pair = _pair(tokens, at)
-            if pair >= 0 and pair == at - 1:
-                found[f"delete {name}: of an empty pair"] = 1.0
+            pair = _find_pair(tokens, position)
+            if pair >= 0 and pair == position - 1:
+                evidence[f"delete {name}: of an empty pair"] = 1.0
 
 
-def alternative(number: int) -> Evidence:
-    """What is observed of the case that none of so many edits is what was meant."""
+def no_edit_evidence(number: int) -> Evidence:
+    """Return the evidence against the case that none of `number` edits is right."""
     return {"nothing": 1.0, "nothing beside several": log2(max(number, 1))}
 
 
-def compare(observed: Sequence[Evidence]) -> None:
-    """Add to what was observed of each edit what only shows beside the others: that another one leaves the text better indented."""
+def add_comparisons(observed: Sequence[Evidence]) -> None:
+    """Add the evidence from a comparison of the edits: another edit leaves the text better indented."""
     for name in ("brackets out of line", "ends out of line"):
-        least = min((found[name] for found in observed if name in found), default=0.0)
-        for found in observed:
-            if (more := found.get(name, least) - least) > 0:
-                found[f"more {name} than need be"] = 1.0
-                found[f"how many more {name}"] = more
+        minimum = min((evidence[name] for evidence in observed if name in evidence), default=0.0)
+        for evidence in observed:
+            if (excess := evidence.get(name, minimum) - minimum) > 0:
+                evidence[f"more {name} than need be"] = 1.0
+                evidence[f"how many more {name}"] = excess
 
 
-def _pair(tokens: Sequence[Lexeme], at: int) -> int:
+def _find_pair(tokens: Sequence[Lexeme], position: int) -> int:
+    """Return the index of the opener of a closer, at most 200 tokens before it, or -1."""
     depth = 0
-    for n in range(at, max(-1, at - 200), -1):
+    for n in range(position, max(-1, position - 200), -1):
         if tokens[n].kind == "close":
             depth += 1
         elif tokens[n].kind == "open":
@@ -218,30 +234,30 @@ def _pair(tokens: Sequence[Lexeme], at: int) -> int:
     return -1
 
 
-def _ends_out_of_line(tree: SyntaxTree) -> int:
-    """How many words that end a block and begin a line are not indented as the line on which the block begins."""
+def _count_ends_out_of_line(tree: SyntaxTree) -> int:
+    """Return how many block ends at the beginning of a line are not indented as the line that begins the block."""
     words = {word.decode() for word in ENDS.get(tree.language.id, ())}
-    data, out = tree.data, 0
-    waiting = [tree.root]
-    while waiting:
-        node = waiting.pop()
+    data, count = tree.data, 0
+    pending = [tree.root]
+    while pending:
+        node = pending.pop()
         children = node.children
         if children and children[-1].type in words:
             line = data[data.rfind(b"\n", 0, children[-1].start_byte) + 1 : children[-1].start_byte]
             begin = data.rfind(b"\n", 0, node.start_byte) + 1
             head = data[begin : node.start_byte]
             if not line.strip():
-                out += len(line) != len(head) - len(head.lstrip())
-        waiting += (child for child in children if child.child_count)
-    return out
+                count += len(line) != len(head) - len(head.lstrip())
+        pending += (child for child in children if child.child_count)
+    return count
 
 
-def _kinds(node: Node, limit: int) -> set[str]:
-    found: set[str] = set()
-    waiting = [node]
-    while waiting and limit:
+def _node_kinds(node: Node, limit: int) -> set[str]:
+    kinds: set[str] = set()
+    pending = [node]
+    while pending and limit:
         limit -= 1
-        node = waiting.pop()
-        found.add(node.type)
-        waiting += node.named_children
-    return found
+        node = pending.pop()
+        kinds.add(node.type)
+        pending += node.named_children
+    return kinds

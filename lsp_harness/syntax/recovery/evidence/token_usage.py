@@ -1,4 +1,4 @@
-"""How usual a row of tokens is in a text: what stands between what, names and literals aside."""
+"""Frequencies of rows of tokens in a text. Names and literals count by their kind."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,51 +7,53 @@ from itertools import pairwise
 from math import log
 
 from lsp_harness.syntax.lexemes import Lexeme
-from lsp_harness.syntax.recovery.token_edit import Trial, shown
+from lsp_harness.syntax.recovery.token_edit import Trial, decode_token
 
 SMOOTHING = 0.3
-"""How often a row is taken to be seen that is nowhere in the text."""
-KINDS = 20
-"""How many tokens are taken to be possible after two others."""
+"""The count of a row that does not occur in the text."""
+POSSIBLE_TOKENS = 20
+"""The assumed number of different tokens after two others."""
 NEW_LINE = "\n"
 
 
-class Usage:
-    """The rows of three tokens of a text, counted."""
+class TokenUsage:
+    """The counts of all rows of three tokens of a text."""
 
     def __init__(self, tokens: Sequence[Lexeme]) -> None:
         self._tokens = tokens
 
-    def rarity(self, signs: Sequence[str]) -> tuple[float, float]:
-        """How unlikely a row is after its first two tokens (in nats), and how many of its threes the text does not have."""
+    def rarity(self, row: Sequence[str]) -> tuple[float, float]:
+        """Return how unlikely a row is after its first two tokens, in nats, and how many of its rows of three the text
+        lacks.
+        """
         triples, pairs = self._counts
-        total = unseen = 0.0
-        for first, second, third in zip(signs, signs[1:], signs[2:], strict=False):
+        total = unseen_rows = 0.0
+        for first, second, third in zip(row, row[1:], row[2:], strict=False):
             count = triples[first, second, third]
-            unseen += not count
-            total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * KINDS))
-        return total, unseen
+            unseen_rows += not count
+            total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * POSSIBLE_TOKENS))
+        return total, unseen_rows
 
-    def around(self, trial: Trial) -> list[str]:
-        """The tokens around an edit as they are after it: two on each side, and the new one."""
-        tokens, at = self._tokens, trial.at
+    def tokens_around(self, trial: Trial) -> list[str]:
+        """Return the signs around an edit after it: two on each side, and the new one."""
+        tokens, position = self._tokens, trial.position
         skip = 0 if trial.action == "insert" else 1
-        left = signs(tokens[max(0, at - 2) : at])[-2:]
-        right = signs(tokens[at + skip : at + skip + 2])
-        if skip and at + 1 < len(tokens) and not tokens[at + 1].first and tokens[at].first:
+        left = token_signs(tokens[max(0, position - 2) : position])[-2:]
+        right = token_signs(tokens[position + skip : position + skip + 2])
+        if skip and position + 1 < len(tokens) and not tokens[position + 1].first and tokens[position].first:
             right = [NEW_LINE, *right]
-        new = [] if trial.action == "delete" else [shown(trial.token)]
+        inserted = [] if trial.action == "delete" else [decode_token(trial.token)]
         if trial.edit.new.startswith(b"\n"):
-            new = [NEW_LINE, *new]
-        return [*left, *new, *right][: len(left) + len(new) + 2]
+            inserted = [NEW_LINE, *inserted]
+        return [*left, *inserted, *right][: len(left) + len(inserted) + 2]
 
-    def times(self, before: bytes, token: bytes, after: bytes) -> int:
-        """How often three tokens stand in a row, by their letters."""
+    def count_row(self, before: bytes, token: bytes, after: bytes) -> int:
+        """Return how often exactly these three tokens stand in a row."""
         return self._written[before, token, after]
 
     @cached_property
     def _counts(self) -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
-        row = signs(self._tokens)
+        row = token_signs(self._tokens)
         return Counter(zip(row, row[1:], row[2:], strict=False)), Counter(pairwise(row))
 
     @cached_property
@@ -60,11 +62,13 @@ class Usage:
         return Counter(zip(texts, texts[1:], texts[2:], strict=False))
 
 
-def signs(tokens: Sequence[Lexeme]) -> list[str]:
-    """Tokens as what they do: signs and keywords by their letters, all else by its kind, and where lines begin."""
-    found: list[str] = []
+def token_signs(tokens: Sequence[Lexeme]) -> list[str]:
+    """Return the sign of each token: the text of signs and keywords, the kind of all others, and `\\n` where a line
+    begins.
+    """
+    signs: list[str] = []
     for token in tokens:
         if token.first:
-            found.append(NEW_LINE)
-        found.append(shown(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
-    return found
+            signs.append(NEW_LINE)
+        signs.append(decode_token(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
+    return signs

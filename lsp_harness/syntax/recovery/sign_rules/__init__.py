@@ -1,1 +1,1 @@
-"""Rules that refuse signs which parse, but which no program has at that place."""
+"""Rules that reject signs which parse at their place but have no meaning there."""

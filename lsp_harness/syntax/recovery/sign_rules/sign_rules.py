@@ -1,115 +1,130 @@
-"""Where separators and operators parse and mean nothing. Each rule says what is wrong with a place, or an empty text."""
+"""Rules for separators and operators that parse at their place but have no meaning there.
+
+A rule returns what is wrong as the end of the sentence "the edit puts `,` …", or an empty text.
+"""
 
 import re
 from collections.abc import Callable, Mapping
 
 from lsp_harness.syntax.lexemes import keywords
-from lsp_harness.syntax.recovery.sign_rules.bracket_rules import closer, closing_brace, opener, opening_brace
-from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace, is_written_before
+from lsp_harness.syntax.recovery.sign_rules.bracket_rules import (
+    check_closer,
+    check_closing_brace,
+    check_opener,
+    check_opening_brace,
+)
+from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace, occurs_before
 from lsp_harness.text.position import decode
 
-SEQUENCES = frozenset({"sequence_expression", "comma_expression"})
+SEQUENCE_NODES = frozenset({"sequence_expression", "comma_expression"})
 
-ASSIGNMENTS = frozenset({"assignment_expression", "assignment_statement", "assignment"})
+ASSIGNMENT_NODES = frozenset({"assignment_expression", "assignment_statement", "assignment"})
 
-ASSIGNING = re.compile(
-    r"\A(?:expression_statement|statements?|body\w*|program|module|for\w*|assignment\w*|begin\w*|then|else|ensure|rescue|do)\Z|block"
+ASSIGNMENT_PARENT = re.compile(
+    r"\A(?:expression_statement|statements?|body\w*|program|module|for\w*|assignment\w*|begin\w*|then"
+    r"|else|ensure|rescue|do)\Z|block"
 )
-"""What an assignment may be directly in."""
+"""Nodes that may contain an assignment."""
 
-CONDITION = re.compile(
-    r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator|match_arm|when|do_statement|for_statement)"
+COMPARISON_PARENT = re.compile(
+    r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator"
+    r"|match_arm|when|do_statement|for_statement)"
 )
-"""What a comparison decides about."""
+"""Nodes that need a condition."""
 
-DECIDED = re.compile(
+NO_CONDITION_PARENT = re.compile(
     r"statement\Z|\A(?:block|body|program|module|array|list|dictionary|object|hash|pair|argument)|element|declarat"
 )
 
-UNASSIGNED = re.compile("call|binary|literal|string|number|invocation")
-"""Expressions that nothing is assigned to."""
+UNASSIGNABLE = re.compile("call|binary|literal|string|number|invocation")
+"""Expressions to which nothing can be assigned."""
 
-DECLARED = frozenset({"rust", "c", "cpp", "java", "csharp", "javascript", "typescript", "tsx", "go"})
-"""Languages in which nothing is assigned to a name that is not declared."""
+DECLARING_LANGUAGES = frozenset({"rust", "c", "cpp", "java", "csharp", "javascript", "typescript", "tsx", "go"})
+"""Languages in which a name must be declared before an assignment."""
 
-SEMICOLONS = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp", "go"})
+SEMICOLON_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp", "go"})
 
 RECEIVERS = frozenset({"self", "this", "cls", "super", "base", "parent", "Self"})
 
-BLANKS_BESIDE = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
+BLANKS_BESIDE_COMMA = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 
 
 def _comma(sign: SignPlace) -> str:
-    if BLANKS_BESIDE.search(sign.before[-2:] + b"," + sign.after[:3]):
+    if BLANKS_BESIDE_COMMA.search(sign.text_before[-2:] + b"," + sign.text_after[:3]):
         return "into a gap of two blanks, where an operator may be missing"
     kind, node = sign.parent.type, sign.parent
-    bare = kind in SEQUENCES and sign.within(r"\Afor") < 0
+    is_bare = kind in SEQUENCE_NODES and sign.find_ancestor(r"\Afor") < 0
     if kind.startswith("with_"):
         return "where `as` may be missing"
     if sign.language == "python" and kind in ("expression_list", "tuple"):
-        outer = sign.outside(0)
-        alone = sum(child.type == "," for child in node.children) == 1
-        left = outer == "assignment" and sign.nodes[1].child_by_field_name("left") == node
-        bare = alone and not left and node.children[0].type != "(" and outer not in ("delete_statement", "subscript")
-    return "between two values that are in no list" if bare else ""
+        outer_type = sign.parent_type(0)
+        is_single = sum(child.type == "," for child in node.children) == 1
+        is_target = outer_type == "assignment" and sign.nodes[1].child_by_field_name("left") == node
+        is_bare = (
+            is_single
+            and not is_target
+            and node.children[0].type != "("
+            and outer_type not in ("delete_statement", "subscript")
+        )
+    return "between two values that are in no list" if is_bare else ""
 
 
 def _semicolon(sign: SignPlace) -> str:
-    if sign.language not in SEMICOLONS:
+    if sign.language not in SEMICOLON_LANGUAGES:
         return ""
-    rest, _, below = sign.after.partition(b"\n")
+    rest, _, next_lines = sign.text_after.partition(b"\n")
     rest = rest.strip()
     if not rest:
-        return "before the block" if below.lstrip().startswith(b"{") else ""
+        return "before the block" if next_lines.lstrip().startswith(b"{") else ""
     if (
         rest.startswith(LINE_ENDS)
-        or sign.within(r"\A(?:for|c_style_for)|interface|object_type|struct|field|member|class_body") >= 0
+        or sign.find_ancestor(r"\A(?:for|c_style_for)|interface|object_type|struct|field|member|class_body") >= 0
     ):
         return ""
-    if sign.language == "go" and sign.within("if_statement|switch") >= 0:
+    if sign.language == "go" and sign.find_ancestor("if_statement|switch") >= 0:
         return ""
-    known = keywords(sign.tree.language)
-    behind, ahead = WORD_BEFORE.search(sign.before), WORD_AFTER.match(b" " + rest)
-    if ahead and ahead[1] in known and not (behind and behind[1] in known):
+    language_keywords = keywords(sign.tree.language)
+    word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(b" " + rest)
+    if word_after and word_after[1] in language_keywords and not (word_before and word_before[1] in language_keywords):
         return ""
-    return "into a statement that goes on behind it"
+    return "into a statement that continues after it"
 
 
 def _assignment(sign: SignPlace) -> str:
-    if sign.parent.type == "object_assignment_pattern" and sign.outside(0) == "object":
+    if sign.parent.type == "object_assignment_pattern" and sign.parent_type(0) == "object":
         return "into an object, which has `:` there"
-    if sign.parent.type not in ASSIGNMENTS:
+    if sign.parent.type not in ASSIGNMENT_NODES:
         return ""
-    left = sign.parent.child_by_field_name("left")
-    word = left.text if left is not None else None
-    if sign.language == "python" and word and is_written_before(sign, word):
+    target = sign.parent.child_by_field_name("left")
+    word = target.text if target is not None else None
+    if sign.language == "python" and word and occurs_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
     if sign.language == "python":
         return ""
-    if not ASSIGNING.search(sign.outside(0)):
+    if not ASSIGNMENT_PARENT.search(sign.parent_type(0)):
         return "into an expression, where another operator may be missing"
-    if left is not None and UNASSIGNED.search(left.type):
+    if target is not None and UNASSIGNABLE.search(target.type):
         return "behind a value that nothing can be assigned to"
-    if sign.language == "rust" and sign.outside(0) == "block":
+    if sign.language == "rust" and sign.parent_type(0) == "block":
         return "into the value of a block, where another operator may be missing"
-    if word and is_written_before(sign, word):
+    if word and occurs_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
-    bare = left is not None and left.named_child_count == (left.type == "expression_list")
-    if sign.language in DECLARED and bare and word and sign.times(word) == 1:
+    is_bare = target is not None and target.named_child_count == (target.type == "expression_list")
+    if sign.language in DECLARING_LANGUAGES and is_bare and word and sign.count_word(word) == 1:
         return f"behind `{decode(word)}`, which is declared nowhere"
     return ""
 
 
 def _comparison(sign: SignPlace) -> str:
-    if not sign.replaced:
+    if not sign.is_replacement:
         return "where another operator may be missing"
     for node in sign.nodes[1:]:
-        if CONDITION.match(node.type):
+        if COMPARISON_PARENT.match(node.type):
             return ""
-        if DECIDED.search(node.type):
+        if NO_CONDITION_PARENT.search(node.type):
             break
-    return "where nothing is decided"
+    return "where no condition is needed"
 
 
 def _membership(sign: SignPlace) -> str:
@@ -117,16 +132,16 @@ def _membership(sign: SignPlace) -> str:
 
 
 def _member(sign: SignPlace) -> str:
-    before, after = WORD_BEFORE.search(sign.before), WORD_AFTER.match(sign.after)
-    if not before or not after:
-        return "between two values, where something else may be missing" if sign.before[-1:] == b" " else ""
-    word = before[1].lstrip(b"$")
+    word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after)
+    if not word_before or not word_after:
+        return "between two values, where something else may be missing" if sign.text_before[-1:] == b" " else ""
+    word = word_before[1].lstrip(b"$")
     mark = sign.tree.data[sign.start : sign.end]
     if decode(word) in RECEIVERS or re.search(
-        rb"%s\s*%s" % (re.escape(before[1]), re.escape(mark)), sign.tree.data[: sign.start]
+        rb"%s\s*%s" % (re.escape(word_before[1]), re.escape(mark)), sign.tree.data[: sign.start]
     ):
         return ""
-    if re.search(rb"(?<!\w)%s\s*%s" % (re.escape(before[1]), re.escape(mark)), sign.tree.data[sign.end :]):
+    if re.search(rb"(?<!\w)%s\s*%s" % (re.escape(word_before[1]), re.escape(mark)), sign.tree.data[sign.end :]):
         return ""
     imported = re.search(
         rb"^\s*(?:import|from|use|using|require)\b.*(?<!\w)%s(?!\w)" % re.escape(word), sign.tree.data, re.MULTILINE
@@ -139,10 +154,10 @@ def _arrow(sign: SignPlace) -> str:
         return "where nothing is compared with a pattern"
     if sign.language == "php" and sign.parent.type != "array_element_initializer":
         return _member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
-    if sign.parent.type == "array_element_initializer" and _alone(sign, b"=>"):
+    if sign.parent.type == "array_element_initializer" and _is_only_element(sign, b"=>"):
         return "into a list of single values"
     if sign.parent.type in ("arrow_function", "lambda_expression"):
-        if sign.outside(0) == "expression_statement":
+        if sign.parent_type(0) == "expression_statement":
             return "where nothing takes a function"
         parameter = sign.tree.data[sign.parent.start_byte : sign.start].strip()
         body = sign.tree.data[sign.end : sign.parent.end_byte]
@@ -153,36 +168,36 @@ def _arrow(sign: SignPlace) -> str:
 
 def _colon(sign: SignPlace) -> str:
     kind = sign.parent.type
-    if sign.replaced and kind != "pair":
+    if sign.is_replacement and kind != "pair":
         return "where no object has a value"
     if kind.startswith("labeled"):
         return "where it only makes a label"
-    if kind == "keyed_element" and _alone(sign, b":"):
+    if kind == "keyed_element" and _is_only_element(sign, b":"):
         return "into a list of single values"
-    bare = kind == "assignment" and sign.parent.child_by_field_name("right") is None
-    if sign.language == "python" and bare and sign.within("class_definition") < 0:
+    is_bare = kind == "assignment" and sign.parent.child_by_field_name("right") is None
+    if sign.language == "python" and is_bare and sign.find_ancestor("class_definition") < 0:
         return "where nothing is declared"
-    if kind == "bitfield_clause" and not sign.after.lstrip()[:1].isdigit():
+    if kind == "bitfield_clause" and not sign.text_after.lstrip()[:1].isdigit():
         return "where nothing has a width"
     return ""
 
 
 def _declaration(sign: SignPlace) -> str:
-    word = WORD_BEFORE.search(sign.before)
-    return "behind a name that is declared already" if word and is_written_before(sign, word[1]) else ""
+    word = WORD_BEFORE.search(sign.text_before)
+    return "behind a name that is declared already" if word and occurs_before(sign, word[1]) else ""
 
 
 def _block_word(sign: SignPlace) -> str:
-    rest = sign.after.split(b"\n")[0].strip()
+    rest = sign.text_after.split(b"\n")[0].strip()
     return "before code that goes on" if rest and not rest.startswith((b"|", b"#")) else ""
 
 
-def _alone(sign: SignPlace, mark: bytes) -> bool:
-    """Whether the element with the sign has neighbours, and none of them has one."""
-    list_ = sign.nodes[1] if len(sign.nodes) > 1 else sign.parent
-    others = [child for child in list_.named_children if child.id != sign.parent.id and child.type != "comment"]
-    return bool(others) and not any(
-        one.children and any(c.type == decode(mark) for c in one.children) for one in others
+def _is_only_element(sign: SignPlace, mark: bytes) -> bool:
+    """Return whether the element with the sign has siblings, and none of them has this sign."""
+    list_node = sign.nodes[1] if len(sign.nodes) > 1 else sign.parent
+    siblings = [child for child in list_node.named_children if child.id != sign.parent.id and child.type != "comment"]
+    return bool(siblings) and not any(
+        sibling.children and any(c.type == decode(mark) for c in sibling.children) for sibling in siblings
     )
 
 
@@ -196,12 +211,12 @@ RULES: Mapping[str, Callable[[SignPlace], str]] = {
     "->": _arrow,
     "=>": _arrow,
     ":": _colon,
-    "(": opener,
-    ")": closer,
+    "(": check_opener,
+    ")": check_closer,
     "do": _block_word,
-    "{": opening_brace,
-    "}": closing_brace,
+    "{": check_opening_brace,
+    "}": check_closing_brace,
     ":=": _declaration,
     "[": lambda sign: "",
 }
-"""What each sign asks of its place."""
+"""The rule for each sign."""
