@@ -55,7 +55,7 @@ class Editor:
         """Change the document; offsets are bytes."""
         change = Edit(start, end, encode(text))
         before, self.document = self.document, self.document.edited(change, self.document.version + 1)
-        self.tree = self.tree.edited(before, change, self.document) if self.tree else None
+        self.tree = self.tree.update(before, change, self.document) if self.tree else None
 
     async def complete(self, offset: int, n_predict: int, began: float | None = None) -> Timing:
         """Ask for a completion; the clock runs from before the prompts are assembled.

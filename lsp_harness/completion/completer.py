@@ -31,7 +31,8 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Suggestion
-from lsp_harness.syntax.tree import LIMIT, SyntaxTree
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 
@@ -288,7 +289,7 @@ class Completer:
 
     def _allowed(self, document: Document, offset: int, path: str) -> bool:
         """Whether anything may be asked about this place at all."""
-        if document.binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
+        if document.binary or len(document.data) > MAX_TEXT_BYTES or self.restraint.kept(document.uri, path):
             return False
         return document.line_of(offset) not in secret_lines(document)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_harness.index.identifier_words import words
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 TESTS = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 """In the path of a file of tests."""
@@ -99,7 +99,7 @@ def _told(
     language: str, kind: str, name: str, bases: Sequence[str], marks: Sequence[str], test: bool, before: str, head: str
 ) -> Iterator[tuple[How, str, str]]:
     """In which ways it belongs to others, by what, and how that is written; the surest way first."""
-    inner = kind not in TYPES
+    inner = kind not in TYPE_KINDS
     called = words(name).lower().split()
     if inner and (any(_last(mark).lower() in TESTING for mark in marks) or (test and called[:1] == ["test"])):
         yield "test", "", ""

@@ -5,7 +5,7 @@ from importlib import metadata
 
 from lsp_harness.config.resources import resource
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import wheels
+from lsp_harness.syntax.languages import optional_grammar_versions
 
 FORMAT = 5
 """Raised with every change of what is kept or how it is found."""
@@ -57,6 +57,6 @@ def version() -> str:
     for file in sorted(resource("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
-    if grammars := wheels():
+    if grammars := optional_grammar_versions():
         digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
     return f"{FORMAT}-{digest.hexdigest()}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lsp_harness.index.build.chunks import Chunk, chunks
-from lsp_harness.syntax.symbols.declarations import Declaration, Import, all_qualified
+from lsp_harness.syntax.symbols.declarations import Declaration, Import, qualified_names
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Opened:
     @cached_property
     def qualified(self) -> list[str]:
         """The names of what it declares."""
-        return all_qualified(self.declared)
+        return qualified_names(self.declared)
 
     @cached_property
     def chunks(self) -> list[Chunk]:

@@ -26,12 +26,12 @@ SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 def signature(language: str, data: bytes, one: Declaration) -> str:
     """Without decorators, comments and the body."""
-    start, end = one.start, one.body
+    start, end = one.start, one.body_start
     if language == "python":
-        if word := PYTHON_WORD.search(data, start, one.named):
+        if word := PYTHON_WORD.search(data, start, one.name_start):
             start = word.start()
         elif one.kind in ("variable", "field"):
-            start = one.named
+            start = one.name_start
     text = decode(data[start:end])
     bare = (PYTHON_COMMENT if language == "python" else COMMENT).sub(lambda found: found[1] or " ", text)
     line = " ".join(bare.split())
@@ -44,7 +44,7 @@ def signature(language: str, data: bytes, one: Declaration) -> str:
 def documentation(language: str, data: bytes, one: Declaration) -> str:
     """The docstring's or comment's first paragraph."""
     if language == "python":
-        at = min(one.end, one.body)
+        at = min(one.end, one.body_start)
         return _docstring(decode(data[at : at + ABOVE]))
     return _paragraph(_comment(language, decode(data[max(0, one.start - ABOVE) : one.start])))
 

@@ -7,7 +7,7 @@ from lsp_harness.knowledge.doc_fragment import SELF, DocFragment
 from lsp_harness.knowledge.js_exports import SCRIPTS
 from lsp_harness.knowledge.package_lookup import HOPS, VALUES, Found, Result, Search, overloads
 from lsp_harness.knowledge.package_module import Module, Rules
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 MADE_OF_FIELDS = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")
 FIELD_BASES = frozenset({"NamedTuple", "BaseModel"})
@@ -37,7 +37,7 @@ def described(rules: Rules, asked: Module, name: str, result: Result) -> DocFrag
         line,
         _said(result, ways) or _said_in_source(rules, asked, name, result),
         str(first.text.path.relative_to(first.module.package.place)),
-        _constructor(rules, result) if result.one.kind in TYPES else "",
+        _constructor(rules, result) if result.one.kind in TYPE_KINDS else "",
         len(ways),
     )
 
@@ -87,7 +87,7 @@ def _constructor(rules: Rules, found: Found) -> str:
 
 def _fields(rules: Rules, found: Found) -> str:
     """What a class is made with whose `__init__` is made from its fields; empty for others."""
-    head = found.text.data[found.one.start : found.one.named]
+    head = found.text.data[found.one.start : found.one.name_start]
     if not (
         MADE_OF_FIELDS.search(head) or FIELD_BASES.intersection(base.rpartition(".")[2] for base in found.one.bases)
     ):

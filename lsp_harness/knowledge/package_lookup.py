@@ -12,14 +12,14 @@ from pathlib import Path
 from lsp_harness.knowledge.js_exports import SCRIPTS
 from lsp_harness.knowledge.package_module import Module, Rules, local
 from lsp_harness.knowledge.package_source import Text
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, Import
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, Import
 from lsp_harness.text.position import decode
 
 HOPS = 12
 """Modules, types and values that a name is followed through."""
 STEPS = 1_000
 """Modules that are asked for one name."""
-HOLDERS = TYPES | {"module", "type"}
+HOLDERS = TYPE_KINDS | {"module", "type"}
 WORD = re.compile(r"[^\W\d]\w*")
 PYTHON_VALUE = re.compile(
     r"[^=\n]*?(?::\s*(?P<type>[^=\n]+?)\s*)?=\s*(?:\w+\s*=\s*)*(?P<value>[^\W\d][\w.]*)\s*(?P<call>\()?"
@@ -181,7 +181,7 @@ class Search:
                 one
                 for text in found.module.texts
                 for one in text.declared
-                if one.name == found.one.name and one.kind in TYPES
+                if one.name == found.one.name and one.kind in TYPE_KINDS
             ]
         written = dict.fromkeys(base for one in own for base in one.bases)
         types = (self._type(found.module, base, hops) for base in written)
@@ -211,7 +211,7 @@ class Search:
             return found
         for text in module.texts:
             for n, one in enumerate(text.declared):
-                if one.name == chain[-1] and one.kind in TYPES:
+                if one.name == chain[-1] and one.kind in TYPE_KINDS:
                     return Found(module, text, n)
         return None
 
@@ -221,7 +221,7 @@ def overloads(search: Search, found: Found) -> list[Found]:
     same = [n for n, one in enumerate(found.text.declared) if one.name == found.one.name and _beside(one, found.one)]
     listed = [Found(found.module, found.text, n) for n in same]
     if found.text.language.id == "python":
-        marked = [one for one in listed if b"overload" in found.text.data[one.one.start : one.one.named]]
+        marked = [one for one in listed if b"overload" in found.text.data[one.one.start : one.one.name_start]]
         return marked or [found]
     return listed if found.text.language.id in SCRIPTS and found.one.kind in ("function", "method") else [found]
 
@@ -243,4 +243,4 @@ def _imports(module: Module) -> Iterable[tuple[Text, Import]]:
 
 
 def _text(found: Found) -> str:
-    return decode(found.text.data[found.one.named : min(found.one.end, found.one.named + 500)])
+    return decode(found.text.data[found.one.name_start : min(found.one.end, found.one.name_start + 500)])

@@ -18,9 +18,9 @@ from lsp_harness.errors import FileProblem
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.js_exports import SCRIPTS, exported
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.parse_budget import TooCostly
+from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
-from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.symbols.declared_text import read_declarations
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Text:
 
     def ambient(self, one: Declaration) -> bool:
         """Whether this only says to which module the declarations within belong (`declare module "x"`)."""
-        quoted = self.data[one.named - 1 : one.named] in (b'"', b"'")
+        quoted = self.data[one.name_start - 1 : one.name_start] in (b'"', b"'")
         return one.kind == "module" and one.parent < 0 and (quoted or one.name == "global")
 
     def within(self, n: int) -> list[int]:
@@ -145,7 +145,7 @@ class Texts:
         if data is None or language is None or not language.queries:
             return None
         try:
-            return Text(path, language, data, *declared_in(language, data))
-        except TooCostly as error:
+            return Text(path, language, data, *read_declarations(language, data))
+        except ParseBudgetExceeded as error:
             log.info("%s is not read: %s", path, error)
             return None

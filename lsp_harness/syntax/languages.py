@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import tree_sitter
 
-Block = Literal["indent", "braces", "end", "none"]
+BlockStyle = Literal["indent", "braces", "end", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Language:
     id: str
     module: str
     function: str = "language"
-    ids: tuple[str, ...] = ()
+    lsp_ids: tuple[str, ...] = ()
     """LSP language ids that mean this language, besides `id`."""
     extensions: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
     """Whole file names, in lower case."""
     comment: str = ""
     """What starts a comment that runs to the end of the line; empty where there is none."""
-    block: Block = "none"
+    block: BlockStyle = "none"
     stub: str = ""
     """What stands for the body of a function in an outline."""
     queries: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ LANGUAGES = (
         "python",
         "tree_sitter_python",
         extensions=("py", "pyi", "pyw"),
-        names=("sconstruct", "sconscript", "wscript"),
+        file_names=("sconstruct", "sconscript", "wscript"),
         comment="#",
         block="indent",
         stub=" ...",
@@ -53,7 +53,7 @@ LANGUAGES = (
     Language(
         "javascript",
         "tree_sitter_javascript",
-        ids=("javascriptreact", "js", "jsx"),
+        lsp_ids=("javascriptreact", "js", "jsx"),
         extensions=("js", "mjs", "cjs", "jsx"),
         comment="//",
         block="braces",
@@ -64,7 +64,7 @@ LANGUAGES = (
         "typescript",
         "tree_sitter_typescript",
         "language_typescript",
-        ids=("ts",),
+        lsp_ids=("ts",),
         extensions=("ts", "mts", "cts"),
         comment="//",
         block="braces",
@@ -75,7 +75,7 @@ LANGUAGES = (
         "tsx",
         "tree_sitter_typescript",
         "language_tsx",
-        ids=("typescriptreact",),
+        lsp_ids=("typescriptreact",),
         extensions=("tsx",),
         comment="//",
         block="braces",
@@ -91,7 +91,7 @@ LANGUAGES = (
     Language(
         "cpp",
         "tree_sitter_cpp",
-        ids=("c++", "cuda-cpp"),
+        lsp_ids=("c++", "cuda-cpp"),
         extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh"),
         comment="//",
         block="braces",
@@ -101,7 +101,7 @@ LANGUAGES = (
     Language(
         "csharp",
         "tree_sitter_c_sharp",
-        ids=("c#", "cs"),
+        lsp_ids=("c#", "cs"),
         extensions=("cs", "csx"),
         comment="//",
         block="braces",
@@ -112,7 +112,7 @@ LANGUAGES = (
         "ruby",
         "tree_sitter_ruby",
         extensions=("rb", "rake", "gemspec", "ru"),
-        names=("rakefile", "gemfile", "podfile", "vagrantfile", "brewfile"),
+        file_names=("rakefile", "gemfile", "podfile", "vagrantfile", "brewfile"),
         comment="#",
         block="end",
         queries=("ruby",),
@@ -130,9 +130,9 @@ LANGUAGES = (
     Language(
         "bash",
         "tree_sitter_bash",
-        ids=("shellscript", "sh", "shell"),
+        lsp_ids=("shellscript", "sh", "shell"),
         extensions=("sh", "bash", "bats", "ebuild"),
-        names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", "pkgbuild"),
+        file_names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", "pkgbuild"),
         comment="#",
         block="end",
         queries=("bash",),
@@ -141,7 +141,7 @@ LANGUAGES = (
         "lua",
         "tree_sitter_lua",
         extensions=("lua",),
-        names=(".luacheckrc",),
+        file_names=(".luacheckrc",),
         comment="--",
         block="end",
         queries=("lua",),
@@ -149,28 +149,32 @@ LANGUAGES = (
     Language(
         "json",
         "tree_sitter_json",
-        ids=("jsonc", "jsonl"),
+        lsp_ids=("jsonc", "jsonl"),
         extensions=("json", "jsonc", "geojson", "ipynb", "webmanifest"),
-        names=(".prettierrc", ".eslintrc"),
+        file_names=(".prettierrc", ".eslintrc"),
         comment="//",
     ),
     Language(
         "yaml",
         "tree_sitter_yaml",
-        ids=("dockercompose", "github-actions-workflow"),
+        lsp_ids=("dockercompose", "github-actions-workflow"),
         extensions=("yaml", "yml"),
-        names=(".clang-format",),
+        file_names=(".clang-format",),
         comment="#",
     ),
     Language(
-        "toml", "tree_sitter_toml", extensions=("toml",), names=("cargo.lock", "poetry.lock", "uv.lock"), comment="#"
+        "toml",
+        "tree_sitter_toml",
+        extensions=("toml",),
+        file_names=("cargo.lock", "poetry.lock", "uv.lock"),
+        comment="#",
     ),
     Language("html", "tree_sitter_html", extensions=("html", "htm", "xhtml")),
     Language("css", "tree_sitter_css", extensions=("css",)),
     Language("markdown", "tree_sitter_markdown", extensions=("md", "markdown", "mdown")),
 )
 
-WHEELS: Mapping[str, Language] = {
+OPTIONAL_LANGUAGES: Mapping[str, Language] = {
     "elixir": Language("elixir", "tree_sitter_elixir", comment="#"),
     "kotlin": Language("kotlin", "tree_sitter_kotlin", comment="//"),
     "ocaml": Language("ocaml", "tree_sitter_ocaml", "language_ocaml"),
@@ -181,9 +185,9 @@ WHEELS: Mapping[str, Language] = {
 """Languages by the language pack's names for them whose grammars do not come with us but are used where they are installed
 (`lsp-harness[languages]`, and kotlin, to whose grammar the pack's tags do not fit)."""
 
-_BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.ids)}
+_BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.lsp_ids)}
 _BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
-_BY_NAME = {name: language for language in LANGUAGES for name in language.names}
+_BY_NAME = {name: language for language in LANGUAGES for name in language.file_names}
 
 
 def language_for(language_id: str, path: str) -> Language | None:
@@ -192,22 +196,22 @@ def language_for(language_id: str, path: str) -> Language | None:
         return known
     name = PurePosixPath(unquote(path).replace("\\", "/")).name.lower()
     known = _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2] if "." in name else "")
-    return known or _from_pack(name)
+    return known or _language_from_pack(name)
 
 
-def called(name: str) -> Language | None:
+def language_named(name: str) -> Language | None:
     """The language of that name, ours or the language pack's, if it can be parsed."""
     if known := _BY_ID.get(name):
         return known
-    if name in WHEELS and _release(WHEELS[name].module):
-        return WHEELS[name]
+    if name in OPTIONAL_LANGUAGES and _wheel_version(OPTIONAL_LANGUAGES[name].module):
+        return OPTIONAL_LANGUAGES[name]
     import tree_sitter_language_pack as pack
 
     # `has_language` is true for grammars that would first have to be fetched; only what is on disk counts.
     return Language(name, "") if name in pack.downloaded_languages() else None
 
 
-def detected(path: str) -> str:
+def detect_language_name(path: str) -> str:
     """What the language pack calls a file, whether it can be parsed or not; empty where it does not know."""
     # Imported late: most sessions never meet a file we do not know.
     import tree_sitter_language_pack as pack
@@ -231,19 +235,19 @@ def grammar(language: Language) -> tree_sitter.Language:
 
 
 @cache
-def _from_pack(name: str) -> Language | None:
-    found = detected(name)
-    return called(found) if found else None
+def _language_from_pack(name: str) -> Language | None:
+    found = detect_language_name(name)
+    return language_named(found) if found else None
 
 
-def wheels() -> dict[str, str]:
+def optional_grammar_versions() -> dict[str, str]:
     """The version of each grammar that did not come with us but is installed, by module."""
-    modules = sorted({one.module for one in WHEELS.values()})
-    return {module: release for module in modules if (release := _release(module))}
+    modules = sorted({one.module for one in OPTIONAL_LANGUAGES.values()})
+    return {module: release for module in modules if (release := _wheel_version(module))}
 
 
 @cache
-def _release(module: str) -> str:
+def _wheel_version(module: str) -> str:
     """The version of a wheel; empty where it is not installed."""
     try:
         return metadata.version(module.replace("_", "-"))

@@ -12,29 +12,29 @@ from tree_sitter import Node
 from lsp_harness.syntax.languages import Language, grammar
 from lsp_harness.syntax.tree import SyntaxTree
 
-Kind = Literal["word", "keyword", "number", "string", "open", "close", "mark"]
+LexemeKind = Literal["word", "keyword", "number", "string", "open", "close", "mark"]
 
 OPENERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
-ENDS: dict[str, frozenset[bytes]] = {
+BLOCK_END_WORDS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset({b"end"}),
     "lua": frozenset({b"end", b"until"}),
     "bash": frozenset({b"fi", b"done", b"esac"}),
 }
 """Words that end a block, where words do that."""
-MIDDLES = frozenset(
+BLOCK_MIDDLE_WORDS = frozenset(
     b"else elif elsif elseif except finally catch rescue ensure when case default then do while in until".split()
 )
 """Words that go on with a block that a line before began."""
 _WORD = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*[?!]?\Z")
-_PART = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
-_WHOLE = re.compile(
+_WORD_OR_SIGN = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
+_STRING_NODE = re.compile(
     r"(?<!chained_)(?<!concatenated_)string(?!_array)|template|char_lit|character|heredoc|regex|raw_text|jsx_text|^text$|preproc_arg|program_name"
 )
 
 
-_LAST = frozenset((b'"', b"'", b"`", b"?", b"++", b">"))
-_FIRST = frozenset(b"\" ' ` - ! & * ** ... .. ~ @ # $ < | + : ?".split())
+_OPERAND_END_MARKS = frozenset((b'"', b"'", b"`", b"?", b"++", b">"))
+_OPERAND_START_MARKS = frozenset(b"\" ' ` - ! & * ** ... .. ~ @ # $ < | + : ?".split())
 
 
 class Lexeme(NamedTuple):
@@ -43,12 +43,12 @@ class Lexeme(NamedTuple):
     start: int
     end: int
     text: bytes
-    kind: Kind
+    kind: LexemeKind
     line: int
-    first: bool
+    starts_line: bool
 
 
-def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Lexeme]:
+def read_lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Lexeme]:
     """The tokens of a tree in source order, or of those of its lines that a range touches."""
     document = tree.document
     if start:
@@ -56,7 +56,7 @@ def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Le
     if end is not None:
         end = document.line_span(document.line_of(end))[1]
     found: list[Lexeme] = []
-    words, data, starts = keywords(tree.language), tree.data, document.starts
+    words, data, starts = grammar_keywords(tree.language), tree.data, document.starts
     last, line, count = -1, document.line_of(start), len(starts)
     following = starts[line + 1] if line + 1 < count else len(data) + 1
     stop = len(data) if end is None else end
@@ -65,18 +65,18 @@ def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Le
         begin, behind = (node.start_byte, node.end_byte) if node else (stop, stop)
         # what the parser skipped may be in no node at all
         skipped = tree.root.has_error and covered < begin and data[covered:begin].strip()
-        parts = _parts(data, covered, begin) if skipped else []
+        parts = _split_words(data, covered, begin) if skipped else []
         covered = max(covered, behind)
         whole = False
         if node and "comment" not in node.type and data[begin:behind].strip():
-            parts += _parts(data, begin, behind) if node.is_error else [(begin, behind)]
+            parts += _split_words(data, begin, behind) if node.is_error else [(begin, behind)]
             whole = node.child_count > 0 or (node.is_named and b" " in data[begin:behind])
         for begin, behind in parts:
             while begin >= following:
                 line += 1
                 following = starts[line + 1] if line + 1 < count else len(data) + 1
             text = data[begin:behind]
-            kind = "string" if whole else _kind(text, words)
+            kind = "string" if whole else _lexeme_kind(text, words)
             if kind == "mark" and node and node.is_named and not node.is_error and text[-1:].isalnum():
                 # `:name` of Ruby
                 kind = "word"
@@ -85,43 +85,43 @@ def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Le
     return found
 
 
-NAMED: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
+NAMED_KEYWORDS: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
 """Keywords that a grammar has as a node with a name."""
 
 
 @cache
-def keywords(language: Language) -> frozenset[bytes]:
+def grammar_keywords(language: Language) -> frozenset[bytes]:
     """The words that the grammar knows by their letters."""
     literals = {b"true", b"false", b"null"} if language.id == "json" else set[bytes]()
     return (
-        frozenset(word for word in _anonymous(language) if word.isalpha())
+        frozenset(word for word in _anonymous_tokens(language) if word.isalpha())
         | literals
-        | NAMED.get(language.id, frozenset())
+        | NAMED_KEYWORDS.get(language.id, frozenset())
     )
 
 
 @cache
-def marks(language: Language) -> frozenset[bytes]:
+def grammar_marks(language: Language) -> frozenset[bytes]:
     """The signs that the grammar knows: operators, separators and brackets."""
-    return frozenset(word for word in _anonymous(language) if not any(chr(letter).isalnum() for letter in word))
+    return frozenset(word for word in _anonymous_tokens(language) if not any(chr(letter).isalnum() for letter in word))
 
 
-def ends_operand(lexeme: Lexeme) -> bool:
+def can_end_operand(lexeme: Lexeme) -> bool:
     """Whether an expression may end with a token."""
-    return lexeme.kind in ("word", "number", "string", "close", "keyword") or lexeme.text in _LAST
+    return lexeme.kind in ("word", "number", "string", "close", "keyword") or lexeme.text in _OPERAND_END_MARKS
 
 
-def begins_operand(lexeme: Lexeme) -> bool:
+def can_begin_operand(lexeme: Lexeme) -> bool:
     """Whether an expression may begin with a token."""
-    return lexeme.kind in ("word", "number", "string", "open", "keyword") or lexeme.text in _FIRST
+    return lexeme.kind in ("word", "number", "string", "open", "keyword") or lexeme.text in _OPERAND_START_MARKS
 
 
-def _parts(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+def _split_words(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
     """Words, numbers and single signs of a text."""
-    return [(start + part.start(), start + part.end()) for part in _PART.finditer(data[start:end])]
+    return [(start + part.start(), start + part.end()) for part in _WORD_OR_SIGN.finditer(data[start:end])]
 
 
-def _kind(text: bytes, words: frozenset[bytes]) -> Kind:
+def _lexeme_kind(text: bytes, words: frozenset[bytes]) -> LexemeKind:
     if text[-1:] in OPENERS:
         return "open"
     if text[:1] in CLOSERS:
@@ -141,7 +141,11 @@ def _leaves(root: Node, start: int, end: int) -> list[Node]:
         kind = node.type
         if node.end_byte < start or node.start_byte > end:
             continue
-        if not node.child_count or "comment" in kind or (not node.has_error and _WHOLE.search(kind) and node.is_named):
+        if (
+            not node.child_count
+            or "comment" in kind
+            or (not node.has_error and _STRING_NODE.search(kind) and node.is_named)
+        ):
             found.append(node)
         else:
             waiting += reversed(node.children)
@@ -149,7 +153,7 @@ def _leaves(root: Node, start: int, end: int) -> list[Node]:
 
 
 @cache
-def _anonymous(language: Language) -> frozenset[bytes]:
+def _anonymous_tokens(language: Language) -> frozenset[bytes]:
     known = grammar(language)
     names = (
         known.node_kind_for_id(number)

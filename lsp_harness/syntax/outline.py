@@ -14,9 +14,9 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import matches
 from lsp_harness.text.position import decode
 
-Kind = Literal["import", "decorator", "class", "function", "type", "const", "field"]
+OutlineKind = Literal["import", "decorator", "class", "function", "type", "const", "field"]
 
-WIDTH = 200
+MAX_LINE_CHARS = 200
 """Longer lines are cut: an outline is read by a model with a small budget."""
 
 
@@ -27,23 +27,23 @@ class OutlineLine:
     start: int
     text: str
     depth: int
-    kind: Kind
+    kind: OutlineKind
 
 
 @dataclass(frozen=True, slots=True)
 class _Declaration:
-    kind: Kind
+    kind: OutlineKind
     node: Node
     stop: int
     """Where its line ends in the source."""
     value: Node | None
 
 
-def outline(tree: SyntaxTree, *, exclude: tuple[int, int] | None = None) -> list[OutlineLine]:
+def build_outline(tree: SyntaxTree, *, exclude: tuple[int, int] | None = None) -> list[OutlineLine]:
     """Imports, signatures and top-level declarations in source order, without those that lie inside `exclude`."""
     lines: list[OutlineLine] = []
     around: list[_Declaration] = []
-    for it in sorted(_declarations(tree), key=lambda it: (it.node.start_byte, -it.node.end_byte)):
+    for it in sorted(_find_declarations(tree), key=lambda it: (it.node.start_byte, -it.node.end_byte)):
         start, end = it.node.byte_range
         while around and around[-1].node.end_byte <= start:
             around.pop()
@@ -58,30 +58,30 @@ def outline(tree: SyntaxTree, *, exclude: tuple[int, int] | None = None) -> list
             # What a function declares is its own business, and what a type has is on its line.
             continue
         depth = sum(declaration.kind == "class" for declaration in outer)
-        lines.append(OutlineLine(start, _line(tree, it), depth, it.kind))
+        lines.append(OutlineLine(start, _render_line(tree, it), depth, it.kind))
     return lines
 
 
-def _declarations(tree: SyntaxTree) -> Iterable[_Declaration]:
+def _find_declarations(tree: SyntaxTree) -> Iterable[_Declaration]:
     found: dict[tuple[int, int], _Declaration] = {}
     for nodes in matches(tree.language, "outline", tree.root):
         for name, (node, *_) in nodes.items():
-            if name in get_args(Kind):
+            if name in get_args(OutlineKind):
                 head, body, value = (nodes.get(part, [None])[0] for part in ("head", "body", "value"))
                 cut = body or value
                 stop = head.end_byte if head else cut.start_byte if cut else node.end_byte
-                one = _Declaration(cast("Kind", name), node, stop, value)
-                found[node.byte_range] = max(found.get(node.byte_range, one), one, key=_telling)
+                one = _Declaration(cast("OutlineKind", name), node, stop, value)
+                found[node.byte_range] = max(found.get(node.byte_range, one), one, key=_specificity)
     return found.values()
 
 
-def _telling(it: _Declaration) -> tuple[int, int]:
+def _specificity(it: _Declaration) -> tuple[int, int]:
     """Of two patterns that find the same node, which says more: a kind of function that is a field is a function, a
     signature ends at the first thing that is not part of it, and of `x = 1, y = 2` only the last value may be cut."""
     return {"import": 2, "function": 1}.get(it.kind, 0), it.stop if it.value else -it.stop
 
 
-def _line(tree: SyntaxTree, it: _Declaration) -> str:
+def _render_line(tree: SyntaxTree, it: _Declaration) -> str:
     data = tree.data
     begin = data.rfind(b"\n", 0, it.node.start_byte) + 1
     before = data[begin : it.node.start_byte]
@@ -91,7 +91,7 @@ def _line(tree: SyntaxTree, it: _Declaration) -> str:
         begin = it.node.start_byte
     # Go ends statements at the ends of lines.
     grouped = tree.language.id == "go" and it.kind in ("import", "const")
-    text = _joined(data, it.node, begin, it.stop, b"; " if grouped else b" ")
+    text = _join_lines(data, it.node, begin, it.stop, b"; " if grouped else b" ")
     if it.kind == "function":
         text += " ..." * text.endswith("=>") + tree.language.stub
     elif it.value:
@@ -99,16 +99,16 @@ def _line(tree: SyntaxTree, it: _Declaration) -> str:
         text += " " * data[it.stop - 1 : it.stop].isspace() + (
             decode(value) if len(value) <= 60 and b"\n" not in value else "..."
         )
-    return decode(indent) + (text if len(text) <= WIDTH else text[: WIDTH - 1] + "…")
+    return decode(indent) + (text if len(text) <= MAX_LINE_CHARS else text[: MAX_LINE_CHARS - 1] + "…")
 
 
-def _joined(data: bytes, node: Node, begin: int, stop: int, separator: bytes) -> str:
+def _join_lines(data: bytes, node: Node, begin: int, stop: int, separator: bytes) -> str:
     """The source from `begin` to `stop` on one line, without comments and the brace that opens a body."""
     text = data[begin:stop]
     if b"\n" in text.strip():
         pieces: list[bytes] = []
         at = begin
-        for comment in _comments(node, stop):
+        for comment in _find_comments(node, stop):
             pieces.append(data[at : comment.start_byte])
             at = comment.end_byte - data[comment.start_byte : comment.end_byte].endswith(b"\n")
         lines = b"".join((*pieces, data[at:stop])).splitlines()
@@ -118,7 +118,7 @@ def _joined(data: bytes, node: Node, begin: int, stop: int, separator: bytes) ->
     return shown.strip().rstrip("{;").rstrip()
 
 
-def _comments(node: Node, stop: int) -> Iterator[Node]:
+def _find_comments(node: Node, stop: int) -> Iterator[Node]:
     waiting = [node]
     while waiting:
         node = waiting.pop()

@@ -18,7 +18,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.error_regions import Region, guilty, refined
+from lsp_harness.syntax.error_regions import Region, find_new_regions, minimize_edits
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.document import Document, line_starts
@@ -26,9 +26,9 @@ from lsp_harness.text.edit import Edit, apply, between
 from lsp_harness.text.position import decode, encode
 from lsp_harness.text.surrogates import wellformed
 
-CLOSER = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
+CLOSING_TOKENS = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
 
-_silencing = Lock()
+_warnings_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +41,45 @@ class Fault:
     kind: Literal["unexpected", "missing", "compile"]
 
 
-def faults(tree: SyntaxTree) -> list[Fault]:
+def find_faults(tree: SyntaxTree) -> list[Fault]:
     """All syntax errors in source order."""
-    return [_fault(tree, node) for node in _broken(tree)]
+    return [_fault(tree, node) for node in _broken_nodes(tree)]
 
 
-def regions(tree: SyntaxTree) -> list[Region]:
+def find_error_regions(tree: SyntaxTree) -> list[Region]:
     """What the parser gave up on or imagined, in source order: one for each of `faults`."""
-    return [_region(node) for node in _broken(tree)]
+    return [_region(node) for node in _broken_nodes(tree)]
 
 
-def new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
+def find_new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
     """The syntax errors of `after`, which is `before` with `edits` applied, that were not there before.
 
     `edits` have the offsets of `before`. A text that had errors is not blamed for them, nor for their having moved.
     """
-    if before.language.id == "python" and python_fault(before.data) is None:
-        fault = python_fault(after.data)
+    if before.language.id == "python" and find_python_fault(before.data) is None:
+        fault = find_python_fault(after.data)
         return [fault] if fault else []
-    return new_tree_faults(before, after, edits)
+    return find_new_tree_faults(before, after, edits)
 
 
-def new_tree_faults(
+def find_new_tree_faults(
     before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], *, thorough: bool = True
 ) -> list[Fault]:
     """As `new_faults`, by the parser's word alone. If not `thorough`, an old error that swallows the edit is a new one."""
-    nodes = _broken(after)
+    nodes = _broken_nodes(after)
     if not nodes:
         return []
-    old, new = [_region(node) for node in _broken(before)], [_region(node) for node in nodes]
-    found = guilty(old, new, refined(before.data, edits), after.data)
+    old, new = [_region(node) for node in _broken_nodes(before)], [_region(node) for node in nodes]
+    found = find_new_regions(old, new, minimize_edits(before.data, edits), after.data)
     if found and old and thorough:
         # An unclosed bracket swallows whatever is written after it, so what an innocent edit in the same places would
         # be found guilty of is not held against this one.
-        innocent = [_innocent(before, edit) for edit in between(before.data, after.data)]
+        innocent = [_harmless_edit(before, edit) for edit in between(before.data, after.data)]
         control = parse(Document.of(before.document.uri, apply(before.data, innocent), language=before.language.id))
-        regions = [_region(node) for node in _broken(control)] if control else []
+        control_regions = [_region(node) for node in _broken_nodes(control)] if control else []
         excused = Counter(
-            regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")
+            control_regions[excuse].token
+            for excuse in find_new_regions(old, control_regions, innocent, control.data if control else b"")
         )
         accused, found = found, list[int]()
         for index in accused:
@@ -90,7 +91,7 @@ def new_tree_faults(
 
 
 @lru_cache(maxsize=16)
-def python_fault(data: bytes) -> Fault | None:
+def find_python_fault(data: bytes) -> Fault | None:
     """What Python's own compiler has against a text, None if nothing. Remembered: candidates share what was before."""
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:
@@ -100,7 +101,7 @@ def python_fault(data: bytes) -> Fault | None:
         source = data
     try:
         # The filters are the process's: without the lock two threads could restore each other's.
-        with _silencing, warnings.catch_warnings():
+        with _warnings_lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
@@ -117,13 +118,13 @@ def python_fault(data: bytes) -> Fault | None:
     return None
 
 
-def _broken(tree: SyntaxTree) -> list[Node]:
+def _broken_nodes(tree: SyntaxTree) -> list[Node]:
     """The outermost ERROR nodes, the MISSING ones, and what the grammar forgives but `faults.scm` does not."""
-    found = [*_given_up(tree.root), *captures(tree.language, "faults", tree.root).get("fault", [])]
+    found = [*_outermost_broken_nodes(tree.root), *captures(tree.language, "faults", tree.root).get("fault", [])]
     return sorted(found, key=lambda node: (node.start_byte, node.end_byte))
 
 
-def _given_up(node: Node) -> Iterator[Node]:
+def _outermost_broken_nodes(node: Node) -> Iterator[Node]:
     # no recursion: a string that is joined of a thousand parts is a tree a thousand deep
     waiting = [node]
     while waiting:
@@ -138,7 +139,7 @@ def _region(node: Node) -> Region:
     return Region(node.start_byte, node.end_byte, node.type if node.is_missing else "")
 
 
-def _innocent(tree: SyntaxTree, edit: Edit) -> Edit:
+def _harmless_edit(tree: SyntaxTree, edit: Edit) -> Edit:
     """An edit of whole lines that keeps the old ones and adds, instead of each one more, a line nobody could mind."""
     call = b"x();" if tree.language.block == "braces" else b"x()"
     added = edit.new.splitlines(keepends=True)[tree.data.count(b"\n", edit.start, edit.end) :]
@@ -155,10 +156,10 @@ def _fault(tree: SyntaxTree, node: Node) -> Fault:
     for leaf in _leaves(node):
         if leaf.is_error:
             inner = inner or leaf
-        elif leaf.type in CLOSER:
+        elif leaf.type in CLOSING_TOKENS:
             opened.append(leaf)
-        elif leaf.type in CLOSER.values():
-            if not opened or CLOSER.get(opened.pop().type) != leaf.type:
+        elif leaf.type in CLOSING_TOKENS.values():
+            if not opened or CLOSING_TOKENS.get(opened.pop().type) != leaf.type:
                 return Fault(leaf.start_byte, leaf.end_byte, f"unexpected `{leaf.type}`", "unexpected")
         elif leaf.type == "string_start":
             opened.append(leaf)

@@ -14,11 +14,11 @@ TokenKind = Literal["name", "literal", "keyword", "operator", "separator", "comm
 
 SEPARATORS = frozenset("()[]{},;:") | {"'", '"', "`", '"""', "'''"}
 """What joins and encloses, and says nothing by itself."""
-NAMES = frozenset(
+NAME_NODES = frozenset(
     {"name", "constant", "word", "variable_name", "instance_variable", "class_variable", "global_variable"}
 )
 """Kinds of leaves that are names and do not have `identifier` in their kind's name."""
-LEXEME = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\s()\[\]{},;:'\"`$]+")
+TOKEN_PATTERN = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\s()\[\]{},;:'\"`$]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +31,17 @@ class Token:
     end: int
 
 
-def tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
+def read_tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
     """The tokens that lie in or reach into the bytes `start` to `end`, in order."""
     return [_token(tree, node) for node in _leaves(tree.root, start, end)]
 
 
-def lexemes(data: bytes, start: int, end: int) -> list[Token]:
+def scan_tokens(data: bytes, start: int, end: int) -> list[Token]:
     """The same without a tree, for a text that does not parse: words, runs of quotes, brackets and separators, operators."""
     text = decode(data[start:end])
     found: list[Token] = []
     at, seen = start, 0
-    for match in LEXEME.finditer(text):
+    for match in TOKEN_PATTERN.finditer(text):
         at += len(text[seen : match.start()].encode("utf-8", "surrogatepass"))
         size = len(match.group().encode("utf-8", "surrogatepass"))
         found.append(Token(_kind(match.group()), match.group(), at, at + size))
@@ -78,7 +78,7 @@ def _token(tree: SyntaxTree, node: Node) -> Token:
     elif node.type in ("string_start", "string_end"):
         kind = "separator"
     elif node.is_named:
-        kind = "name" if "identifier" in node.type or "primitive" in node.type or node.type in NAMES else "literal"
+        kind = "name" if "identifier" in node.type or "primitive" in node.type or node.type in NAME_NODES else "literal"
         if node.type in ("self", "this", "super", "crate") or (kind == "literal" and node.type == text):
             kind = "keyword"
     elif text in SEPARATORS or text.strip("'\"`") == "":

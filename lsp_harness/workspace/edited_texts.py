@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.index.unsaved_text import Opened
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import Declaration, declared
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
@@ -47,9 +47,9 @@ class OpenedTexts:
         tree = self._tree(snapshot)
         if tree is None or not tree.language.queries:
             return None
-        at_top = imports(tree)
+        at_top = find_imports(tree)
         within = (at_top[0].start, at_top[-1].end) if at_top else (0, 0)
-        brought = declared(tree.language, tree.data, tree.root, within)[1] if at_top else []
+        brought = find_declarations(tree.language, tree.data, tree.root, within)[1] if at_top else []
         return Opened(tree.language.id, _shown(snapshot.document), self._declarations(snapshot), brought)
 
 

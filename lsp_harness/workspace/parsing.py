@@ -14,14 +14,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import Superseded
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, TooCostly
-from lsp_harness.syntax.plain_text import plain
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.symbols.declarations import Declaration
-    from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+    from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.workspace.parse_process import Trials
 
@@ -42,7 +42,7 @@ class _Text:
     """The tree of one open document, and the attempts to make it."""
 
     tree: "SyntaxTree | None" = None
-    declared: "Declarations | None" = None
+    declared: "IncrementalDeclarations | None" = None
     plain: bool = False
     """Whether it is what people write, and may be parsed at once."""
     why: str = ""
@@ -91,7 +91,7 @@ class Parsed:
             return
         text.edits += 1
         if text.plain and len(edit.new) > 1:
-            text.plain = plain(after.data, edit.start, edit.start + len(edit.new))
+            text.plain = is_plain_text(after.data, edit.start, edit.start + len(edit.new))
         if tree := text.tree:
             text.tree = None
             if text.plain or not _loop():
@@ -99,15 +99,15 @@ class Parsed:
         if text.tree is None:
             text.declared = None
         elif text.declared:
-            text.declared.edited(before, edit, after)
+            text.declared.record_edit(before, edit, after)
 
     def _follow(self, text: _Text, tree: "SyntaxTree", before: Document, edit: Edit, after: Document) -> None:
         """Parse again what an edit changed."""
-        allowance = self._allowance(self._budget.key_s)
+        allowance = self._allowance(self._budget.keystroke_s)
         began = allowance.clock()
         try:
-            text.tree = tree.follow(before, edit, after, allowance)
-        except TooCostly:
+            text.tree = tree.update_within(before, edit, after, allowance)
+        except ParseBudgetExceeded:
             # a quotation mark may change all of the text; the tree is made again in the thread
             text.slow_until = self._clock() + SLOW_S
             return
@@ -129,7 +129,7 @@ class Parsed:
     def tree(self, document: Document, *, live: bool) -> "SyntaxTree | None":
         """The tree of a text as far as there is one at once. That of a `live` one, which is what is open, is kept."""
         from lsp_harness.syntax.languages import language_for
-        from lsp_harness.syntax.tree import within
+        from lsp_harness.syntax.tree import parse_within
 
         text = self._texts.get(document.uri) or _Text()
         if text.tree and text.tree.document.data == document.data:
@@ -140,12 +140,12 @@ class Parsed:
             self._texts[document.uri] = text
             if self._clock() < text.until and 2 * len(document.data) > text.size:
                 return None
-        text.plain = text.plain or plain(document.data)
+        text.plain = text.plain or is_plain_text(document.data)
         if _loop() and (text.making or not text.plain or text.why or self._clock() < text.slow_until):
             return self._begin(text, document) if live else None
         try:
-            tree = within(document, self._allowance(self._budget.key_s if _loop() else self._budget.text_s))
-        except TooCostly as error:
+            tree = parse_within(document, self._allowance(self._budget.keystroke_s if _loop() else self._budget.text_s))
+        except ParseBudgetExceeded as error:
             if live and _loop():
                 return self._begin(text, document)
             if live:
@@ -169,18 +169,18 @@ class Parsed:
 
     def declarations(self, document: Document, *, live: bool) -> "Sequence[Declaration]":
         """List the declarations of a text in their order, outer ones first; empty if it has no tree."""
-        from lsp_harness.syntax.symbols.declarations import declared
-        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+        from lsp_harness.syntax.symbols.declarations import find_declarations
+        from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
 
         tree = self.tree(document, live=live)
         if tree is None:
             return []
         if not live:
-            return declared(tree.language, tree.data, tree.root)[0]
+            return find_declarations(tree.language, tree.data, tree.root)[0]
         text = self._texts[document.uri]
         if text.declared is None:
-            text.declared = Declarations(tree)
-        return text.declared.of(tree)
+            text.declared = IncrementalDeclarations(tree)
+        return text.declared.list_declarations(tree)
 
     def why_not(self, uri: str) -> str:
         """Why an open document has no tree although its language has a grammar; empty where it has one, or nobody asked."""
@@ -213,8 +213,8 @@ class Parsed:
     async def _make(self, text: _Text, document: Document) -> None:
         began, edits = self._clock(), text.edits
         try:
-            tree, declared = await self._tried(document)
-        except TooCostly as error:
+            tree, declarations = await self._tried(document)
+        except ParseBudgetExceeded as error:
             self._refuse(text, document, str(error))
             return
         except Exception:
@@ -228,13 +228,13 @@ class Parsed:
             text.until = self._clock() + REST * (self._clock() - began)
             return
         self._found(text, tree)
-        text.declared = declared
+        text.declared = declarations
 
-    async def _tried(self, document: Document) -> "tuple[SyntaxTree | None, Declarations | None]":
+    async def _tried(self, document: Document) -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
         """The tree of a text that may be costly. Raises TooCostly."""
         from lsp_harness.syntax.languages import language_for
-        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
-        from lsp_harness.syntax.tree import within
+        from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
+        from lsp_harness.syntax.tree import parse_within
         from lsp_harness.workspace.parse_process import Trials
 
         language = language_for(document.language, document.uri)
@@ -242,14 +242,14 @@ class Parsed:
             return None, None
         self._trials = self._trials or Trials()
         if why := await self._trials.why_not(language.id, document.data):
-            raise TooCostly(why)
+            raise ParseBudgetExceeded(why)
         self._thread = self._thread or ThreadPoolExecutor(1, "parser")
         # the process has measured it: here it may wait for the processor, and is read in pieces
         allowance = self._current = self._allowance(2 * self._budget.text_s)
 
-        def make() -> "tuple[SyntaxTree | None, Declarations | None]":
-            tree = within(document, allowance)
-            return tree, Declarations(tree) if tree else None
+        def make() -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
+            tree = parse_within(document, allowance)
+            return tree, IncrementalDeclarations(tree) if tree else None
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, make)
 

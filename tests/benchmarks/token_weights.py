@@ -22,7 +22,7 @@ from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
 from lsp_harness.syntax.recovery.recovery import TrialLimits, recoveries
-from lsp_harness.syntax.syntax_errors import faults, python_fault
+from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
@@ -50,7 +50,7 @@ def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
             if not row or row.get("diagnostic"):
                 continue
             tree = parse(Document.of("x", row["text"], language=row["language"]))
-            if tree and (faults(tree) or (row["language"] == "python" and python_fault(tree.data))):
+            if tree and (find_faults(tree) or (row["language"] == "python" and find_python_fault(tree.data))):
                 yield row, tree
 
 
@@ -68,8 +68,8 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     judge, observed, right = Judge(scene), list[Evidence](), -1
     truth = code(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
-        after = tree.spliced(trial.edit)
-        if after is None or faults(after) or (row["language"] == "python" and python_fault(after.data)):
+        after = tree.apply_edit(trial.edit)
+        if after is None or find_faults(after) or (row["language"] == "python" and find_python_fault(after.data)):
             continue
         if code(decode(after.data), row["language"]) == truth:
             if right >= 0:
@@ -81,8 +81,8 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
 
 
 def first_fault(tree: SyntaxTree) -> int:
-    found = faults(tree)
-    fault = python_fault(tree.data) if tree.language.id == "python" else None
+    found = find_faults(tree)
+    fault = find_python_fault(tree.data) if tree.language.id == "python" else None
     return found[0].start if found else fault.start if fault else 0
 
 
@@ -124,7 +124,7 @@ def measure(files: Sequence[Path]) -> None:
     times: list[float] = []
     for row, tree in texts(files):
         start = first_fault(tree)
-        python_fault.cache_clear()
+        find_python_fault.cache_clear()
         begun = time.process_time()
         found = recoveries(tree, start, start, TrialLimits(seconds=5.0))
         times.append((time.process_time() - begun) * 1000)

@@ -12,7 +12,7 @@ from lsp_harness.bench.simulated_editor import Editor, Typist
 from lsp_harness.bench.suite.typing import first, on_anchor
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.models.gguf import read_header
-from lsp_harness.syntax.outline import outline
+from lsp_harness.syntax.outline import build_outline
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
@@ -84,7 +84,7 @@ async def run(lab: Lab) -> Result:
 def outlined(edit: RealEdit) -> bool:
     """Whether prompts in this file begin with an outline wherever the window is."""
     tree = parse(Document.of(edit.path, edit.before + edit.after, language=edit.language))
-    return tree is not None and len(outline(tree)) > FEW
+    return tree is not None and len(build_outline(tree)) > FEW
 
 
 def elsewhere(trace: Trace, folder: str) -> Trace:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lsp_harness.completion.policy.generated_files import generated
 from lsp_harness.config.schema import Quiet
-from lsp_harness.syntax.text_kind import inside
+from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
@@ -68,11 +68,11 @@ def in_word(at: Situation) -> bool:
 
 
 def in_comment(at: Situation) -> bool:
-    return at.tree is not None and inside(at.tree, at.offset) == "comment"
+    return at.tree is not None and text_kind_at(at.tree, at.offset) == "comment"
 
 
 def in_string(at: Situation) -> bool:
-    return at.tree is not None and inside(at.tree, at.offset) == "string"
+    return at.tree is not None and text_kind_at(at.tree, at.offset) == "string"
 
 
 def generated_files(at: Situation) -> bool:

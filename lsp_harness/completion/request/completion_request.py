@@ -14,7 +14,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, Pacer
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
-from lsp_harness.syntax.names.unbound_names import bindings
+from lsp_harness.syntax.names.unbound_names import suggest_bindings
 from lsp_harness.workspace.cursor import Cursor
 
 
@@ -123,7 +123,7 @@ class Questions:
         )
         confidence = self.quiet.min_probability > 0
         expected = self._elsewhere.expected(cursor.document.uri) if repository and self._elsewhere else ()
-        missing = bindings(cursor.tree, cursor.offset) if cursor.tree else ()
+        missing = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return Question(cursor, ghost_at(cursor), prompts, pace, settings, confidence, expected, missing)
 
     def forget(self, uri: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from lsp_harness.index.index_view import Symbol, View
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 SAID, PARAMETERS = 200, 1_000
 """Characters at most of what a name is set to, or of a type, and of parameters: a file may be one line."""
@@ -80,10 +80,10 @@ def _given(text: str, call: str) -> list[str]:
 
 
 def _called(view: View, path: str, language: str, name: str) -> list[Symbol]:
-    found = [one for one in view.defined(path, name) if one.kind in TYPES]
+    found = [one for one in view.defined(path, name) if one.kind in TYPE_KINDS]
     if found:
         return found
-    named = view.named(name, 10 * CALLED, TYPES - {"implementation"}, language)
+    named = view.named(name, 10 * CALLED, TYPE_KINDS - {"implementation"}, language)
     named = [one for one in named if one.path != path]
     return named if len(named) <= CALLED else []
 

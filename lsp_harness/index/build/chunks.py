@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
 
 LINES = 80
 """A longer chunk is cut, at an empty line where there is one in its last third."""
 INNER = frozenset({"function", "method", "constructor", "macro"})
-OUTER = TYPES | {"module", "namespace"}
+OUTER = TYPE_KINDS | {"module", "namespace"}
 SHOWN = INNER | OUTER
 INK = re.compile(rb"\S")
 OVERLOAD = b"overload"
@@ -50,7 +50,7 @@ def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]
         if one.kind not in SHOWN or one.start < at:
             continue
         # a signature without a body says most among the others
-        inner = one.kind in INNER and one.body < one.end and data.find(OVERLOAD, one.start, one.named) < 0
+        inner = one.kind in INNER and one.body_start < one.end and data.find(OVERLOAD, one.start, one.name_start) < 0
         if not (inner or one.kind in OUTER):
             continue
         until(lead(data, at, one.start))

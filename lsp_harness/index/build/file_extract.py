@@ -13,11 +13,11 @@ from lsp_harness.files.walk import Found
 from lsp_harness.index.build.chunks import chunks
 from lsp_harness.index.identifier_words import compounds, words
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.syntax.parse_budget import TooCostly
-from lsp_harness.syntax.symbols.declarations import all_qualified
-from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
+from lsp_harness.syntax.symbols.declarations import qualified_names
+from lsp_harness.syntax.symbols.declared_text import read_declarations
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.tree import LIMIT
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.position import decode, encode
 
 DATA_LIMIT = 200_000
@@ -61,15 +61,15 @@ def extract(found: Found, data: bytes) -> Extract:
     if b"\0" in data[:8192]:
         return made._replace(skipped="binary")
     language = language_for("", found.path)
-    known = language is not None and tag_queries.known(language) != "lines"
-    if len(data) > (LIMIT if known else DATA_LIMIT):
-        return made._replace(skipped=f"larger than {(LIMIT if known else DATA_LIMIT) // 1000} kB")
+    known = language is not None and tag_queries.declaration_source(language) != "lines"
+    if len(data) > (MAX_TEXT_BYTES if known else DATA_LIMIT):
+        return made._replace(skipped=f"larger than {(MAX_TEXT_BYTES if known else DATA_LIMIT) // 1000} kB")
     data = without_secrets(sound(data))
     try:
-        declarations, imports = declared_in(language, data) if language and known else ([], [])
-    except TooCostly as error:
+        declarations, imports = read_declarations(language, data) if language and known else ([], [])
+    except ParseBudgetExceeded as error:
         return made._replace(skipped=f"no syntax tree: {error}")
-    names = all_qualified(declarations)
+    names = qualified_names(declarations)
     path = PurePosixPath(found.path)
     rest = words(f"{path.parent.name} {path.stem}")
     cut: list[Row] = []

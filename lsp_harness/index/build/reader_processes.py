@@ -23,7 +23,7 @@ from lsp_harness.errors import FileProblem
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.build.file_extract import Extract, digest, extract
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
-from lsp_harness.syntax.tree import LIMIT
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +50,10 @@ Read = Extract | Found | Left
 
 def read(root: Path, found: Found, known: bytes) -> Read:
     """One file."""
-    if found.size > LIMIT:
-        return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
+    if found.size > MAX_TEXT_BYTES:
+        return Extract(found, b"", skipped=f"larger than {MAX_TEXT_BYTES // 1000} kB")
     try:
-        data = read_file(root / found.path, LIMIT)
+        data = read_file(root / found.path, MAX_TEXT_BYTES)
     except FileProblem as error:
         why = error.__cause__
         return left(found.path, why) if isinstance(why, OSError) else Left(found.path, error.message)

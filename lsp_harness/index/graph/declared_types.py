@@ -3,7 +3,7 @@ a function gives. Only what can mean nothing else is taken: of `rows: list[Till]
 
 import re
 
-from lsp_harness.syntax.symbols.name_uses import UNKNOWN, parts
+from lsp_harness.syntax.symbols.name_uses import UNKNOWN_RECEIVER, split_chain
 
 HOLDS = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
 """Whose members are those of what is in them."""
@@ -81,11 +81,11 @@ def _expression(text: str) -> str:
 def _made(text: str) -> tuple[str, ...] | None:
     """What the call at the beginning of an expression is of, where that is all of it."""
     text = text.strip().removesuffix(",")
-    found = parts(text)
+    found = split_chain(text)
     if found[-1] == "new":
         # Ruby makes things without brackets
         return (*found[:-1], "new()")
-    return found if found != (UNKNOWN,) and found[-1].endswith("()") else _literal(text)
+    return found if found != (UNKNOWN_RECEIVER,) and found[-1].endswith("()") else _literal(text)
 
 
 def _literal(text: str) -> tuple[str, ...] | None:

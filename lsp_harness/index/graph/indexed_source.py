@@ -6,13 +6,13 @@ from functools import cached_property
 
 from lsp_harness.index.graph.name_resolution import Text
 from lsp_harness.index.index_view import Symbol, View
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 
-AROUND = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
+AROUND = TYPE_KINDS | {"function", "method", "constructor", "macro", "module", "namespace"}
 """Kinds of what code is in."""
 ALL = 50_000_000
 
@@ -51,7 +51,7 @@ class Source:
 
     @cached_property
     def _imports(self) -> list[Span]:
-        return imports(self.tree)
+        return find_imports(self.tree)
 
 
 class Sources:

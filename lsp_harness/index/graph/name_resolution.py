@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from lsp_harness.index.graph.declared_types import SHORT, given, written
 from lsp_harness.index.index_view import Symbol, View
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
-from lsp_harness.syntax.symbols.name_uses import WIDE
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
+from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES
 from lsp_harness.text.position import decode, encode
 
 OPEN = frozenset({"java", "csharp", "cpp", "ruby"})
@@ -51,9 +51,9 @@ class Meant:
 
 def name_at(data: bytes, offset: int) -> Name | None:
     """The name that a cursor is in or right behind."""
-    begin = data.rfind(b"\n", max(0, offset - WIDE), offset) + 1 or max(0, offset - WIDE)
-    end = data.find(b"\n", offset, offset + WIDE)
-    line, column = decode(data[begin : end if end >= 0 else offset + WIDE]), len(decode(data[begin:offset]))
+    begin = data.rfind(b"\n", max(0, offset - MAX_LINE_BYTES), offset) + 1 or max(0, offset - MAX_LINE_BYTES)
+    end = data.find(b"\n", offset, offset + MAX_LINE_BYTES)
+    line, column = decode(data[begin : end if end >= 0 else offset + MAX_LINE_BYTES]), len(decode(data[begin:offset]))
     found = next((word for word in WORD.finditer(line) if word.start() <= column <= word.end()), None)
     if found is None:
         return None
@@ -91,9 +91,9 @@ def told(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
 
 def _of_self(view: View, text: Text, name: Name, far: int) -> list[Meant]:
     """What the types around a place inherit, in languages that need not say of what."""
-    around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
+    around = [n for n, one in enumerate(text.declared) if one.kind in TYPE_KINDS and one.start <= name.start < one.end]
     # where a type itself is named, what it extends is not asked
-    inner = [n for n in around if text.declared[n].body <= name.start] if text.language in OPEN else []
+    inner = [n for n in around if text.declared[n].body_start <= name.start] if text.language in OPEN else []
     for n in reversed(inner):
         found = _inherited(view, text, n, name.text, far)
         # a type is not inherited with what makes it
@@ -114,9 +114,9 @@ def _visible(text: Text, name: Name) -> list[Meant]:
     for n, one in enumerate(text.declared):
         around = text.declared[one.parent] if one.parent >= 0 else None
         seen = around is None or (
-            around.start <= name.start < around.end and (around.kind not in TYPES or text.language in OPEN)
+            around.start <= name.start < around.end and (around.kind not in TYPE_KINDS or text.language in OPEN)
         )
-        if one.name != name.text or not (seen or one.named == name.start):
+        if one.name != name.text or not (seen or one.name_start == name.start):
             continue
         if one.parent > best:
             best, found = one.parent, []
@@ -129,7 +129,9 @@ def _behind(view: View, text: Text, name: Name, far: int) -> list[Meant]:
     """What a name behind a dot means, where what is before the dot is the object itself, a module or a type."""
     *outer, last = name.before
     if last in SELF | SUPER:
-        around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
+        around = [
+            n for n, one in enumerate(text.declared) if one.kind in TYPE_KINDS and one.start <= name.start < one.end
+        ]
         look = _inside if last in SELF else _inherited
         return look(view, text, around[-1], name.text, far) if around else []
     found = [Meant(there=one) for one in view.of_module(text.path, last, name.text)]
@@ -156,7 +158,7 @@ def _types(view: View, text: Text, chain: Sequence[str], start: int, far: int) -
         said = [tuple(outer)]
     else:
         meant = told(view, text, name, far - 1)
-        made = [one for one in meant if _kind(text, one) in TYPES]
+        made = [one for one in meant if _kind(text, one) in TYPE_KINDS]
         return made or [one for each in meant for one in _given(view, text, each, far - 1)]
     return [type_ for one in said if one != tuple(chain) for type_ in _of_written(view, text, one, start, far - 1)]
 
@@ -168,29 +170,29 @@ def _of_written(view: View, text: Text, chain: Sequence[str], start: int, far: i
     *outer, last = chain
     name = Name(last, start, tuple(outer))
     found = told(view, text, name, far)
-    return [one for one in found if _kind(text, one) in TYPES]
+    return [one for one in found if _kind(text, one) in TYPE_KINDS]
 
 
 def _given(view: View, text: Text, one: Meant, far: int) -> list[Meant]:
     """The types of what a function gives, as they are seen where it is declared."""
     if one.there:
         chains = given(view.signature(one.there), one.there.name, one.there.language)
-        return [_there(it) for chain in chains for it in view.seen(one.there.file, chain[-1]) if it.kind in TYPES]
+        return [_there(it) for chain in chains for it in view.seen(one.there.file, chain[-1]) if it.kind in TYPE_KINDS]
     it = text.declared[one.here]
-    chains = given(decode(text.data[it.start : it.body]), it.name, text.language)
+    chains = given(decode(text.data[it.start : it.body_start]), it.name, text.language)
     return [type_ for chain in chains for type_ in _of_written(view, text, chain, it.start, far)]
 
 
 def _said(text: Text, name: Name) -> Iterator[tuple[str, str]]:
     """The pieces of a text in which the type of a name is written, the nearest first, and what it is called there."""
-    types = _around(text, name, TYPES)
+    types = _around(text, name, TYPE_KINDS)
     if name.before and not (_of_object(name) and types):
         return
     if name.before:
         own = f"own {name.text}".replace(" ", "_")
         whole = decode(text.data[types[-1].start : types[-1].end])
         yield re.sub(rf"\b(?:self|this)(?:\.|->){re.escape(name.text)}\b", own, whole), own
-    elif functions := [one for one in _around(text, name) if one.kind not in TYPES | FIELDS]:
+    elif functions := [one for one in _around(text, name) if one.kind not in TYPE_KINDS | FIELDS]:
         yield decode(text.data[functions[-1].start : functions[-1].end]), name.text
     else:
         yield _outside(text, name.start), name.text
@@ -201,12 +203,12 @@ def _said(text: Text, name: Name) -> Iterator[tuple[str, str]]:
             yield _line(text.data, one), name.text
         elif name.before and one.name in ("constructor", "__construct"):
             # a parameter may be a field
-            yield decode(text.data[one.start : one.body]), name.text
+            yield decode(text.data[one.start : one.body_start]), name.text
 
 
 def _handed(text: Text, name: Name) -> Iterator[tuple[str, int]]:
     """The names that a name is set to, where it is set to nothing else, and where they are."""
-    around = _around(text, name, TYPES) if name.before else _around(text, name)
+    around = _around(text, name, TYPE_KINDS) if name.before else _around(text, name)
     if not around or (name.before and not _of_object(name)):
         return
     whole = decode(text.data[around[-1].start : around[-1].end])
@@ -269,9 +271,9 @@ def _inherited(view: View, text: Text, type_: int, name: str, far: int) -> list[
 
 def _members(view: View, text: Text, type_: Meant, name: str, far: int) -> list[Meant]:
     if type_.here >= 0:
-        return _inside(view, text, type_.here, name, far) if text.declared[type_.here].kind in TYPES else []
+        return _inside(view, text, type_.here, name, far) if text.declared[type_.here].kind in TYPE_KINDS else []
     symbol = type_.there
-    if symbol is None or symbol.kind not in TYPES:
+    if symbol is None or symbol.kind not in TYPE_KINDS:
         return []
     found = [Meant(there=one) for one in view.members(symbol) if one.name == name]
     if found or far == 0:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from lsp_harness.index.graph.name_resolution import Meant, Name, Text, guessed, told
 from lsp_harness.index.index_view import View
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import qualified
-from lsp_harness.syntax.symbols.name_uses import Kind, referred
+from lsp_harness.syntax.symbols.declarations import qualified_name
+from lsp_harness.syntax.symbols.name_uses import UseKind, find_references
 from lsp_harness.syntax.tree import SyntaxTree
 
 FILES = 500
@@ -32,21 +32,21 @@ def key(text: Text, one: Meant) -> Key:
     """By which two meanings are known to be the same."""
     if one.there:
         return one.there.path, one.there.qualified
-    return text.path, qualified(text.declared, text.declared[one.here])
+    return text.path, qualified_name(text.declared, text.declared[one.here])
 
 
 class Place(NamedTuple):
     """Where a declaration is meant, and how; `sure` where something leads from there to it, and not only its name."""
 
     start: int
-    kind: Kind
+    kind: UseKind
     sure: bool
 
 
 def places(view: View, text: Text, tree: SyntaxTree, name: str, target: Key) -> Iterator[Place]:
     """Where a text means the `target` by its name, the declaration included."""
-    for one in referred(tree, name):
-        asked = Name(one.name, one.start, one.before, one.own)
+    for one in find_references(tree, name):
+        asked = Name(one.name, one.start, one.receiver_chain, one.local_scope_start)
         found = told(view, text, asked)
         meant = found or guessed(view, asked)
         if any(key(text, each) == target for each in meant):

@@ -16,8 +16,8 @@ from lsp_harness.index.graph.indexed_source import Source, Sources
 from lsp_harness.index.graph.name_resolution import SUPER, Meant, Name, told
 from lsp_harness.index.graph.reference_search import FILES, Key, Place, occurring, places
 from lsp_harness.index.index_view import NAMESPACED, NEIGHBOURS, Symbol, View
-from lsp_harness.syntax.symbols.declarations import TYPES
-from lsp_harness.syntax.symbols.name_uses import Reference, referred
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
+from lsp_harness.syntax.symbols.name_uses import Reference, find_references
 from lsp_harness.text.position import encode
 
 CALLED = frozenset({"function", "method", "constructor", "macro", "class", "struct", "implementation"})
@@ -205,13 +205,13 @@ def _bare(symbol: Symbol, user: User) -> bool:
     if symbol.language != "ruby" or user.place.kind != "use":
         return False
     data, end = user.source.tree.data, user.place.start + len(encode(symbol.name))
-    return symbol.kind not in TYPES or data.startswith(b".new", end)
+    return symbol.kind not in TYPE_KINDS or data.startswith(b".new", end)
 
 
 def _calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     source = sources.of(symbol.path)
     seen: set[tuple[str, int, str]] = set()
-    for one in referred(source.tree, within=(symbol.start, symbol.end)) if source else ():
+    for one in find_references(source.tree, byte_range=(symbol.start, symbol.end)) if source else ():
         if source is None or SUPER & {one.name, f"{one.name}()"}:
             continue
         bare = symbol.language == "ruby" and one.kind == "use" and one.start not in {it.named for it in source.symbols}
@@ -225,10 +225,14 @@ def _calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
 
 def _bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     source = sources.of(symbol.path)
-    own = [one for one in source.symbols if one.qualified == symbol.qualified and one.kind in TYPES] if source else []
+    own = (
+        [one for one in source.symbols if one.qualified == symbol.qualified and one.kind in TYPE_KINDS]
+        if source
+        else []
+    )
     found: dict[Edge, None] = {}
     for type_ in own:
-        for one in referred(source.tree, within=(type_.start, type_.end)) if source else ():
+        for one in find_references(source.tree, byte_range=(type_.start, type_.end)) if source else ():
             around = source.around(one.start) if source else None
             if source and one.kind == "base" and around and around.n == type_.n:
                 found |= dict.fromkeys(_ends(sources, source, one))
@@ -237,15 +241,15 @@ def _bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
 
 def _ends(sources: Sources, source: Source, one: Reference) -> Iterator[Edge]:
     """What a name leads to."""
-    found = told(sources.view, source.text, Name(one.name, one.start, one.before, one.own))
-    if not found and one.name == "new" and one.before:
-        *outer, last = one.before
+    found = told(sources.view, source.text, Name(one.name, one.start, one.receiver_chain, one.local_scope_start))
+    if not found and one.name == "new" and one.receiver_chain:
+        *outer, last = one.receiver_chain
         found = told(sources.view, source.text, Name(last, one.start, tuple(outer)))
     for each in found:
         symbol = _symbol(source, each)
         yield Edge(symbol.path, symbol.line, symbol.qualified)
     if not found:
-        yield Edge(source.text.path, source.line_of(one.start), ".".join((*one.before, one.name)), sure=False)
+        yield Edge(source.text.path, source.line_of(one.start), ".".join((*one.receiver_chain, one.name)), sure=False)
 
 
 def _symbol(source: Source, one: Meant) -> Symbol:

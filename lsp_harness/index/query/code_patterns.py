@@ -11,10 +11,10 @@ from lsp_harness.index.declaration_shape import TESTS, Key, Shape, family, name_
 from lsp_harness.index.identifier_words import words
 from lsp_harness.index.index_view import COLUMNS, Symbol, View, symbol_of
 from lsp_harness.store.database import Reader, Row, marks
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.text.position import decode
 
-KINDS = frozenset({"function", "method"}) | TYPES - {"implementation"}
+KINDS = frozenset({"function", "method"}) | TYPE_KINDS - {"implementation"}
 LEAST = 3
 """Declarations that make a pattern."""
 ALL = 50_000

@@ -11,40 +11,40 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.binding_nodes import NOT_BOUND, PATTERNS, Binding, bound_as
+from lsp_harness.syntax.names.binding_nodes import NON_BINDING_FIELDS, PATTERN_NODES, Binding, binding_of
 from lsp_harness.syntax.names.scope_nodes import (
-    BLOCK_SCOPED,
-    BLOCKS,
-    CLASSES,
-    COMPREHENSIONS,
-    FUNCTIONS,
-    IMPORTS,
-    KEYS,
-    PREFIXES,
+    BLOCK_NODES,
+    BLOCK_SCOPED_LANGUAGES,
+    CLASS_NODES,
+    COMPREHENSION_NODES,
+    FUNCTION_NODES,
+    IMPORT_NODES,
+    KEY_FIELDS,
+    NAME_PREFIXES,
     TYPE_FIELDS,
     TYPE_NODES,
 )
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span, decode, encode
 
 Role = Literal["value", "type", "member", "key", "import", "variable", "parameter", "function", "class"]
-Place = Literal["function", "class", "file"]
+ScopeKind = Literal["function", "class", "file"]
 
-ACCESS = frozenset({".", "?.", "&.", "::", "->", "?->"})
+ACCESS_OPERATORS = frozenset({".", "?.", "&.", "::", "->", "?->"})
 """What stands before a member."""
-NO_ACCESS: Mapping[str, frozenset[str]] = {
+NON_ACCESS_OPERATORS: Mapping[str, frozenset[str]] = {
     # it joins strings
     "php": frozenset({"."}),
     # it stands before a type, or the body of a lambda
     **dict.fromkeys(("python", "rust", "java", "csharp", "javascript", "typescript", "tsx", "ruby"), frozenset({"->"})),
 }
-CHAIN = re.compile(rb"[\w.:]*(?:\(\))?(?=(?:\.|::|->)\s*\Z)")
-CALLED = re.compile(rb"\s*(?:::)?(?:<[\w\s,.:<>&'\[\]]{0,100}>)?\s*\(|!\s*[(\[{]")
-FOLLOWED = re.compile(rb"\s*(?:(?:\?\.|->|::|\.)\s*\w+|\(|\[|=(?!=)|[-+*/%<>&|]=?)?")
-ENDING = frozenset({"use_declaration", "import_declaration", "namespace_use_declaration"})
-NEAR = 40
+MACRO_RECEIVER = re.compile(rb"[\w.:]*(?:\(\))?(?=(?:\.|::|->)\s*\Z)")
+CALL_SUFFIX = re.compile(rb"\s*(?:::)?(?:<[\w\s,.:<>&'\[\]]{0,100}>)?\s*\(|!\s*[(\[{]")
+SUFFIX = re.compile(rb"\s*(?:(?:\?\.|->|::|\.)\s*\w+|\(|\[|=(?!=)|[-+*/%<>&|]=?)?")
+PATH_IMPORT_NODES = frozenset({"use_declaration", "import_declaration", "namespace_use_declaration"})
+MAX_RECEIVER_BYTES = 40
 """Bytes before a name in which the sign of a member begins."""
-MANY = 80
+MAX_OCCURRENCES = 80
 """Places of one name that are looked at."""
 
 
@@ -58,43 +58,43 @@ class Occurrence:
 
     span: Span
     role: Role
-    binds: bool
-    called: bool
+    is_binding: bool
+    is_called: bool
     scope: Span
-    place: Place
+    scope_kind: ScopeKind
     receiver: str = ""
-    followed: bytes = b""
+    suffix: bytes = b""
 
 
-def occurrences(tree: SyntaxTree, name: str, within: Span | None = None) -> Iterator[Occurrence]:
+def find_occurrences(tree: SyntaxTree, name: str, byte_range: Span | None = None) -> Iterator[Occurrence]:
     """The places of a name in the code of a file, or of a part of it; at most `MANY`."""
     word = encode(name)
     pattern = re.compile(rb"(?<![\w\x80-\xff])%s(?![\w\x80-\xff])" % re.escape(word))
-    for count, found in enumerate(pattern.finditer(tree.data, *(within or (0, len(tree.data))))):
-        if count >= MANY:
+    for count, found in enumerate(pattern.finditer(tree.data, *(byte_range or (0, len(tree.data))))):
+        if count >= MAX_OCCURRENCES:
             return
-        if one := occurrence(tree, Span(*found.span())):
+        if one := occurrence_at(tree, Span(*found.span())):
             yield one
 
 
-def occurrence(tree: SyntaxTree, span: Span) -> Occurrence | None:
+def occurrence_at(tree: SyntaxTree, span: Span) -> Occurrence | None:
     """What the name in these bytes is; None where they are no name of the code."""
-    path = around(tree.root, *span)
+    path = nodes_around(tree.root, *span)
     leaf = path[0]
     if not _is_name(tree, leaf, span):
         return None
-    binding, binder = _binding(tree, path)
+    binding, binder = _find_binding(tree, path)
     if binding is None and _ends_import(tree, path, span):
         binding, binder = "import", len(path) - 1
     called = _is_called(tree, path, span)
-    followed = FOLLOWED.match(tree.data, span.end)
+    followed = SUFFIX.match(tree.data, span.end)
     text = b"".join(followed[0].split()) if followed else b""
     if binding:
-        scope, place = _scope_of(tree, path, binder, binding)
+        scope, place = _binding_scope(tree, path, binder, binding)
         return Occurrence(span, binding, True, called, scope, place, "", text)
-    scope, place = _innermost(tree, path)
+    scope, place = _innermost_scope(tree, path)
     member = _is_member(tree, path)
-    if any(node.type in IMPORTS for node in path[1:6]) and not _in_require(path):
+    if any(node.type in IMPORT_NODES for node in path[1:6]) and not _in_require(path):
         return Occurrence(span, "import", False, called, scope, place, "", text)
     if member:
         return Occurrence(span, "member", False, called, scope, place, _receiver(tree, path, leaf), text)
@@ -104,20 +104,20 @@ def occurrence(tree: SyntaxTree, span: Span) -> Occurrence | None:
     return Occurrence(span, role, False, called, scope, place, "", text)
 
 
-def scopes_around(tree: SyntaxTree, offset: int) -> list[tuple[Span, Place]]:
+def scopes_around(tree: SyntaxTree, offset: int) -> list[tuple[Span, ScopeKind]]:
     """The functions and classes around an offset, the innermost first, and the file."""
-    found: list[tuple[Span, Place]] = []
-    for node in around(tree.root, offset, offset):
-        if node.type in FUNCTIONS:
+    found: list[tuple[Span, ScopeKind]] = []
+    for node in nodes_around(tree.root, offset, offset):
+        if node.type in FUNCTION_NODES:
             found.append((Span(*node.byte_range), "function"))
-        elif node.type in CLASSES:
+        elif node.type in CLASS_NODES:
             found.append((Span(*node.byte_range), "class"))
     return [*found, (Span(0, len(tree.data)), "file")]
 
 
-def class_names(tree: SyntaxTree, offset: int) -> list[str]:
+def class_names_around(tree: SyntaxTree, offset: int) -> list[str]:
     """The names of the classes around an offset, the innermost first."""
-    nodes = [node for node in around(tree.root, offset, offset) if node.type in CLASSES]
+    nodes = [node for node in nodes_around(tree.root, offset, offset) if node.type in CLASS_NODES]
     named = (node.child_by_field_name("name") or node.child_by_field_name("type") for node in nodes)
     return [decode(one.text or b"") for one in named if one]
 
@@ -128,60 +128,60 @@ def _is_name(tree: SyntaxTree, leaf: Node, span: Span) -> bool:
     if leaf.end_byte != span.end:
         return False
     before = tree.data[leaf.start_byte : span.start]
-    return leaf.is_named and (not before or before in PREFIXES)
+    return leaf.is_named and (not before or before in NAME_PREFIXES)
 
 
-def _binding(tree: SyntaxTree, path: list[Node]) -> tuple[Binding | None, int]:
+def _find_binding(tree: SyntaxTree, path: list[Node]) -> tuple[Binding | None, int]:
     """What the name is bound as, and the place in the path of the node that binds it."""
     language = tree.language.id
     for n, parent in enumerate(path[1:], 1):
         node = path[n - 1]
-        if kind := bound_as(language, parent, node, path[0]):
+        if kind := binding_of(language, parent, node, path[0]):
             return kind, n
         if parent.type == "import_specifier" and parent.child_by_field_name("alias") not in (None, node):
             return None, 0
-        other = ("key",) if parent.type == "pair_pattern" else NOT_BOUND
-        if parent.type not in PATTERNS or any(parent.child_by_field_name(field) == node for field in other):
+        other = ("key",) if parent.type == "pair_pattern" else NON_BINDING_FIELDS
+        if parent.type not in PATTERN_NODES or any(parent.child_by_field_name(field) == node for field in other):
             return None, 0
     return None, 0
 
 
 def _ends_import(tree: SyntaxTree, path: list[Node], span: Span) -> bool:
     """Whether it is the last name of a path that is imported, by which the file knows what it imports."""
-    if tree.language.id not in ("java", "rust", "php") or not any(node.type in ENDING for node in path[1:8]):
+    if tree.language.id not in ("java", "rust", "php") or not any(node.type in PATH_IMPORT_NODES for node in path[1:8]):
         return False
     behind = tree.data[span.end : span.end + 8].lstrip()
     return not behind.startswith((b".", b"::", b"\\", b"as ", b"{"))
 
 
-def _scope_of(tree: SyntaxTree, path: list[Node], binder: int, kind: Binding) -> tuple[Span, Place]:
+def _binding_scope(tree: SyntaxTree, path: list[Node], binder: int, kind: Binding) -> tuple[Span, ScopeKind]:
     language = tree.language.id
-    blocks = language in BLOCK_SCOPED and path[binder].type != "variable_declaration"
-    own = path[binder].type in FUNCTIONS | CLASSES and kind in ("function", "class")
+    blocks = language in BLOCK_SCOPED_LANGUAGES and path[binder].type != "variable_declaration"
+    own = path[binder].type in FUNCTION_NODES | CLASS_NODES and kind in ("function", "class")
     # the declarator of a C function is in the node of the function
     inner = kind == "function" and any(node.type == "function_declarator" for node in path[:binder])
     for node in path[binder + own :]:
-        if node.type in FUNCTIONS and not (inner and node.type == "function_definition"):
+        if node.type in FUNCTION_NODES and not (inner and node.type == "function_definition"):
             return Span(*node.byte_range), "function"
-        if node.type in CLASSES:
+        if node.type in CLASS_NODES:
             return Span(*node.byte_range), "class"
         # those of a block of Ruby are the block's
         if kind == "parameter" and not (language == "ruby" and node.type in ("block", "do_block")):
             continue
         if (
-            node.type in COMPREHENSIONS
+            node.type in COMPREHENSION_NODES
             or (language == "ruby" and node.type == "block")
-            or (blocks and node.type in BLOCKS)
+            or (blocks and node.type in BLOCK_NODES)
         ):
             return Span(*node.byte_range), "function"
     return Span(0, len(tree.data)), "file"
 
 
-def _innermost(tree: SyntaxTree, path: list[Node]) -> tuple[Span, Place]:
+def _innermost_scope(tree: SyntaxTree, path: list[Node]) -> tuple[Span, ScopeKind]:
     for node in path:
-        if node.type in FUNCTIONS:
+        if node.type in FUNCTION_NODES:
             return Span(*node.byte_range), "function"
-        if node.type in CLASSES:
+        if node.type in CLASS_NODES:
             return Span(*node.byte_range), "class"
     return Span(0, len(tree.data)), "file"
 
@@ -198,7 +198,7 @@ def _is_member(tree: SyntaxTree, path: list[Node]) -> bool:
             before = before.prev_sibling
         if before:
             last = before.children[-1] if before.children and not before.is_named else before
-            return last.type in ACCESS and last.type not in NO_ACCESS.get(tree.language.id, ())
+            return last.type in ACCESS_OPERATORS and last.type not in NON_ACCESS_OPERATORS.get(tree.language.id, ())
         if node.start_byte < path[0].start_byte:
             return False
     return False
@@ -209,7 +209,9 @@ def _receiver(tree: SyntaxTree, path: list[Node], leaf: Node) -> str:
     for node in path:
         if node.type == "token_tree":
             # the arguments of a macro of Rust are no more than tokens
-            found = CHAIN.search(tree.data, max(node.start_byte, leaf.start_byte - NEAR), leaf.start_byte)
+            found = MACRO_RECEIVER.search(
+                tree.data, max(node.start_byte, leaf.start_byte - MAX_RECEIVER_BYTES), leaf.start_byte
+            )
             return decode(found[0]) if found else ""
         if node.start_byte < leaf.start_byte:
             first = next(iter(node.children), None)
@@ -218,7 +220,7 @@ def _receiver(tree: SyntaxTree, path: list[Node], leaf: Node) -> str:
 
 
 def _is_called(tree: SyntaxTree, path: list[Node], span: Span) -> bool:
-    if CALLED.match(tree.data, span.end):
+    if CALL_SUFFIX.match(tree.data, span.end):
         return True
     parent = path[1] if len(path) > 1 else None
     if parent is None:
@@ -231,7 +233,7 @@ def _is_called(tree: SyntaxTree, path: list[Node], span: Span) -> bool:
 
 def _is_key(path: list[Node]) -> bool:
     for n, parent in enumerate(path[1:4], 1):
-        if fields := KEYS.get(parent.type):
+        if fields := KEY_FIELDS.get(parent.type):
             field = fields[0]
             return (
                 parent.child_by_field_name(field) == path[n - 1]

@@ -5,7 +5,7 @@ A kind means the same in all grammars that have it, so that one set serves all o
 
 from collections.abc import Mapping
 
-FUNCTIONS = frozenset(
+FUNCTION_NODES = frozenset(
     {"function_definition", "lambda", "function_declaration", "generator_function_declaration", "function_expression"}
     | {"generator_function", "arrow_function", "method_definition", "function_signature", "method_signature"}
     | {"method_declaration", "func_literal", "function_item", "closure_expression", "constructor_declaration"}
@@ -14,7 +14,7 @@ FUNCTIONS = frozenset(
     | {"function_signature_item", "indexer_declaration", "property_declaration_body", "accessor_declaration"}
     | {"type_alias_declaration", "delegate_declaration", "abstract_method_signature", "conversion_operator_declaration"}
 )
-CLASSES = frozenset(
+CLASS_NODES = frozenset(
     {"class_definition", "class_declaration", "class", "abstract_class_declaration", "interface_declaration"}
     | {"enum_declaration", "impl_item", "trait_item", "struct_item", "enum_item", "union_item"}
     | {
@@ -28,7 +28,7 @@ CLASSES = frozenset(
     | {"record_struct_declaration", "interface_type", "struct_type"}
 )
 """Nodes whose names are members. A module within a file (`mod` of Rust) is none: its functions see its names."""
-BLOCKS = frozenset(
+BLOCK_NODES = frozenset(
     {"block", "statement_block", "compound_statement", "for_statement", "for_in_statement", "enhanced_for_statement"}
     | {"foreach_statement", "if_statement", "catch_clause", "match_arm", "for_expression", "if_expression"}
     | {"while_expression", "for_range_loop", "using_statement", "try_with_resources_statement", "constructor_body"}
@@ -36,20 +36,20 @@ BLOCKS = frozenset(
     | {"communication_case", "switch_case", "switch_default", "case_statement", "expression_switch_statement"}
     | {"type_switch_statement", "let_chain"}
 )
-COMPREHENSIONS = frozenset(
+COMPREHENSION_NODES = frozenset(
     {"list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression", "do_block"}
 )
 """Nodes in which a variable is no other's, in languages that have no other blocks of their own."""
-BLOCK_SCOPED = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
-BARE_MEMBERS = frozenset({"java", "csharp", "cpp", "c", "ruby"})
+BLOCK_SCOPED_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
+BARE_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "c", "ruby"})
 """Languages in which a member of the class around is written without anything before it."""
 
-IMPORTS = frozenset(
+IMPORT_NODES = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration", "import_spec"}
     | {"use_declaration", "using_directive", "namespace_use_declaration", "preproc_include", "package_declaration"}
     | {"package_clause", "namespace_name"}
 )
-KEYS: Mapping[str, tuple[str]] = {
+KEY_FIELDS: Mapping[str, tuple[str]] = {
     "keyword_argument": ("name",),
     "pair": ("key",),
     "keyed_element": ("",),
@@ -68,5 +68,5 @@ TYPE_NODES = frozenset(
     | {"optional_type", "union_type", "type_descriptor"}
 )
 TYPE_FIELDS: Mapping[str, tuple[str, ...]] = {"csharp": ("type", "returns"), "php": ("type", "return_type")}
-PREFIXES = (b"@", b"@@", b"#", b":", b"$")
+NAME_PREFIXES = (b"@", b"@@", b"#", b":", b"$")
 """What belongs to a name in some languages, and is no part of it here."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lsp_harness.syntax.lexemes import ENDS, MIDDLES, Lexeme
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, BLOCK_MIDDLE_WORDS, Lexeme
 
 BEGINNINGS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset(b"def class module if unless while until for case begin do".split()),
@@ -13,7 +13,7 @@ BEGINNINGS: dict[str, frozenset[bytes]] = {
 
 def goes_on(token: Lexeme, language: str) -> bool:
     """Whether a token at the beginning of a line belongs to what a line before began."""
-    return token.kind == "close" or token.text in MIDDLES or token.text in ENDS.get(language, ())
+    return token.kind == "close" or token.text in BLOCK_MIDDLE_WORDS or token.text in BLOCK_END_WORDS.get(language, ())
 
 
 def odd_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
@@ -22,12 +22,12 @@ def odd_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], langu
     A line that stands where a block should end and does not end it; a line before a block that begins none; an end without a
     line that could have begun its block.
     """
-    beginnings, ends = BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
+    beginnings, ends = BEGINNINGS.get(language), BLOCK_END_WORDS.get(language, frozenset[bytes]())
     if not beginnings:
         return
     levels: list[tuple[int, int, bool]] = []
     """The lines that are not ended: the first token, the indentation, and whether the line begins a block."""
-    firsts = [at for at, token in enumerate(tokens) if token.first]
+    firsts = [at for at, token in enumerate(tokens) if token.starts_line]
     for at, following in zip(firsts, [*firsts[1:], len(tokens)], strict=True):
         width, token = indentation(at), tokens[at]
         begins = any(one.text in beginnings for one in tokens[at:following]) and not any(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, lexemes
+from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import goes_on, odd_lines
 from lsp_harness.syntax.recovery.error_lines import Pieces
-from lsp_harness.syntax.syntax_errors import python_fault
+from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import captures
 
@@ -58,7 +58,7 @@ class Scene:
 
     @cached_property
     def tokens(self) -> Sequence[Lexeme]:
-        return lexemes(self.tree)
+        return read_lexemes(self.tree)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -68,7 +68,7 @@ class Scene:
     def points(self) -> list[int]:
         """Indices of the tokens at which a fault is noticed, those the parser names first."""
         offsets: list[int] = []
-        if self.language == "python" and (fault := python_fault(self.data)):
+        if self.language == "python" and (fault := find_python_fault(self.data)):
             offsets += [fault.start, fault.end] if b"\n" not in self.data[fault.start : fault.end] else [fault.start]
         waiting = [self.tree.root]
         while waiting and len(offsets) < 2 * POINTS:
@@ -95,7 +95,7 @@ class Scene:
         lines = [document.line(number) for number in range(len(document.starts))]
         going = [False] * len(lines)
         for token in self.tokens:
-            if token.first:
+            if token.starts_line:
                 going[token.line] = goes_on(token, self.language)
         return Pieces(self.tree.language, lines, going).broken(0, len(lines))
 
@@ -124,10 +124,10 @@ class Scene:
     def line_of(self, at: int) -> range:
         """The tokens of the line that a token is on."""
         first = at
-        while first and not self.tokens[first].first:
+        while first and not self.tokens[first].starts_line:
             first -= 1
         last = at + 1
-        while last < len(self.tokens) and not self.tokens[last].first:
+        while last < len(self.tokens) and not self.tokens[last].starts_line:
             last += 1
         return range(first, last)
 
@@ -161,7 +161,7 @@ def _suspects(scene: Scene) -> list[Suspect]:
     doubts: dict[int, int] = {}
     width = 0
     for at, token in enumerate(tokens):
-        if token.first:
+        if token.starts_line:
             width = scene.indentation(at)
             going = goes_on(token, scene.language)
             for opener in reversed(waiting):
@@ -181,9 +181,9 @@ def _suspects(scene: Scene) -> list[Suspect]:
                 continue
             for opener in waiting[partner + 1 :]:
                 found.append(Suspect(opener, opener + 1, min(doubts.get(opener, at), at), False))
-            if ((opener := waiting[partner]) in doubts and token.first) or opener in doubts:
+            if ((opener := waiting[partner]) in doubts and token.starts_line) or opener in doubts:
                 doubted.append(Suspect(opener, opener + 1, doubts[opener], True))
-            elif token.first and width != indents[opener] and wanted == b"{":
+            elif token.starts_line and width != indents[opener] and wanted == b"{":
                 doubted.append(Suspect(at, _beginning(scene, at, waiting[:partner]), at, True))
             del waiting[partner:]
     found += [Suspect(opener, opener + 1, doubts.get(opener, len(tokens)), False) for opener in waiting]
@@ -201,7 +201,7 @@ def _beginning(scene: Scene, at: int, waiting: Sequence[int]) -> int:
     width = scene.indentation(at)
     while first > earliest and (scene.tokens[first].line > line - 12):
         if (
-            scene.tokens[first].first
+            scene.tokens[first].starts_line
             and first < at
             and scene.indentation(first) <= width
             and scene.tokens[first].line < line

@@ -7,8 +7,8 @@ is not where the fault is.
 from collections.abc import Sequence
 
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.parse_budget import Allowance, TooCostly
-from lsp_harness.syntax.tree import root_of
+from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree import parse_root
 
 PARSES = 300
 """How many pieces are parsed at most."""
@@ -50,7 +50,7 @@ class Pieces:
         too much."""
         try:
             return self._broken(first, last)
-        except TooCostly:
+        except ParseBudgetExceeded:
             return []
 
     def _broken(self, first: int, last: int) -> list[int]:
@@ -81,6 +81,6 @@ class Pieces:
         for before, after in WRAPPERS.get(self._language.id, ((b"", b""),)):
             self._left -= 1
             self._bytes -= len(text)
-            if not root_of(self._language, before + text + after, self._allowance).has_error:
+            if not parse_root(self._language, before + text + after, self._allowance).has_error:
                 return True
         return False

@@ -15,13 +15,13 @@ from time import thread_time
 from typing import NamedTuple
 
 from lsp_harness.config.resources import resource
-from lsp_harness.syntax.parse_budget import Allowance, TooCostly
+from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
 from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_removal, misplaced_sign
 from lsp_harness.syntax.recovery.token_edit import Trial, class_of, shown
-from lsp_harness.syntax.syntax_errors import Fault, faults, new_tree_faults, python_fault
+from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_new_tree_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 
@@ -70,7 +70,7 @@ class Recovery:
 def recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
     """The edits that mend the syntax error at a range of a text, the likeliest first; none where the text has no fault."""
     scene = Scene(tree, start, end)
-    if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
+    if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not find_faults(tree) and _compiles(tree)):
         return []
     found = list(_tried(scene, limits or TrialLimits()))
     whole = [one for one in found if one.whole] or found
@@ -153,25 +153,25 @@ def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
     waiting: list[tuple[float, int, Trial, Evidence]] = []
     weighing = Allowance(limits.seconds, limits.clock)
     for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
-        if weighing.spent:
+        if weighing.is_spent:
             # the right edit may be among those that nobody looked at
             return
         seen = judge.before(trial)
         heappush(waiting, (weighed(seen), number, trial, seen))
-    before, best, tries = faults(tree), float("inf"), 0
+    before, best, tries = find_faults(tree), float("inf"), 0
     trying, allowance = Allowance(limits.seconds, limits.clock), Allowance(PARSE_S)
     while waiting:
         against, _, trial, seen = heappop(waiting)
-        if against > best + HOPELESS or tries >= limits.tries or trying.spent or allowance.spent:
+        if against > best + HOPELESS or tries >= limits.tries or trying.is_spent or allowance.is_spent:
             return
         tries += 1
         try:
-            after = tree.splice(trial.edit, allowance)
-        except TooCostly:
+            after = tree.apply_edit_within(trial.edit, allowance)
+        except ParseBudgetExceeded:
             continue
         if after is None:
             continue
-        left = faults(after)
+        left = find_faults(after)
         if left and not _fewer(tree, before, after, left, trial.edit):
             continue
         if not _compiles_as_well(tree, after, trial.edit) or _misplaced(trial, after):
@@ -197,21 +197,21 @@ def _fewer(tree: SyntaxTree, before: list[Fault], after: SyntaxTree, left: list[
     if any(after.document.line_of(fault.start) <= line <= after.document.line_of(fault.end) for fault in left):
         # what is left on the same line is likely the same fault
         return False
-    return len(left) < len(before) and not new_tree_faults(tree, after, [edit])
+    return len(left) < len(before) and not find_new_tree_faults(tree, after, [edit])
 
 
 def _compiles(tree: SyntaxTree) -> bool:
-    return tree.language.id != "python" or python_fault(tree.data) is None
+    return tree.language.id != "python" or find_python_fault(tree.data) is None
 
 
 def _compiles_as_well(tree: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     """For Python, whether its compiler has nothing against the new text, or only something further down than before."""
     if tree.language.id != "python":
         return True
-    now = python_fault(after.data)
+    now = find_python_fault(after.data)
     if now is None:
         return True
-    was = python_fault(tree.data)
+    was = find_python_fault(tree.data)
     if was is None:
         return False
     shift = len(edit.new) - (edit.end - edit.start)

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from lsp_harness.text.edit import Edit
 
-REMOVED, DROPPED, KEPT_VALUE, PREFIX = 0.1, 0.15, 0.2, 0.9
+STATEMENT_COST, NAME_COST, KEEP_VALUE_COST, PREFIX_COST = 0.1, 0.15, 0.2, 0.9
 """What a removal costs: of a statement, of one of several names, of all but a value, of no more than the use of a name."""
 
 
@@ -19,7 +19,7 @@ class Removal:
     cost: float
 
 
-def below(node: Node, without: frozenset[str] = frozenset()) -> Iterator[Node]:
+def descendants(node: Node, without: frozenset[str] = frozenset()) -> Iterator[Node]:
     waiting = [*node.named_children]
     while waiting:
         one = waiting.pop()

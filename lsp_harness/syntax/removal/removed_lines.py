@@ -8,12 +8,12 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 
-BLANK = re.compile(rb"(?:[ \t]*\r?\n)*")
-BLANK_ABOVE = re.compile(rb"(?:(?<=\n)|\A)(?:[ \t]*\r?\n)*\Z")
-BODIES = frozenset({"block", "then", "body_statement"})
+BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
+BLANK_LINES_ABOVE = re.compile(rb"(?:(?<=\n)|\A)(?:[ \t]*\r?\n)*\Z")
+BODY_NODES = frozenset({"block", "then", "body_statement"})
 
 
-def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tuple[Edit, ...]:
+def remove_statements(tree: SyntaxTree, first: Node, last: Node | None = None) -> tuple[Edit, ...]:
     """The edit that takes away statements, with their lines where nothing else stands on these.
 
     Of the blank lines above and below, no more are left than the larger of the two gaps had. A block of Python that would be
@@ -37,9 +37,9 @@ def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tu
         follows = re.compile(rb"[ \t]*").match(data, end)
         return (Edit(start, follows.end() if follows else end, b""),)
     end = rest.end()
-    below = BLANK.match(data, end)
+    below = BLANK_LINES.match(data, end)
     gap_below = below[0].count(b"\n") if below else 0
-    above = BLANK_ABOVE.search(data, max(0, line - 200), line)
+    above = BLANK_LINES_ABOVE.search(data, max(0, line - 200), line)
     gap_above = above[0].count(b"\n") if above else 0
     if below and (line == 0 or gap_above) and gap_below:
         taken = gap_below if line == 0 else min(gap_above, gap_below)
@@ -48,7 +48,7 @@ def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tu
     return (Edit(line, end, encode("")),)
 
 
-def part_removed(tree: SyntaxTree, one: Node) -> Edit:
+def remove_list_item(tree: SyntaxTree, one: Node) -> Edit:
     """A part of a list with the comma behind it, or else the one before it; its line where it is alone there."""
     data, start, end = tree.data, one.start_byte, one.end_byte
     behind = re.compile(rb"\s*,").match(data, end)
@@ -67,7 +67,7 @@ def part_removed(tree: SyntaxTree, one: Node) -> Edit:
 def _is_alone(first: Node, last: Node) -> bool:
     """Whether nothing else is in the block."""
     block = first.parent
-    if block is None or block.type not in BODIES:
+    if block is None or block.type not in BODY_NODES:
         return False
     inside = [one for one in block.named_children if not one.is_extra]
     return bool(inside) and inside[0] == first and inside[-1] == last

@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.syntax import scope
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
-REQUIRED = re.compile(
+REQUIRE_CALL = re.compile(
     rb"^(?:const|let|var)[^\n=]{1,300}=[ \t]*require\(([^)\n]{1,200})\)[^\n]*|^require(?:_relative)?[ (]([^\n]{1,200})",
     re.MULTILINE,
 )
 """Imports by a call: of JavaScript, and of Ruby."""
-NO_IMPORTS = (b"package", b"namespace", b"export", b"pub use", b"pub(")
-HEAD = re.compile(
+NON_IMPORT_PREFIXES = (b"package", b"namespace", b"export", b"pub use", b"pub(")
+FILE_HEAD = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n"
     rb"|(?:'use strict'|\"use strict\");?[^\n]*\n|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
     re.DOTALL,
@@ -29,7 +29,7 @@ DOCSTRING = re.compile(rb"[rRuU]?(\"\"\"|''').*?\1[^\n]*\n|[rRuU]?\"[^\n\"]*\"[^
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ImportStatement:
     """An import statement at the top of a file. `module` is what it imports from, `rank` the group it belongs to by its kind."""
 
     span: Span
@@ -38,23 +38,23 @@ class Statement:
     rank: int = 0
 
 
-def statements(tree: SyntaxTree) -> list[Statement]:
+def find_import_statements(tree: SyntaxTree) -> list[ImportStatement]:
     """The import statements of a file, in its order, without those inside of functions."""
-    spans = [one for one in scope.imports(tree) if not tree.data.startswith(NO_IMPORTS, one.start)]
+    spans = [one for one in scope.find_imports(tree) if not tree.data.startswith(NON_IMPORT_PREFIXES, one.start)]
     if tree.language.id in ("javascript", "typescript", "tsx", "ruby"):
-        spans = sorted({*spans, *(Span(*found.span()) for found in REQUIRED.finditer(tree.data))})
+        spans = sorted({*spans, *(Span(*found.span()) for found in REQUIRE_CALL.finditer(tree.data))})
         spans = [one for n, one in enumerate(spans) if n == 0 or one.start >= spans[n - 1].end]
-    found: list[Statement] = []
+    found: list[ImportStatement] = []
     for span in spans:
         text = decode(tree.data[span.start : span.end]).rstrip()
-        found.append(Statement(Span(span.start, span.start + len(encode(text))), text, _module(tree, span, text)))
+        found.append(ImportStatement(Span(span.start, span.start + len(encode(text))), text, _module(tree, span, text)))
     return found
 
 
 def _module(tree: SyntaxTree, span: Span, text: str) -> str:
-    if required := REQUIRED.match(encode(text)):
+    if required := REQUIRE_CALL.match(encode(text)):
         return decode(required[1] or required[2]).strip("'\" ()\r")
-    _, imports = declared(tree.language, tree.data, tree.root, span)
+    _, imports = find_declarations(tree.language, tree.data, tree.root, span)
     inside = [one.module for one in imports if span.start <= one.start < span.end]
     names = [one.name for one in imports if span.start <= one.start < span.end]
     if tree.language.id == "rust" and inside:
@@ -62,31 +62,31 @@ def _module(tree: SyntaxTree, span: Span, text: str) -> str:
     return inside[0].strip("<>\"'") if inside else re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(' ;<>"')
 
 
-def placed(tree: SyntaxTree, made: Statement, others: Sequence[Statement]) -> Edit:
+def insert_import(tree: SyntaxTree, made: ImportStatement, others: Sequence[ImportStatement]) -> Edit:
     """The edit that puts a statement in among others, whose ranks are those of their groups."""
     newline = tree.document.newline
     if not others:
-        return _first(tree, made, newline)
+        return _insert_first(tree, made, newline)
     groups = _groups(tree, others)
     same = [group for group in groups if any(one.rank == made.rank for one in group)]
     if same:
         group = max(same, key=lambda each: sum(one.rank == made.rank for one in each))
         listed = [one for one in group if one.rank == made.rank]
-        return _within(tree, made, listed, newline)
+        return _insert_in_group(tree, made, listed, newline)
     after = [group for group in groups if min(one.rank for one in group) < made.rank]
-    apart = newline if len(groups) > 1 or _is_apart(others) else ""
+    apart = newline if len(groups) > 1 or _has_separate_groups(others) else ""
     if after:
         at = _line_end(tree, after[-1][-1].span.end)
         lead = "" if tree.data[at - 1 : at] == b"\n" else newline
         return Edit(at, at, encode(lead + apart + _indent(tree, others[0]) + made.text + newline))
-    at = _above(tree, groups[0][0])
+    at = _group_start(tree, groups[0][0])
     apart = "" if tree.data[at : at + 1] in (b"\n", b"\r") else apart
     return Edit(at, at, encode(_indent(tree, others[0]) + made.text + newline + apart))
 
 
-def _above(tree: SyntaxTree, first: Statement) -> int:
+def _group_start(tree: SyntaxTree, first: ImportStatement) -> int:
     """Where a new group begins: above the comment that the first group has, which is not the one at the head of the file."""
-    at = begin = _top(tree, first)
+    at = begin = _first_line_start(tree, first)
     while begin:
         above = _line_start(tree, begin - 1)
         if not tree.data[above:begin].lstrip().startswith((b"//", b"# ")):
@@ -95,30 +95,30 @@ def _above(tree: SyntaxTree, first: Statement) -> int:
     return at
 
 
-def _is_apart(others: Sequence[Statement]) -> bool:
+def _has_separate_groups(others: Sequence[ImportStatement]) -> bool:
     """Statements of Python in one group only say that there was one group to write."""
     return others[0].text.startswith(("import ", "from ")) and "{" not in others[0].text and ";" not in others[0].text
 
 
-def _within(tree: SyntaxTree, made: Statement, listed: Sequence[Statement], newline: str) -> Edit:
+def _insert_in_group(tree: SyntaxTree, made: ImportStatement, listed: Sequence[ImportStatement], newline: str) -> Edit:
     # a statement with a condition of its own (`#[cfg(test)]`) says nothing of the others
-    listed = [one for one in listed if _top(tree, one) == _line_start(tree, one.span.start)] or listed
-    key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
+    listed = [one for one in listed if _first_line_start(tree, one) == _line_start(tree, one.span.start)] or listed
+    key = next((order for order in SORT_KEYS if [*map(order, listed)] == sorted(map(order, listed))), None)
     if key is None:
         # not sorted as a whole: beside those of the same origin, which often are
-        origin = _plain(made.module).split(".")[0]
-        listed = [one for one in listed if _plain(one.module).split(".")[0] == origin] or listed
-        key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
+        origin = _normalize_module(made.module).split(".")[0]
+        listed = [one for one in listed if _normalize_module(one.module).split(".")[0] == origin] or listed
+        key = next((order for order in SORT_KEYS if [*map(order, listed)] == sorted(map(order, listed))), None)
     before = next((one for one in listed if key(one) > key(made)), None) if key else None
     if before:
-        at = _top(tree, before)
+        at = _first_line_start(tree, before)
         return Edit(at, at, encode(_indent(tree, before) + made.text + newline))
     at = _line_end(tree, listed[-1].span.end)
     lead = "" if tree.data[at - 1 : at] == b"\n" else newline
     return Edit(at, at, encode(lead + _indent(tree, listed[-1]) + made.text + newline))
 
 
-def _top(tree: SyntaxTree, one: Statement) -> int:
+def _first_line_start(tree: SyntaxTree, one: ImportStatement) -> int:
     """The start of a statement's first line, with the attributes of Rust that it has."""
     at = _line_start(tree, one.span.start)
     while tree.language.id == "rust" and at:
@@ -129,14 +129,14 @@ def _top(tree: SyntaxTree, one: Statement) -> int:
     return at
 
 
-def _plain(text: str) -> str:
+def _normalize_module(text: str) -> str:
     return text.replace("\\", ".").replace("::", ".").lower()
 
 
-ORDERS: tuple[Callable[[Statement], tuple[int, str]], ...] = (
+SORT_KEYS: tuple[Callable[[ImportStatement], tuple[int, str]], ...] = (
     # `import x` before `from x import y`, as isort and ruff have them
-    lambda one: (one.text.startswith("from "), _plain(one.module)),
-    lambda one: (0, _plain(one.module)),
+    lambda one: (one.text.startswith("from "), _normalize_module(one.module)),
+    lambda one: (0, _normalize_module(one.module)),
     lambda one: (0, one.module),
     lambda one: (0, one.text),
     lambda one: (len(one.text), ""),
@@ -144,9 +144,9 @@ ORDERS: tuple[Callable[[Statement], tuple[int, str]], ...] = (
 """In which statements stand, the first that fits those that are there."""
 
 
-def _groups(tree: SyntaxTree, listed: Sequence[Statement]) -> list[list[Statement]]:
+def _groups(tree: SyntaxTree, listed: Sequence[ImportStatement]) -> list[list[ImportStatement]]:
     """Statements with nothing between them but the end of a line."""
-    groups: list[list[Statement]] = []
+    groups: list[list[ImportStatement]] = []
     for one in listed:
         between = tree.data[groups[-1][-1].span.end : one.span.start] if groups else b""
         if not groups or between.count(b"\n") > 1 or b"\n" not in between:
@@ -155,8 +155,8 @@ def _groups(tree: SyntaxTree, listed: Sequence[Statement]) -> list[list[Statemen
     return groups
 
 
-def _first(tree: SyntaxTree, made: Statement, newline: str) -> Edit:
-    head = HEAD.match(tree.data)
+def _insert_first(tree: SyntaxTree, made: ImportStatement, newline: str) -> Edit:
+    head = FILE_HEAD.match(tree.data)
     at = head.end() if head else 0
     if tree.language.id == "python" and (doc := DOCSTRING.match(tree.data, at)):
         at = doc.end()
@@ -195,6 +195,6 @@ def _line_end(tree: SyntaxTree, at: int) -> int:
     return end + 1 if end >= 0 else len(tree.data)
 
 
-def _indent(tree: SyntaxTree, beside: Statement) -> str:
+def _indent(tree: SyntaxTree, beside: ImportStatement) -> str:
     text = decode(tree.data[_line_start(tree, beside.span.start) : beside.span.start])
     return text if not text.strip() else ""

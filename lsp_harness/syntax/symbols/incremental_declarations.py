@@ -12,15 +12,23 @@ from typing import NamedTuple, overload
 from tree_sitter import Node
 
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.symbols.declarations import Declaration, Found, better, everything, found, in_order, nested
-from lsp_harness.syntax.tree import SyntaxTree, move
-from lsp_harness.syntax.tree_query import matches, query
+from lsp_harness.syntax.symbols.declarations import (
+    Declaration,
+    SymbolRow,
+    collect_rows,
+    find_symbol_rows,
+    is_more_specific,
+    nest_rows,
+    row_order,
+)
+from lsp_harness.syntax.tree import SyntaxTree, shift_nodes
+from lsp_harness.syntax.tree_query import load_query, matches
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.shifted import Shifted
 
 QUERY = "symbols"
-LARGE = 20_000
+MAX_PARTIAL_BYTES = 20_000
 """Bytes of a change from which on all of the text is asked about, if the change is more than half of it."""
 
 
@@ -42,7 +50,7 @@ class _Unit:
 
     __slots__ = ("_at", "_declared", "_placed", "end", "rows", "start")
 
-    def __init__(self, rows: Sequence[Found]) -> None:
+    def __init__(self, rows: Sequence[SymbolRow]) -> None:
         self.rows = rows
         self.start, self.end = rows[0].start, max(row.end for row in rows)
         self._declared: list[Declaration] | None = None
@@ -52,7 +60,7 @@ class _Unit:
     def declarations(self, by: int, lines: int, first: int) -> list[Declaration]:
         """Moved by bytes and lines; `first` is the place of the first in the list of all."""
         if self._declared is None:
-            self._declared = self._placed = nested(self.rows)
+            self._declared = self._placed = nest_rows(self.rows)
         if self._at != (by, lines, first):
             self._at = by, lines, first
             self._placed = [
@@ -63,7 +71,7 @@ class _Unit:
         return self._placed
 
 
-def _units(rows: Sequence[Found]) -> Iterator[_Unit]:
+def _units(rows: Sequence[SymbolRow]) -> Iterator[_Unit]:
     first = end = 0
     for n, row in enumerate(rows):
         if row.start >= end and n > first:
@@ -74,7 +82,7 @@ def _units(rows: Sequence[Found]) -> Iterator[_Unit]:
         yield _Unit(rows[first:])
 
 
-class _Listed(Sequence[Declaration]):
+class _DeclarationList(Sequence[Declaration]):
     """Declarations that are put where they are now when the first of them is read."""
 
     def __init__(self, units: list[_Unit], starts: Shifted, lines: Shifted) -> None:
@@ -101,13 +109,13 @@ class _Listed(Sequence[Declaration]):
         return iter(self._all)
 
 
-class Declarations:
+class IncrementalDeclarations:
     """The declarations of a text that is edited."""
 
     def __init__(self, tree: SyntaxTree) -> None:
         self._start(tree)
 
-    def edited(self, before: Document, edit: Edit, after: Document) -> None:
+    def record_edit(self, before: Document, edit: Edit, after: Document) -> None:
         """One edit; call in order."""
         if before.data is not self._text and before.data != self._text:
             self._text = None
@@ -116,18 +124,18 @@ class Declarations:
         edited = start, end, start + len(new)
         self._text = after.data
         self._change = self._change.then(*edited) if self._change else _Change(*edited)
-        move(self._old, before, edit, after)
+        shift_nodes(self._old, before, edit, after)
 
-    def of(self, tree: SyntaxTree) -> Sequence[Declaration]:
+    def list_declarations(self, tree: SyntaxTree) -> Sequence[Declaration]:
         """Those of the tree of the text, in its order, outer ones first; all edits since the last call are told."""
         if tree.data is not self._text and tree.data != self._text:
             self._start(tree)
         elif self._change:
             self._follow(tree, self._change)
-        return _Listed(self._units, self._starts, self._lines)
+        return _DeclarationList(self._units, self._starts, self._lines)
 
     def _start(self, tree: SyntaxTree) -> None:
-        rows = everything(tree.language, tree.data, tree.root)
+        rows = find_symbol_rows(tree.language, tree.data, tree.root)
         self._units = list(_units(rows))
         self._starts = Shifted([unit.start for unit in self._units])
         self._lines = Shifted([0] * len(self._units))
@@ -146,9 +154,9 @@ class Declarations:
             # a range of the new text, as all of the old tree has moved
             old = part.start_byte, part.end_byte, part.end_byte
             change = change.then(*old)
-        change = _with_blanks(tree.data, change)
+        change = _include_blanks(tree.data, change)
         # tags say of a name what is best said of it in all of the text
-        if change.new - change.start > max(LARGE, len(tree.data) // 2) or not tree.language.queries:
+        if change.new - change.start > max(MAX_PARTIAL_BYTES, len(tree.data) // 2) or not tree.language.queries:
             self._start(tree)
             return
         self._replace(tree, change)
@@ -158,7 +166,7 @@ class Declarations:
         """Ask about what changed, and keep of the units that it touches what it does not touch."""
         by = change.new - change.old
         lines = tree.data.count(b"\n", change.start, change.new) - self._data.count(b"\n", change.start, change.old)
-        new = list(_asked(tree, change))
+        new = list(_find_rows(tree, change))
         # what is new may be around units that no change touches
         begin = min([change.start, *(row.start + 1 for row in new)])
         end = max([change.old, *(row.end - by - 1 for row in new)])
@@ -166,34 +174,34 @@ class Declarations:
         while first and self._units[first - 1].end + self._starts[first - 1] - self._units[first - 1].start >= begin:
             first -= 1
         kept = [row for n in range(first, last) for row in self._kept(n, change, by, lines)]
-        units = list(_units(sorted(_united(kept, new), key=in_order)))
+        units = list(_units(sorted(_merge_rows(kept, new), key=row_order)))
         # what was handed out before stays as it was
         self._units = [*self._units[:first], *units, *self._units[last:]]
         self._starts = self._starts.replaced(first, last, [unit.start for unit in units], by)
         self._lines = self._lines.replaced(first, last, [0] * len(units), lines)
 
-    def _kept(self, n: int, change: _Change, by: int, lines: int) -> Iterator[Found]:
+    def _kept(self, n: int, change: _Change, by: int, lines: int) -> Iterator[SymbolRow]:
         """What no change touches of a unit, where it is now."""
         unit, down = self._units[n], self._lines[n]
         on = self._starts[n] - unit.start
         for row in unit.rows:
             if row.end + on < change.start:
-                yield _moved(row, on, down)
+                yield _shift_row(row, on, down)
             elif row.start + on > change.old:
-                yield _moved(row, on + by, down + lines)
+                yield _shift_row(row, on + by, down + lines)
 
 
-def _united(kept: Sequence[Found], new: Sequence[Found]) -> list[Found]:
+def _merge_rows(kept: Sequence[SymbolRow], new: Sequence[SymbolRow]) -> list[SymbolRow]:
     """What is kept and what is new, each name once."""
-    known = {row.named: row.kind for row in kept if row.named >= 0}
-    new = [row for row in new if row.named not in known or not better(known[row.named], row.kind)]
-    again = {row.named for row in new if row.named >= 0}
-    return [*(row for row in kept if row.named not in again), *new]
+    known = {row.name_start: row.kind for row in kept if row.name_start >= 0}
+    new = [row for row in new if row.name_start not in known or not is_more_specific(known[row.name_start], row.kind)]
+    again = {row.name_start for row in new if row.name_start >= 0}
+    return [*(row for row in kept if row.name_start not in again), *new]
 
 
-def _asked(tree: SyntaxTree, change: _Change) -> Iterator[Found]:
+def _find_rows(tree: SyntaxTree, change: _Change) -> Iterator[SymbolRow]:
     """What is found in the new tree that the change touches."""
-    for row in found(tree.data, _matches(tree.language, tree.root, change), _line_of(tree.document)):
+    for row in collect_rows(tree.data, _matches(tree.language, tree.root, change), _line_of(tree.document)):
         if row.start <= change.new and row.end >= change.start:
             yield row
 
@@ -207,18 +215,18 @@ def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mappin
 
     To ask about the node itself, as is the root, or what is between the guards of a header, takes as long as it has children.
     """
-    deeper = [_steps(language, node, change)]
+    deeper = [_match_children(language, node, change)]
     while deeper:
         match next(deeper[-1], None):
             case None:
                 deeper.pop()
             case Node() as child:
-                deeper.append(_steps(language, child, change))
+                deeper.append(_match_children(language, child, change))
             case match:
                 yield match
 
 
-def _steps(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
+def _match_children(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
     """Matches, and between them the children that the same is to be asked of."""
     within = max(0, change.start - 1), change.new + 1
     if node.is_error:
@@ -227,7 +235,7 @@ def _steps(language: Language, node: Node, change: _Change) -> Iterator[Mapping[
     cursor = node.walk()
     more = cursor.goto_first_child_for_byte(within[0]) is not None
     while more and (child := cursor.node) and child.start_byte <= change.new:
-        if query(language, f"{QUERY}@{child.type}"):
+        if load_query(language, f"{QUERY}@{child.type}"):
             yield child
         else:
             yield from matches(language, QUERY, child, within)
@@ -235,7 +243,7 @@ def _steps(language: Language, node: Node, change: _Change) -> Iterator[Mapping[
         more = cursor.goto_next_sibling()
 
 
-def _with_blanks(data: bytes, change: _Change) -> _Change:
+def _include_blanks(data: bytes, change: _Change) -> _Change:
     """A change with the blanks around it: what is next to it may be matched for what stands beside it."""
     start, new = change.start, change.new
     while start and data[start - 1 : start].isspace():
@@ -245,9 +253,9 @@ def _with_blanks(data: bytes, change: _Change) -> _Change:
     return _Change(start, change.old + new - change.new, new)
 
 
-def _moved(row: Found, by: int, lines: int) -> Found:
+def _shift_row(row: SymbolRow, by: int, lines: int) -> SymbolRow:
     if not by and not lines:
         return row
     start, end, named, kind, name, last, body, line, owner = row
     named += by if named >= 0 else 0
-    return Found(start + by, end + by, named, kind, name, last + by, body + by, line + lines, owner)
+    return SymbolRow(start + by, end + by, named, kind, name, last + by, body + by, line + lines, owner)

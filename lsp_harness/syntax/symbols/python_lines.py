@@ -14,13 +14,13 @@ from lsp_harness.syntax.symbols import python_patterns as words
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
 from lsp_harness.text.position import decode
 
-OTHER_LINES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
+UNSUPPORTED_BYTES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
 """Where indentation, or what is behind the name of a variable, is not by spaces, or lines are not what they are here."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
+COLON_KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
 """What stands before a colon and is no variable."""
-VALUES = frozenset({b"None", b"True", b"False"})
+CONSTANTS = frozenset({b"None", b"True", b"False"})
 
 _AT, _HASH, _BACKSLASH, _ROUND = b"@#\\("
 END, BODY = 3, 5
@@ -35,22 +35,22 @@ class Block(NamedTuple):
     outer: bool
 
 
-class _Other(Exception):
+class _Unsupported(Exception):
     """A text that is not as simple as this."""
 
 
-def by_lines(data: bytes) -> tuple[list[Declaration], list[Import]] | None:
+def read_python_lines(data: bytes) -> tuple[list[Declaration], list[Import]] | None:
     """What `declarations.declared` says of the text's tree; None where only a parser can tell."""
-    if data.startswith(BYTE_ORDER_MARK) or any(each in data for each in OTHER_LINES):
+    if data.startswith(BYTE_ORDER_MARK) or any(each in data for each in UNSUPPORTED_BYTES):
         return None
     try:
         # the last line may say that it goes on
-        return _Text(data + b"\n\n").read()
-    except _Other:
+        return _LineReader(data + b"\n\n").read()
+    except _Unsupported:
         return None
 
 
-class _Text:
+class _LineReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.rows: list[list[Any]] = []
@@ -62,7 +62,7 @@ class _Text:
         around: list[Block] = []
         block = Block(0, -1, True)
         at, decorated = 0, -1
-        while quiet := words.quiet(block.indent, block.outer).match(data, at):
+        while quiet := words.quiet_lines(block.indent, block.outer).match(data, at):
             passed_over, at, code = quiet.end(1) > at, quiet.end(1), quiet.end()
             deep = code - quiet.start(2)
             if decorated >= 0 and (passed_over or deep < block.indent):
@@ -90,14 +90,14 @@ class _Text:
                 at = self.imported(code, told)
             else:
                 at = self.stated(block, code, deep)
-        raise _Other
+        raise _Unsupported
 
     def opened(self, n: int, at: int, deep: int) -> int:
         """The indentation of the block that begins below a line."""
-        body = _passed(words.EMPTY, self.data, at)
+        body = _match_end(words.EMPTY, self.data, at)
         indent = body - self.data.rfind(b"\n", 0, body) - 1
         if indent <= deep:
-            raise _Other
+            raise _Unsupported
         self.rows[n][BODY] = body
         return indent
 
@@ -113,7 +113,7 @@ class _Text:
         """The end of a block whose last line of code ends at `at`: comments below belong to it while they are as deep."""
         data = self.data
         if data.find(b"#", at, code) >= 0:
-            while (mark := _passed(words.SPACES, data, at)) < code:
+            while (mark := _match_end(words.SPACES, data, at)) < code:
                 if data[mark] == _HASH and mark - data.rfind(b"\n", 0, mark) - 1 < block.indent:
                     break
                 at = data.find(b"\n", mark) + 1
@@ -128,13 +128,13 @@ class _Text:
         if arrow := words.ARROW.match(data, at):
             at = self.over(words.ANNOTATION, arrow.end())
         if not (colon := words.COLON.match(data, at)) or data[colon.end()] == _BACKSLASH:
-            raise _Other
+            raise _Unsupported
         bases: tuple[str, ...] = ()
         if head[1] == b"class":
             kind = "class"
             bases = self.bases(given) if given >= 0 else ()
         elif given < 0:
-            raise _Other
+            raise _Unsupported
         else:
             kind = "method" if parent >= 0 and self.rows[parent][0] == "class" else "function"
         n = self.add(kind, head[2], start, 0, head.start(2), colon.end(), parent, bases)
@@ -142,26 +142,26 @@ class _Text:
 
     def bases(self, given: int) -> tuple[str, ...]:
         """What a class extends."""
-        named = (part[1] for part in _parts(words.BASE, self.inside(given)))
+        named = (part[1] for part in _split_at_commas(words.BASE, self.inside(given)))
         # a call is none
-        return tuple(decode(name) for name in named if name and name not in VALUES and not name.endswith(b")"))
+        return tuple(decode(name) for name in named if name and name not in CONSTANTS and not name.endswith(b")"))
 
     def imported(self, code: int, told: re.Match[bytes]) -> int:
         """What a line imports; where the next begins."""
         data, at = self.data, told.end()
         end, after = self.ended(code)
         if told[1] is None:
-            for part in _parts(words.IMPORTED, data[at:end]):
+            for part in _split_at_commas(words.IMPORTED, data[at:end]):
                 self.imports.append(Import(decode(part[1]), "", decode(part[2] or b""), at + part.start(1)))
             return after
         inside = self.inside(at) if data[at] == _ROUND else words.NOISE.sub(b" ", data[at:end])
         if self.over(words.STATEMENT, at) < end:
             # another statement
-            raise _Other
-        names = dict.fromkeys((part[1], part[2] or b"") for part in _parts(words.IMPORTED, inside))
+            raise _Unsupported
+        names = dict.fromkeys((part[1], part[2] or b"") for part in _split_at_commas(words.IMPORTED, inside))
         module = decode(told[1].rstrip())
         if not module:
-            raise _Other
+            raise _Unsupported
         if module != "__future__":
             self.imports += [Import(module, decode(name), decode(alias), told.start(1)) for name, alias in names]
         return after
@@ -171,10 +171,10 @@ class _Text:
         end, after = self.ended(code)
         if one := words.TYPE.match(self.data, code):
             if self.over(words.STATEMENT, code) < end:
-                raise _Other
+                raise _Unsupported
             self.add("type", one[1], code, end, one.start(1), end, block.n)
-        elif words.TELLING.match(self.data, code):
-            raise _Other
+        elif words.DECLARING_START.match(self.data, code):
+            raise _Unsupported
         elif block.outer and deep == block.indent:
             self.variables(block.n, code, end)
         return after
@@ -184,15 +184,15 @@ class _Text:
         while at < end:
             stop = min(self.over(words.STATEMENT, at), end)
             self.assigned(parent, at, self.ink(stop))
-            at = _passed(words.SPACES, self.data, stop + 1)
+            at = _match_end(words.SPACES, self.data, stop + 1)
 
     def assigned(self, parent: int, start: int, end: int) -> None:
         """The variables of one statement of a module or class."""
         if one := words.VARIABLE.match(self.data, start):
-            if one[1] not in KEYWORDS:
+            if one[1] not in COLON_KEYWORDS:
                 self.add("variable" if parent < 0 else "field", one[1], start, end, start, end, parent)
         elif parent < 0 and (several := words.TARGETS.match(self.data, start)):
-            for part in _parts(words.TARGET, several[1].rstrip().removesuffix(b",")):
+            for part in _split_at_commas(words.TARGET, several[1].rstrip().removesuffix(b",")):
                 if words.NAME.fullmatch(name := part[1].rstrip()):
                     self.add("variable", name, start, end, start + part.start(1), end, parent)
 
@@ -216,14 +216,14 @@ class _Text:
         """Where the statements of a line end, and where the next line begins."""
         at = self.over(words.LINE, code)
         if self.data[at] not in b"#\n":
-            raise _Other
+            raise _Unsupported
         return self.ink(at), self.data.find(b"\n", at) + 1
 
     def over(self, pattern: re.Pattern[bytes], at: int) -> int:
         """The end of what such a pattern passes over, however deep there are brackets in it."""
-        at = _passed(pattern, self.data, at)
+        at = _match_end(pattern, self.data, at)
         while self.data[at] in b"([{":
-            at = _passed(pattern, self.data, self.bracketed(at))
+            at = _match_end(pattern, self.data, self.bracketed(at))
         return at
 
     def inside(self, bracket: int) -> bytes:
@@ -240,29 +240,29 @@ class _Text:
             depth += (one[1] is not None) - (one[2] is not None)
             if not depth:
                 return at
-        raise _Other
+        raise _Unsupported
 
     def ink(self, at: int) -> int:
         """Where the text before `at` ends without blanks."""
         while self.data[at - 1] in b" \n\t":
             at -= 1
         if self.data[at - 1] == _BACKSLASH:
-            raise _Other
+            raise _Unsupported
         return at
 
 
-def _passed(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+def _match_end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     """Where what a pattern matches there ends."""
     found = pattern.match(data, at)
     return found.end() if found else at
 
 
-def _parts(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
+def _split_at_commas(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
     """What is between commas, all of it."""
     at = 0
     while at < len(data):
         part = pattern.match(data, at)
         if not part:
-            raise _Other
+            raise _Unsupported
         yield part
         at = part.end()

@@ -42,46 +42,46 @@ WORDS = {
 }
 
 
-def expression(pattern: bytes) -> re.Pattern[bytes]:
+def compile_pattern(pattern: bytes) -> re.Pattern[bytes]:
     """Compiled, with what the words in it stand for."""
     written = re.sub(rb"<([A-Z]+)>", lambda word: WORDS[word[1]], pattern)
-    return re.compile(written) if written == pattern else expression(written)
+    return re.compile(written) if written == pattern else compile_pattern(written)
 
 
 @cache
-def quiet(indent: int, outer: bool) -> re.Pattern[bytes]:
+def quiet_lines(indent: int, outer: bool) -> re.Pattern[bytes]:
     """The lines of a block that declare nothing (1), then those without code, then the indentation of the next that has some (2);
     `outer` is a block of which variables count."""
     deeper = rb"(?![@\t\\]|<TELLING>)<QUIET><END>"
     # what may be a variable of the block itself is looked at
     line = rb"(?:(?![ @\t\\]|<TELLING>|<TARGET>)<SILENT><END>|[ ]++%b)" if outer else rb"[ ]*+%b"
-    return expression(rb"((?:<EMPTY>[ ]{%d}%b)*+)<EMPTY>([ ]*+)" % (indent, line % deeper))
+    return compile_pattern(rb"((?:<EMPTY>[ ]{%d}%b)*+)<EMPTY>([ ]*+)" % (indent, line % deeper))
 
 
-NOISE = expression(rb"<COMMENT>|<BROKEN>")
-SPACES = expression(rb"[ ]*+")
-EMPTY = expression(rb"<EMPTY>[ ]*+")
+NOISE = compile_pattern(rb"<COMMENT>|<BROKEN>")
+SPACES = compile_pattern(rb"[ ]*+")
+EMPTY = compile_pattern(rb"<EMPTY>[ ]*+")
 """Up to the next code."""
-LINE = expression(rb"<QUIET>")
-STATEMENT = expression(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
-ANNOTATION = expression(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")
-BRACKETS = expression(rb"<BRACKETS>")
-BRACKET = expression(rb"<INSIDE>|([(\[{])|([)\]}])")
+LINE = compile_pattern(rb"<QUIET>")
+STATEMENT = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
+ANNOTATION = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")
+BRACKETS = compile_pattern(rb"<BRACKETS>")
+BRACKET = compile_pattern(rb"<INSIDE>|([(\[{])|([)\]}])")
 """What is in brackets, or one (1: it opens, 2: it closes)."""
-TELLING = expression(rb"[@\t\\]|<TELLING>")
-DEFINITION = expression(rb"(?:async[ ]++)?(def|class)[ ]++(<NAME>)[ ]*+")
-ARROW = expression(rb"[ ]*+->")
-COLON = expression(rb"[ ]*+:[ ]*+(<END>)?+")
+DECLARING_START = compile_pattern(rb"[@\t\\]|<TELLING>")
+DEFINITION = compile_pattern(rb"(?:async[ ]++)?(def|class)[ ]++(<NAME>)[ ]*+")
+ARROW = compile_pattern(rb"[ ]*+->")
+COLON = compile_pattern(rb"[ ]*+:[ ]*+(<END>)?+")
 """1: what belongs to it is on the lines below."""
-BASE = expression(
+BASE = compile_pattern(
     rb"[ \n]*+(?:(<DOTTED>(?:<BRACKETS>)*+)(?=[ \n]*+(?:,|$))"
     rb"|(?:\*\*?|<NAME>[ ]*+=(?!=))(?:[^\"'#\\()\[\]{},]++|<STRING>|<BRACKETS>)*+)[ \n]*+(?:,|$)"
 )
 """1: a base or a call; other arguments of a class have none."""
-IMPORT = expression(rb"(?:import|from<GAP>((?:\.[ ]*+)*+(?:(?!import\b)<DOTTED>)?+)<GAP>import)\b<GAP>")
-IMPORTED = expression(rb"[ \n]*+(<DOTTED>|\*)(?:[ \n]++as[ \n]++(<NAME>))?[ \n]*+(?:,|$)")
-TYPE = expression(rb"type[ ]++(<NAME>)[ ]*+[=\[]")
-VARIABLE = expression(rb"(<NAME>)[ ]*+(?:=(?!=)|:)")
-TARGETS = expression(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|<BRACKETS>)*+)=(?!=)")
-TARGET = expression(rb"[ ]*+((?:[^,()\[\]{}]++|<BRACKETS>)++)(?:,|$)")
-NAME = expression(rb"<NAME>")
+IMPORT = compile_pattern(rb"(?:import|from<GAP>((?:\.[ ]*+)*+(?:(?!import\b)<DOTTED>)?+)<GAP>import)\b<GAP>")
+IMPORTED = compile_pattern(rb"[ \n]*+(<DOTTED>|\*)(?:[ \n]++as[ \n]++(<NAME>))?[ \n]*+(?:,|$)")
+TYPE = compile_pattern(rb"type[ ]++(<NAME>)[ ]*+[=\[]")
+VARIABLE = compile_pattern(rb"(<NAME>)[ ]*+(?:=(?!=)|:)")
+TARGETS = compile_pattern(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|<BRACKETS>)*+)=(?!=)")
+TARGET = compile_pattern(rb"[ ]*+((?:[^,()\[\]{}]++|<BRACKETS>)++)(?:,|$)")
+NAME = compile_pattern(rb"<NAME>")

@@ -7,7 +7,7 @@ from tree_sitter import Node
 from lsp_harness.text.position import decode
 
 
-def used(data: bytes, node: Node, within: str = "") -> Iterator[tuple[str, str, str]]:
+def read_use_tree(data: bytes, node: Node, within: str = "") -> Iterator[tuple[str, str, str]]:
     """(module, name, alias) of each; the name of all of a module is `*`, that of a module itself is empty."""
 
     def text(part: Node | None) -> str:
@@ -21,24 +21,24 @@ def used(data: bytes, node: Node, within: str = "") -> Iterator[tuple[str, str, 
                 waiting += ((each, within) for each in reversed(node.named_children))
             case "scoped_use_list":
                 if found := node.child_by_field_name("list"):
-                    waiting.append((found, _joined(within, text(node.child_by_field_name("path")))))
+                    waiting.append((found, _join_path(within, text(node.child_by_field_name("path")))))
             case "use_as_clause":
-                path = _joined(within, text(node.child_by_field_name("path")))
-                yield (*_split(path), text(node.child_by_field_name("alias")))
+                path = _join_path(within, text(node.child_by_field_name("path")))
+                yield (*_split_path(path), text(node.child_by_field_name("alias")))
             case "use_wildcard":
-                yield _joined(within, *map(text, node.named_children)), "*", ""
+                yield _join_path(within, *map(text, node.named_children)), "*", ""
             case "self" if within:
-                yield (*_split(within), "")
+                yield (*_split_path(within), "")
             case "line_comment" | "block_comment":
                 pass
             case _:
-                yield (*_split(_joined(within, text(node))), "")
+                yield (*_split_path(_join_path(within, text(node))), "")
 
 
-def _joined(*parts: str) -> str:
+def _join_path(*parts: str) -> str:
     return "::".join(part for part in parts if part)
 
 
-def _split(path: str) -> tuple[str, str]:
+def _split_path(path: str) -> tuple[str, str]:
     module, _, name = path.rpartition("::")
     return (module, name) if module else (name, "")

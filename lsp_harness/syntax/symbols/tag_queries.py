@@ -13,7 +13,7 @@ from tree_sitter import Node, Query, QueryCursor, QueryError
 
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar
 
-Known = Literal["queries", "tags", "lines"]
+DeclarationSource = Literal["queries", "tags", "lines"]
 """By what we know the declarations of a language: queries of ours, tags, or not at all."""
 KINDS = {
     "class": "class",
@@ -44,14 +44,14 @@ _built: dict[Language, Query | None] = {}
 _building = Lock()
 
 
-def known(language: Language) -> Known:
+def declaration_source(language: Language) -> DeclarationSource:
     """By what the declarations of a language that we can parse are known."""
     if language.queries:
         return "queries"
-    return "tags" if query(language) else "lines"
+    return "tags" if load_tags_query(language) else "lines"
 
 
-def query(language: Language) -> Query | None:
+def load_tags_query(language: Language) -> Query | None:
     """The tags of a language that has no queries of ours; None where there are none, or they do not fit the grammar."""
     # of what comes with us and has none (JSON, HTML, …) the pack has none either, and it takes a tenth of a second to import
     if language.queries or language in LANGUAGES:
@@ -60,11 +60,11 @@ def query(language: Language) -> Query | None:
         # as our own queries: built once, and never dropped
         with _building:
             if language not in _built:
-                _built[language] = _made(language)
+                _built[language] = _build_query(language)
     return _built[language]
 
 
-def _made(language: Language) -> Query | None:
+def _build_query(language: Language) -> Query | None:
     import tree_sitter_language_pack as pack
 
     source = pack.get_tags_query(language.id)
@@ -74,15 +74,17 @@ def _made(language: Language) -> Query | None:
         return None
 
 
-def matches(language: Language, root: Node, within: tuple[int, int] | None = None) -> Iterator[dict[str, list[Node]]]:
+def tag_matches(
+    language: Language, root: Node, within: tuple[int, int] | None = None
+) -> Iterator[dict[str, list[Node]]]:
     """What is declared in a tree, or touches the bytes `within`, as our own queries capture it: each name once, with the
     smallest node that is said of it."""
-    found = query(language)
+    found = load_tags_query(language)
     if found is None:
         return
     named: dict[int, tuple[str, Node, Node]] = {}
     for _, nodes in QueryCursor(found).matches(root):
-        kind, node = _defined(nodes)
+        kind, node = _definition_node(nodes)
         if node is None or "name" not in nodes:
             continue
         name = nodes["name"][0]
@@ -105,7 +107,7 @@ def matches(language: Language, root: Node, within: tuple[int, int] | None = Non
         yield {kind: [node], "name": [name]} | ({"body": [body]} if body else {})
 
 
-def _defined(nodes: dict[str, list[Node]]) -> tuple[str, Node | None]:
+def _definition_node(nodes: dict[str, list[Node]]) -> tuple[str, Node | None]:
     for capture, [node, *_] in nodes.items():
         if capture.startswith(DEFINITION) and (kind := KINDS.get(capture.removeprefix(DEFINITION))):
             return kind, node

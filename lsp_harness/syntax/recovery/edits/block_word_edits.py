@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from lsp_harness.syntax.lexemes import ENDS, keywords
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, grammar_keywords
 from lsp_harness.syntax.recovery.blocks import goes_on
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.token_layout import own_line
@@ -23,13 +23,13 @@ ODD_WORDS = 60
 
 def block_ends(scene: Scene) -> Iterator[Trial]:
     """A word that ends a block, before the lines that are indented as if the block had ended."""
-    words = ENDS.get(scene.language)
+    words = BLOCK_END_WORDS.get(scene.language)
     if not words:
         return
     levels: list[tuple[int, int, bool]] = []
     """The first tokens of the lines whose blocks may go on, how far they are indented, and whether a deeper line followed."""
     for at, token in enumerate(scene.tokens):
-        if not token.first:
+        if not token.starts_line:
             continue
         width = scene.indentation(at)
         while levels and levels[-1][1] >= width:
@@ -55,7 +55,7 @@ def block_ends(scene: Scene) -> Iterator[Trial]:
 
 def misspelt(scene: Scene) -> Iterator[Trial]:
     """A keyword in the place of a word near the fault that is almost spelt so."""
-    known = keywords(scene.tree.language)
+    known = grammar_keywords(scene.tree.language)
     for at in dict.fromkeys([*scene.near, *_odd_words(scene)]):
         token = scene.tokens[at]
         if token.kind != "word" or len(token.text) < 2:
@@ -75,7 +75,7 @@ def joined_words(scene: Scene) -> Iterator[Trial]:
     right = ELSE_IF.get(scene.language)
     for at in scene.near if right else ():
         token, after = scene.tokens[at], scene.tokens[at + 1] if at + 1 < len(scene.tokens) else None
-        if token.text == b"else" and after and after.text == b"if" and not after.first and right != b"else if":
+        if token.text == b"else" and after and after.text == b"if" and not after.starts_line and right != b"else if":
             yield Trial(Edit(token.start, after.end, right or b""), "replace", right or b"", at, -1, "keyword")
         elif token.text in (b"elif", b"elsif", b"elseif") and token.text != right:
             yield replacement(scene, at, right or b"", "keyword")
@@ -88,7 +88,10 @@ def _odd_words(scene: Scene) -> list[int]:
     return [
         at
         for at, (token, after) in enumerate(pairwise(tokens))
-        if token.kind == "word" and counts[token.text] == 1 and not after.first and after.kind in ("word", "keyword")
+        if token.kind == "word"
+        and counts[token.text] == 1
+        and not after.starts_line
+        and after.kind in ("word", "keyword")
     ][:ODD_WORDS]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, keywords
+from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, grammar_keywords
 from lsp_harness.syntax.recovery.broken_text import Scene, Suspect
 from lsp_harness.syntax.recovery.edits.token_layout import inserted, own_line
 from lsp_harness.syntax.recovery.token_edit import Trial, deletion, replacement, shown
@@ -52,7 +52,7 @@ def body_openers(scene: Scene) -> Iterator[Trial]:
     if scene.language in WITHOUT_BRACES:
         return
     for gap in scene.near:
-        if not gap or not tokens[gap].first or tokens[gap - 1].text in (b"{", b";", b","):
+        if not gap or not tokens[gap].starts_line or tokens[gap - 1].text in (b"{", b";", b","):
             continue
         header = scene.line_of(gap - 1).start
         below = scene.indentation(gap) - scene.indentation(header)
@@ -89,7 +89,7 @@ def _gaps(scene: Scene, suspect: Suspect, block: bool) -> list[int]:
     gaps = range(last, suspect.first - 1, -1)
     if len(gaps) <= GAPS:
         return list(gaps)
-    between = [gap for gap in gaps if gap == len(scene.tokens) or scene.tokens[gap].first]
+    between = [gap for gap in gaps if gap == len(scene.tokens) or scene.tokens[gap].starts_line]
     if block:
         width = scene.indentation(suspect.at)
         between.sort(key=lambda gap: (gap < len(scene.tokens) and scene.indentation(gap) > width, -gap))
@@ -105,7 +105,7 @@ def _split(scene: Scene, suspect: Suspect, opener: bytes) -> Iterator[Trial]:
             continue
         for cut in range(1, len(token.text)):
             left, right = token.text[:cut], token.text[cut:]
-            known = scene.words | keywords(scene.tree.language)
+            known = scene.words | grammar_keywords(scene.tree.language)
             digits = right.isdigit() and not left[-1:].isdigit()
             if left in known or right in known or digits:
                 both = (left in known and right in known) or digits

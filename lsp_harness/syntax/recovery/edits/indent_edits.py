@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.token_edit import Trial
-from lsp_harness.syntax.syntax_errors import python_fault
+from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.text.edit import Edit
 
 LEVELS = 8
@@ -15,7 +15,7 @@ def indents(scene: Scene) -> Iterator[Trial]:
     """The line of the fault, and the line of code before it, indented as lines above it are, or one step further."""
     if scene.language != "python":
         return
-    fault = python_fault(scene.data)
+    fault = find_python_fault(scene.data)
     if fault is None:
         return
     document = scene.tree.document

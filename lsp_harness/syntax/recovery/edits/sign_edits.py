@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.lexemes import ENDS, begins_operand, ends_operand, keywords, marks
+from lsp_harness.syntax.lexemes import (
+    BLOCK_END_WORDS,
+    can_begin_operand,
+    can_end_operand,
+    grammar_keywords,
+    grammar_marks,
+)
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.token_layout import SEPARATORS
 from lsp_harness.syntax.recovery.token_edit import Trial, deletion, insertion, replacement, shown
@@ -57,10 +63,10 @@ def separators(scene: Scene) -> Iterator[Trial]:
         if not gap:
             continue
         before, after = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
-        ends_line = after is None or after.first
+        ends_line = after is None or after.starts_line
         if (
             scene.language in ENDERS | {"go", "ruby"}
-            and ends_operand(before)
+            and can_end_operand(before)
             and (after is None or ends_line or after.text in (b"}", b"end") or _in_header(scene, gap))
         ):
             yield insertion(scene, gap, b";")
@@ -68,7 +74,7 @@ def separators(scene: Scene) -> Iterator[Trial]:
             yield insertion(scene, gap, b":")
         if scene.language == "ruby" and after is not None and after.text == b"|":
             yield insertion(scene, gap, b"do")
-        if scene.language == "bash" and ends_operand(before):
+        if scene.language == "bash" and can_end_operand(before):
             yield insertion(scene, gap, b";")
             if ends_line:
                 yield from (
@@ -76,11 +82,11 @@ def separators(scene: Scene) -> Iterator[Trial]:
                 )
         if after is None:
             continue
-        if ends_operand(before) and begins_operand(after):
+        if can_end_operand(before) and can_begin_operand(after):
             yield from (insertion(scene, gap, text) for text in expected)
-        elif ends_operand(before) and after.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
+        elif can_end_operand(before) and after.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
             yield from (insertion(scene, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"="))
-        elif before.kind == "mark" and begins_operand(after) and scene.language != "json":
+        elif before.kind == "mark" and can_begin_operand(after) and scene.language != "json":
             yield from (insertion(scene, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
@@ -93,14 +99,14 @@ def surplus(scene: Scene) -> Iterator[Trial]:
             or token.kind in ("open", "close")
             or token.text in (b"=", b"=>", b"->", b".", b"==")
             or (at and token.text == scene.tokens[at - 1].text and token.kind in ("word", "keyword", "mark"))
-            or token.text in ENDS.get(scene.language, ())
+            or token.text in BLOCK_END_WORDS.get(scene.language, ())
         ):
             yield deletion(scene, at)
 
 
 def swapped_signs(scene: Scene) -> Iterator[Trial]:
     """A sign near the fault replaced by one that is written for it."""
-    known = marks(scene.tree.language)
+    known = grammar_marks(scene.tree.language)
     for at in scene.near:
         token = scene.tokens[at]
         if b"->" not in known and b"=>" in known and scene.data.startswith(b"->", token.start):
@@ -120,4 +126,4 @@ def _in_header(scene: Scene, gap: int) -> bool:
 def _joining(scene: Scene) -> list[bytes]:
     """Words that stand between a condition and what it is for."""
     words = (b"in", b"then", b"do") if scene.language in BLOCK_WORDS else (b"in",)
-    return [word for word in words if word in keywords(scene.tree.language)]
+    return [word for word in words if word in grammar_keywords(scene.tree.language)]

@@ -28,7 +28,7 @@ def inserted(scene: Scene, gap: int, text: bytes, opener: int = -1) -> Edit:
             rest = between[:line_end]
             at = left + len(rest) if not rest.strip() else left
             return Edit(at, at, text if at > left else b" " + text)
-        if between == b" " and text == b"{" and before and (before.kind == "close" or (after and after.first)):
+        if between == b" " and text == b"{" and before and (before.kind == "close" or (after and after.starts_line)):
             return Edit(right, right, b"{ ")
         return Edit(right, right, text)
     # operators and words stand between blanks
@@ -84,7 +84,7 @@ def _closer(scene: Scene, gap: int, text: bytes, opener: int) -> Edit:
             return Edit(blank, blank, text)
         if (
             after
-            and after.first
+            and after.starts_line
             and (after.kind == "close" or after.text in SEPARATORS or goes_on(after, scene.language))
         ):
             return _before_line(scene, gap, lead, text)

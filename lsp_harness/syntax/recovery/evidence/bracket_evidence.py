@@ -32,7 +32,7 @@ class Pairing:
             found[f"{name} of nothing"] = 1.0
         if after:
             width, own = self._scene.indentation(gap), self._scene.indentation(opener)
-            if after.first:
+            if after.starts_line:
                 found[f"{name}: {'dedent below' if width < own else 'dedent' if width == own else 'inside'}"] = 1.0
         suspect = next((one for one in self._scene.suspects if one.at == opener), None)
         if suspect and gap == suspect.last:
@@ -51,7 +51,7 @@ class Pairing:
             self._group(trial, commas + operators, found)
         elif glued:
             found[f"{name}: {commas} commas"] = float(commas < 2)
-        if after and not after.first and after.kind in ("word", "number", "string"):
+        if after and not after.starts_line and after.kind in ("word", "number", "string"):
             found[f"{name} juxtaposed"] = 1.0
 
     def opener(self, trial: Trial, name: str, found: Evidence) -> None:
@@ -59,7 +59,7 @@ class Pairing:
         tokens, gap, closer = self._tokens, trial.at, trial.opener
         before = tokens[gap - 1] if gap else None
         after = tokens[closer + 1] if closer + 1 < len(tokens) else None
-        ends = after is None or after.first or after.text == b";"
+        ends = after is None or after.starts_line or after.text == b";"
         if gap == closer:
             found[f"{name} of nothing"] = 1.0
         if closer and tokens[closer - 1].text == tokens[closer].text:
@@ -68,7 +68,7 @@ class Pairing:
             return
         if before.text in CONDITIONS:
             found[f"{name} behind a word before a condition"] = 1.0
-        elif before.kind in CALLABLE and before.end == trial.edit.start and not tokens[gap].first:
+        elif before.kind in CALLABLE and before.end == trial.edit.start and not tokens[gap].starts_line:
             commas, _ = _inside(tokens[gap:closer])
             arities = self._arities.get(before.text)
             if arities:
@@ -105,7 +105,7 @@ class Pairing:
             found["group of one"] = 1.0
         if not marks:
             found["group without an operator"] = 1.0
-        if before.text in (b"=", b"return") and (after is None or after.first or after.text == b";"):
+        if before.text in (b"=", b"return") and (after is None or after.starts_line or after.text == b";"):
             found["group of all"] = 1.0
         if before.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
             found["group at the beginning"] = 1.0
@@ -123,7 +123,7 @@ class Pairing:
             if first:
                 width = len(edit.new) - len(edit.new.lstrip()) - edit.new.count(b"\n") - edit.new.count(b"\r")
             elif trial.action == "replace":
-                width, first = scene.indentation(trial.at), self._tokens[trial.at].first
+                width, first = scene.indentation(trial.at), self._tokens[trial.at].starts_line
             else:
                 begin = scene.data.rfind(b"\n", 0, edit.start) + 1
                 head = scene.data[begin : edit.start]
@@ -145,12 +145,12 @@ class Pairing:
         found: list[tuple[int, bytes, bool, int, bool]] = []
         width = 0
         for at, token in enumerate(self._tokens):
-            if token.first:
+            if token.starts_line:
                 width = self._scene.indentation(at)
             if token.kind == "open":
-                found.append((at, OPENERS[token.text[-1:]], True, width, token.first))
+                found.append((at, OPENERS[token.text[-1:]], True, width, token.starts_line))
             elif token.kind == "close":
-                found.append((at, token.text[:1], False, width, token.first))
+                found.append((at, token.text[:1], False, width, token.starts_line))
         return found
 
     @cached_property

@@ -7,14 +7,14 @@ from math import log2
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.lexemes import CLOSERS, ENDS, OPENERS, Lexeme, lexemes
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, CLOSERS, OPENERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import goes_on
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.evidence.bracket_evidence import Pairing
 from lsp_harness.syntax.recovery.evidence.quote_evidence import quote_evidence
 from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, Usage, signs
 from lsp_harness.syntax.recovery.token_edit import Trial, class_of, coarse, shown
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 
 Evidence = dict[str, float]
 
@@ -80,7 +80,7 @@ class Judge:
                 self._pairing.closer(trial, name, found)
             elif trial.token in OPENERS and trial.opener >= 0:
                 self._pairing.opener(trial, name, found)
-            elif trial.token in ENDS.get(self._scene.language, ()):
+            elif trial.token in BLOCK_END_WORDS.get(self._scene.language, ()):
                 self._end(trial, found)
         elif trial.action == "delete":
             self._deleted(trial, name, found)
@@ -94,14 +94,14 @@ class Judge:
         start = trial.edit.start + (len(trial.edit.new) - len(trial.edit.new.lstrip()))
         width = len(trial.edit.new.strip())
         name = class_of(trial)
-        nodes = around(tree.root, start, start + max(width, 1))
+        nodes = nodes_around(tree.root, start, start + max(width, 1))
         parent = next((node for node in nodes if node.is_named and node.child_count), tree.root)
         if trial.action != "delete" and name != "indentation":
             kind = next((kind for kind, pattern in PARENTS if pattern.search(parent.type)), "other")
             found[f"{name} in {kind}"] = 1.0
         new = {kind for node in nodes[:4] for kind in _kinds(node, 40)} - self._known
         found["unknown structure"] = min(len(new), 4)
-        lines = signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
+        lines = signs(read_lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
         found["unusual lines"], found["unseen in lines"] = rarity * self._size, unseen * self._size
         if trial.token in CLOSERS or trial.token in OPENERS or trial.token[:1] in OPENERS:
@@ -131,9 +131,9 @@ class Judge:
         tokens, gap = self._tokens, trial.at
         before = tokens[gap - 1] if gap else None
         after = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if after is None else "a new line" if after.first else coarse(after)
+        where = "the end" if after is None else "a new line" if after.starts_line else coarse(after)
         found[f"{name} before {where}"] = 1.0
-        if after and after.first:
+        if after and after.starts_line:
             found[f"{name} before a line with {coarse(after)}"] = 1.0
         found[f"{name} after {coarse(before) if before else 'nothing'}"] = 1.0
         if before:
@@ -145,7 +145,7 @@ class Judge:
             found[f"{name}: {kind}"] = 1.0
             if b"\n" in between and between.split(b"\n")[0].strip(b"\r") and not between.split(b"\n")[0].strip():
                 found[f"{name}: blank at the end of the line"] = 1.0
-        if after and after.first and before:
+        if after and after.starts_line and before:
             deeper = self._scene.indentation(gap) - self._scene.indentation(gap - 1)
             found[f"{name}: next line {'deeper' if deeper > 0 else 'as deep' if not deeper else 'less deep'}"] = 1.0
         if (
@@ -178,12 +178,12 @@ class Judge:
         if before:
             found[f"delete {name} after {coarse(before)}"] = 1.0
         if after:
-            found[f"delete {name} before {'a new line' if after.first else coarse(after)}"] = 1.0
+            found[f"delete {name} before {'a new line' if after.starts_line else coarse(after)}"] = 1.0
         kind = "blanks" if before and after and before.end < token.start and token.end < after.start else "glued"
         found[f"delete {name}: {kind}"] = 1.0
-        if token.first:
+        if token.starts_line:
             found[f"delete {name}: begins a line"] = 1.0
-            if after is None or after.first:
+            if after is None or after.starts_line:
                 found[f"delete {name}: alone on a line"] = 1.0
         if token.kind == "close":
             pair = _pair(tokens, at)
@@ -220,7 +220,7 @@ def _pair(tokens: Sequence[Lexeme], at: int) -> int:
 
 def _ends_out_of_line(tree: SyntaxTree) -> int:
     """How many words that end a block and begin a line are not indented as the line on which the block begins."""
-    words = {word.decode() for word in ENDS.get(tree.language.id, ())}
+    words = {word.decode() for word in BLOCK_END_WORDS.get(tree.language.id, ())}
     data, out = tree.data, 0
     waiting = [tree.root]
     while waiting:

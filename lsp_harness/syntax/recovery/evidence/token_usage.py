@@ -38,7 +38,7 @@ class Usage:
         skip = 0 if trial.action == "insert" else 1
         left = signs(tokens[max(0, at - 2) : at])[-2:]
         right = signs(tokens[at + skip : at + skip + 2])
-        if skip and at + 1 < len(tokens) and not tokens[at + 1].first and tokens[at].first:
+        if skip and at + 1 < len(tokens) and not tokens[at + 1].starts_line and tokens[at].starts_line:
             right = [NEW_LINE, *right]
         new = [] if trial.action == "delete" else [shown(trial.token)]
         if trial.edit.new.startswith(b"\n"):
@@ -64,7 +64,7 @@ def signs(tokens: Sequence[Lexeme]) -> list[str]:
     """Tokens as what they do: signs and keywords by their letters, all else by its kind, and where lines begin."""
     found: list[str] = []
     for token in tokens:
-        if token.first:
+        if token.starts_line:
             found.append(NEW_LINE)
         found.append(shown(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
     return found

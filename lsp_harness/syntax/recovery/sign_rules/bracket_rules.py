@@ -2,7 +2,7 @@
 
 import re
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace
 from lsp_harness.text.position import decode
 
@@ -32,7 +32,7 @@ def opener(sign: SignPlace) -> str:
         return "where the function has no name"
     word = WORD_BEFORE.search(sign.before)
     blank = sign.before[-1:].isspace()
-    if word and ahead and blank and word[1] not in keywords(sign.tree.language):
+    if word and ahead and blank and word[1] not in grammar_keywords(sign.tree.language):
         return "between two words that a blank parts"
     called = re.search("argument|call|invocation", sign.parent.type)
     if called and word and sign.after.lstrip().startswith(b")") and sign.times(word[1]) > 1:

@@ -2,7 +2,7 @@
 
 import re
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace
 from lsp_harness.text.misspelling import distance
 from lsp_harness.text.position import decode
@@ -77,7 +77,7 @@ def misspelt_keyword(sign: SignPlace) -> str:
         if not (found := pattern.search(text) if pattern is WORD_BEFORE else pattern.match(text)):
             continue
         word = found[1]
-        known = keywords(sign.tree.language)
+        known = grammar_keywords(sign.tree.language)
         if word in known or len(word) < SHORTEST_KEYWORD - 1 or not word.isalpha() or sign.times(word) > 1:
             continue
         written = decode(word)
@@ -88,7 +88,7 @@ def misspelt_keyword(sign: SignPlace) -> str:
 
 def keyword_beside(sign: SignPlace) -> str:
     """A keyword beside the sign that stands for no value."""
-    known = keywords(sign.tree.language)
+    known = grammar_keywords(sign.tree.language)
     for found in (WORD_BEFORE.search(sign.before), WORD_AFTER.match(sign.after.split(b"\n")[0])):
         if found and found[1] in known and decode(found[1]) not in VALUES:
             return decode(found[1])
@@ -131,7 +131,7 @@ def _is_seam(sign: SignPlace, first: bytes, second: bytes) -> bool:
 
 
 def _is_known(sign: SignPlace, word: bytes) -> bool:
-    return word in keywords(sign.tree.language) or decode(word) in VALUES or sign.times(word) > 0
+    return word in grammar_keywords(sign.tree.language) or decode(word) in VALUES or sign.times(word) > 0
 
 
 def _is_bound(sign: SignPlace, word: bytes) -> bool:

@@ -11,7 +11,7 @@ from tree_sitter import Node
 from lsp_harness.syntax.recovery.sign_rules.doubtful_words import joined_words, keyword_beside, misspelt_keyword
 from lsp_harness.syntax.recovery.sign_rules.sign_place import LOOK_BYTES, WORD_BEFORE, SignPlace
 from lsp_harness.syntax.recovery.sign_rules.sign_rules import RULES
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import decode
 
 OUTERMOST = frozenset({"rust", "go", "java", "c", "cpp"})
@@ -58,7 +58,7 @@ def misplaced_removal(tree: SyntaxTree, token: bytes, at: int) -> bool:
 def misplaced_sign(tree: SyntaxTree, start: int, end: int, *, replaced: bool = False) -> str:
     """What is wrong with a sign that an edit put at these bytes of a text, as the rest of "the edit …"; empty where nothing is."""
     text = decode(tree.data[start:end])
-    nodes = tuple(node for node in around(tree.root, start, end) if node.is_named and node.child_count)
+    nodes = tuple(node for node in nodes_around(tree.root, start, end) if node.is_named and node.child_count)
     sign = SignPlace(tree, start, end, nodes or (tree.root,), replaced)
     rule = RULES.get(text)
     if rule is None:

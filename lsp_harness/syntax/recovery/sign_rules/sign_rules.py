@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.bracket_rules import closer, closing_brace, opener, opening_brace
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace, is_written_before
 from lsp_harness.text.position import decode
@@ -69,7 +69,7 @@ def _semicolon(sign: SignPlace) -> str:
         return ""
     if sign.language == "go" and sign.within("if_statement|switch") >= 0:
         return ""
-    known = keywords(sign.tree.language)
+    known = grammar_keywords(sign.tree.language)
     behind, ahead = WORD_BEFORE.search(sign.before), WORD_AFTER.match(b" " + rest)
     if ahead and ahead[1] in known and not (behind and behind[1] in known):
         return ""
