@@ -1,8 +1,9 @@
 """Parsing within a budget of time, and checks that a tree is small enough for queries.
 
-tree-sitter can need minutes for a few kilobytes and holds the GIL meanwhile. py-tree-sitter 0.26 has no way to cancel a parse: its
-`progress_callback` crashes the process. A parser can however read its text through a function that returns one piece at a time. This
-module uses such a function to end the text early. The parser then finishes with the truncated text, and the resulting tree is discarded.
+tree-sitter can need minutes for a few kilobytes and holds the GIL meanwhile. py-tree-sitter 0.26 has no way to cancel a
+parse: its `progress_callback` crashes the process. A parser can however read its text through a function that returns
+one piece at a time. This module uses such a function to end the text early. The parser then finishes with the truncated
+text, and the resulting tree is discarded.
 """
 
 import re
@@ -18,8 +19,8 @@ MIN_PIECE_BYTES, MAX_PIECE_BYTES = 64, 4096
 QUICK_PIECE_S = 0.0003
 """If a piece is parsed within this time, the next piece is twice as large. Otherwise it is half as large."""
 MAX_READS_AFTER_END = 200
-"""How often a parser may read again after its text was ended early. A parser that reads more often is in a loop, and ending the text at
-its current offset stops most such loops."""
+"""How often a parser may read again after its text was ended early. A parser that reads more often is in a loop, and
+ending the text at its current offset stops most such loops."""
 MIN_CHECKED_NODES = 1_000
 """A tree with fewer nodes is not checked: queries over it are cheap, whatever its shape is."""
 MAX_LEVEL_NODES = 5_000
@@ -29,8 +30,8 @@ DEPTH_SAMPLES = 200
 
 YAML_NESTING = rb"(?m)^[ \t?:-]{200}"
 CRASH_PATTERNS: Mapping[str, re.Pattern[bytes]] = {"yaml": re.compile(YAML_NESTING)}
-"""Texts that crash the parser and the process, by language. The scanner of YAML writes behind the end of its buffer when blocks are nested
-more than 253 levels deep. A level is indented by at least one column."""
+"""Texts that crash the parser and the process, by language. The scanner of YAML writes behind the end of its buffer
+when blocks are nested more than 253 levels deep. A level is indented by at least one column."""
 
 
 class _PieceReader:
@@ -47,14 +48,16 @@ class _PieceReader:
     def read(self, offset: int, _: Point) -> bytes:
         """Return the next piece of the text from `offset` on; an empty piece ends the text."""
         if self._is_parsed:
-            # Predicates of queries read `Node.text`, which calls this function until it has all bytes. It would never stop if it got none.
+            # Predicates of queries read `Node.text`, which calls this function until it has all bytes. It would never
+            # stop if it got none.
             return self._data[offset : offset + MIN_PIECE_BYTES] or b"\0"
         if self.is_truncated:
             self._reads_left -= 1
             if self._reads_left < 0:
                 self._end = min(self._end, offset)
         elif self._allowance.is_spent:
-            # Bytes that were delivered once stay readable: a parser crashes if it reads an offset again and gets another text.
+            # Bytes that were delivered once stay readable: a parser crashes if it reads an offset again and gets
+            # another text.
             self.is_truncated, self._end = True, self._delivered_end
         else:
             now = self._allowance.clock()

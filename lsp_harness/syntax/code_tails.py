@@ -1,6 +1,8 @@
-"""Guesses how a text that stops in the middle could continue: closing brackets, operands and bodies that would complete it.
+"""Guesses how a text that stops in the middle could continue: closing brackets, operands and bodies that would complete
+it.
 
-The guesses come from the text alone. They are cheap and often wrong, so that the caller must check them with the parser.
+The guesses come from the text alone. They are cheap and often wrong, so that the caller must check them with the
+parser.
 """
 
 import re
@@ -20,7 +22,8 @@ BLOCK_END_WORDS: dict[str, dict[str, str]] = {
 }
 """By language: words that open a block, and the text that closes it. Of a loop with `do` only the `do` counts."""
 STATEMENT_WORDS = frozenset({"if", "unless", "while", "until", "case"})
-"""Words that open a block only at the start of a statement. Elsewhere they are modifiers of what precedes them: `x if y`."""
+"""Words that open a block only at the start of a statement. Elsewhere they are modifiers of what precedes them: `x if
+y`."""
 STATEMENT_START = re.compile(r"(?:=|;|\bthen|\belse|\bdo)\Z")
 """Text after which a statement starts on the same line."""
 LOOKBACK_CHARS = 200
@@ -71,8 +74,8 @@ def generate_tails(
         text: The text up to the end of what was inserted.
         language: The language of the text.
         new_start: The offset in `text` at which the inserted part starts, in characters.
-        outer_brackets: How many of the brackets that were open before `new_start` are closed. None means that the text behind the
-            insertion closes them, so that the inserted text must not close them.
+        outer_brackets: How many of the brackets that were open before `new_start` are closed. None means that the text
+            behind the insertion closes them, so that the inserted text must not close them.
         line_continues: Whether more text follows on the line. The tails then only close what is open.
         has_body: Whether the lines below are indented like a body, so that the tails contain none.
     """
@@ -114,7 +117,8 @@ def generate_tails(
 
 
 def _operands(language: Language, text: str, is_inert: bool) -> list[str]:
-    """Return what may follow directly, before any closing bracket. `is_inert` says that the text ends in a string or comment."""
+    """Return what may follow directly, before any closing bracket. `is_inert` says that the text ends in a string or
+    comment."""
     operand = OPERANDS.get(language.id, "x")
     if is_inert:
         return [""]

@@ -1,7 +1,7 @@
 """A comparison of error regions before and after edits, to find those that are new.
 
-An error region is text that the parser could not read. Regions are mapped through the edits and compared by the text that they cover. This
-module does not use syntax trees.
+An error region is text that the parser could not read. Regions are mapped through the edits and compared by the text
+that they cover. This module does not use syntax trees.
 """
 
 import re
@@ -16,7 +16,8 @@ BLANK = re.compile(rb"\s*")
 
 
 class Region(NamedTuple):
-    """The bytes of an ERROR node, or the empty range of a MISSING node. `token` is the missing token, empty for an ERROR node."""
+    """The bytes of an ERROR node, or the empty range of a MISSING node. `token` is the missing token, empty for an
+    ERROR node."""
 
     start: int
     end: int
@@ -26,8 +27,9 @@ class Region(NamedTuple):
 def find_new_regions(old: Sequence[Region], new: Sequence[Region], edits: Sequence[Edit], data: bytes) -> list[int]:
     """Return the indices in `new` of the error regions that no old region explains.
 
-    An old region may move, shrink or be split. A region that has grown is new, unless all regions together cover no more text than
-    before. Text that an edit has written is never explained by an error that was at the same offset before.
+    An old region may move, shrink or be split. A region that has grown is new, unless all regions together cover no
+    more text than before. Text that an edit has written is never explained by an error that was at the same offset
+    before.
 
     Args:
         old: The error regions before the edits.
@@ -98,13 +100,15 @@ def _map_region(region: Region, edits: Sequence[Edit]) -> Region | None:
     start, end, token = region
     if any(e.start <= start and end <= e.end and start < end for e in edits):
         return None
-    # Text inserted at the ends of an ERROR region is outside of it. Text inserted at a missing token may be on either side of it.
+    # Text inserted at the ends of an ERROR region is outside of it. Text inserted at a missing token may be on either
+    # side of it.
     left, right = _map_offset(start, edits, after=not token), _map_offset(end, edits, after=bool(token))
     return Region(min(left, right), max(left, right), token)
 
 
 def _map_offset(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
-    """Map an offset through the edits. An offset inside of an edit becomes the end (`after`) or the start of its new text."""
+    """Map an offset through the edits. An offset inside of an edit becomes the end (`after`) or the start of its new
+    text."""
     shift = 0
     for start, end, new in edits:
         if offset < start or (offset == start and not after):

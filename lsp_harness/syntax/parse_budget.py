@@ -12,7 +12,8 @@ MAX_TEXT_BYTES = 2_000_000
 
 
 class ParseBudgetExceeded(Exception):
-    """No tree can be made within the budget. The message gives the reason, as a clause about the text ("it is larger than …")."""
+    """No tree can be made within the budget. The message gives the reason, as a clause about the text ("it is larger
+    than …")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,11 @@ class Budget:
     text_s: float = 0.15
     """Seconds for a parse in a thread of its own, or by a caller that waits for it."""
     edit_s: float = 0.02
-    """If an incremental parse takes longer, the next edits do not reuse the tree: tree-sitter cannot be interrupted while it reuses nodes."""
+    """If an incremental parse takes longer, the next edits do not reuse the tree: tree-sitter cannot be interrupted
+    while it reuses nodes."""
     max_nodes: int = 100_000
-    """Nodes of a tree. The time for queries and for freeing the tree grows with this number, and neither can be interrupted."""
+    """Nodes of a tree. The time for queries and for freeing the tree grows with this number, and neither can be
+    interrupted."""
     max_depth: int = 5_000
     """Levels of a tree."""
     max_error_children: int = 3_000
@@ -39,11 +42,13 @@ class Budget:
 
 BUDGET = Budget()
 FILE_BUDGET = Budget(text_s=2.0, max_nodes=2_000_000)
-"""For a file that is parsed once, in a process or thread that no request waits for. An index takes larger files than an editor does."""
+"""For a file that is parsed once, in a process or thread that no request waits for. An index takes larger files than an
+editor does."""
 
 
 class Allowance:
-    """Processor time that one or several parses share. It starts to run at its first use, on the thread that uses it."""
+    """Processor time that one or several parses share. It starts to run at its first use, on the thread that uses
+    it."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds

@@ -1,10 +1,11 @@
-"""A process that parses a text before the server does, so that a parser that crashes or loops does not take the server with it.
+"""A process that parses a text before the server does, so that a parser that crashes or loops does not take the server
+with it.
 
     python -m lsp_harness.syntax.parse_worker
 
-It reads requests from standard input: a line of JSON with `language` and `size`, followed by `size` bytes of text. It answers each request
-with a line of JSON. Its field `why` says why the text has no tree, and is empty if the text may have one. The process ends with its
-input. The operating system kills it if one text takes longer than `MAX_CPU_S`.
+It reads requests from standard input: a line of JSON with `language` and `size`, followed by `size` bytes of text. It
+answers each request with a line of JSON. Its field `why` says why the text has no tree, and is empty if the text may
+have one. The process ends with its input. The operating system kills it if one text takes longer than `MAX_CPU_S`.
 """
 
 import json
@@ -19,7 +20,8 @@ from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceed
 from lsp_harness.syntax.tree_query import captures, load_query
 
 MAX_CPU_S = 1.0
-"""Processor time for one text. It only matters if a parser loops, or if a query takes this long: both ignore the budget."""
+"""Processor time for one text. It only matters if a parser loops, or if a query takes this long: both ignore the
+budget."""
 CHECKED_QUERIES = "symbols", "outline", "scopes", "faults"
 
 

@@ -12,9 +12,9 @@ from lsp_harness.text.position import Span
 def find_remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], place: Span) -> list[Fault]:
     """Return the syntax errors that show that an error was not repaired.
 
-    An error at another place that has the same extent as before the edits is a different error and is left out. An error counts if it
-    touches an edit, has grown or shrunk, or is new: where the parser reports an error depends on everything around it. If all errors at
-    `place` are unchanged, they count too.
+    An error at another place that has the same extent as before the edits is a different error and is left out. An
+    error counts if it touches an edit, has grown or shrunk, or is new: where the parser reports an error depends on
+    everything around it. If all errors at `place` are unchanged, they count too.
 
     Args:
         before: The tree before the edits.

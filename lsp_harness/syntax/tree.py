@@ -1,7 +1,7 @@
 """The syntax tree of one version of a document, and the update of a tree after an edit.
 
-All offsets are byte offsets. py-tree-sitter holds the GIL while it parses, so every parse has an `Allowance` of processor time. A text has
-no tree if it needs more, or if it is larger than `MAX_TEXT_BYTES`.
+All offsets are byte offsets. py-tree-sitter holds the GIL while it parses, so every parse has an `Allowance` of
+processor time. A text has no tree if it needs more, or if it is larger than `MAX_TEXT_BYTES`.
 """
 
 from dataclasses import dataclass
@@ -105,8 +105,8 @@ def parse(document: Document, allowance: Allowance | None = None) -> SyntaxTree 
     """Parse a document.
 
     Returns:
-        The tree, or None if there is no grammar for its language, the document is binary, or the parse exceeds the allowance (by default
-        that of one text).
+        The tree, or None if there is no grammar for its language, the document is binary, or the parse exceeds the
+        allowance (by default that of one text).
     """
     try:
         return parse_within(document, allowance or Allowance(BUDGET.text_s))

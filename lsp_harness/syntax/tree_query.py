@@ -1,7 +1,7 @@
 """Queries over syntax trees, read from `grammars/queries/<folder>/<name>.scm`.
 
-A Query is built once and never freed: tree-sitter 0.26.1 crashes when a query with text predicates is freed. For the same reason the query
-files never use `#is?` or `#is-not?`.
+A Query is built once and never freed: tree-sitter 0.26.1 crashes when a query with text predicates is freed. For the
+same reason the query files never use `#is?` or `#is-not?`.
 """
 
 import re
@@ -22,8 +22,9 @@ def load_query(language: Language, name: str) -> Query | None:
 
     Args:
         language: The language whose query files are read.
-        name: The name of a query file (`symbols`), or of several that are combined (`symbols+imports`). With `@` and the type of a node
-            (`symbols@module`) only the patterns for children of such a node are taken: those written `(module (…))` on one line.
+        name: The name of a query file (`symbols`), or of several that are combined (`symbols+imports`). With `@` and
+            the type of a node (`symbols@module`) only the patterns for children of such a node are taken: those written
+            `(module (…))` on one line.
 
     Returns:
         The query, or None if the language has none of that name.

@@ -1,7 +1,9 @@
-"""A check whether inserting a text adds a syntax error. It gates completions, which may stop in the middle of a statement.
+"""A check whether inserting a text adds a syntax error. It gates completions, which may stop in the middle of a
+statement.
 
-A text that only lacks something at its end is not wrong: a person might have typed just `for x in range(` so far. So the parser is asked
-about possible continuations, and the insertion is rejected only if the error remains with each of them.
+A text that only lacks something at its end is not wrong: a person might have typed just `for x in range(` so far. So
+the parser is asked about possible continuations, and the insertion is rejected only if the error remains with each of
+them.
 """
 
 from tree_sitter import Node
@@ -86,10 +88,11 @@ def _shift_edit(edit: Edit, tail: bytes, offset: int) -> Edit:
 
 
 def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int, SyntaxTree | None]:
-    """Return the statements around an edit as a separate text, and the shift from offsets of the document to its offsets.
+    """Return the statements around an edit as a separate text, and the shift from offsets of the document to its
+    offsets.
 
-    A tail that fails in the excerpt also fails in the whole text, where the parse costs ten times as much. The excerpt is None if it would
-    not be much smaller than the text, or has errors itself.
+    A tail that fails in the excerpt also fails in the whole text, where the parse costs ten times as much. The excerpt
+    is None if it would not be much smaller than the text, or has errors itself.
     """
     opening, start, end = _statements_around(before, edit.start, edit.end)
     if 2 * (end - start) > len(before.data):
@@ -103,8 +106,8 @@ def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int,
 def _compiles(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     """Return whether the Python compiler accepts the edit: it checks the indentation, which the grammar does not.
 
-    Only the statements around the edit are compiled, those of the module or the innermost class. The edit is accepted if they did not
-    compile before either, with a placeholder instead of the edit.
+    Only the statements around the edit are compiled, those of the module or the innermost class. The edit is accepted
+    if they did not compile before either, with a placeholder instead of the edit.
     """
     opening, start, end = _statements_around(after, edit.start, edit.start + len(edit.new))
     if end - start > MAX_COMPILED_BYTES or find_python_fault(opening + after.data[start:end]) is None:
@@ -121,7 +124,8 @@ def _statements_around(tree: SyntaxTree, start: int, end: int) -> tuple[bytes, i
         The text that must stand before them to make them valid on their own, and their start and end in bytes.
     """
     block = _class_body(tree.root, start, end) if tree.language.id == "python" else tree.root
-    # `Point.column` is not used: in tree-sitter 0.26.0 `row` and `column` release a reference that they do not own, which crashes.
+    # `Point.column` is not used: in tree-sitter 0.26.0 `row` and `column` release a reference that they do not own,
+    # which crashes.
     column = block.start_point[1] if block.parent else 0
     starts = [n.start_byte - column for n in block.children if not n.is_extra and n.start_point[1] == column]
     first = max((at for at in starts if at <= start), default=block.start_byte - column if column else 0)
@@ -131,7 +135,8 @@ def _statements_around(tree: SyntaxTree, start: int, end: int) -> tuple[bytes, i
 
 
 def _class_body(module: Node, start: int, end: int) -> Node:
-    """Return the innermost class body around a range that is not inside of a function, or the module if there is none."""
+    """Return the innermost class body around a range that is not inside of a function, or the module if there is
+    none."""
     body, node = module, module
     while node := next((n for n in node.children if n.start_byte <= start and end <= n.end_byte), None):
         if node.type == "function_definition":

@@ -111,13 +111,13 @@ def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
 
 def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
     tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
-    splice = SyntaxTree.splice
+    apply_edit = SyntaxTree.apply_edit_within
 
     def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
         used.append(allowance)
-        return splice(self, edit, allowance)
+        return apply_edit(self, edit, allowance)
 
-    monkeypatch.setattr(SyntaxTree, "splice", recorded)
+    monkeypatch.setattr(SyntaxTree, "apply_edit_within", recorded)
     assert recovery.recoveries(tree, 0, 0)
     assert len(used) > 1
     assert len({id(one) for one in used}) == 1
@@ -127,14 +127,14 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
 
 def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
     tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
-    splice = SyntaxTree.splice
+    apply_edit = SyntaxTree.apply_edit_within
 
     def costly_first(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
         if next(numbers) == 0:
             raise ParseBudgetExceeded("parsing takes more than 150 ms")
-        return splice(self, edit, allowance)
+        return apply_edit(self, edit, allowance)
 
-    monkeypatch.setattr(SyntaxTree, "splice", costly_first)
+    monkeypatch.setattr(SyntaxTree, "apply_edit_within", costly_first)
     assert recovery.recoveries(tree, 0, 0)
 
 
