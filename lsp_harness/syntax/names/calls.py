@@ -1,4 +1,4 @@
-"""Calls and the functions they call, as far as one file says it: the arguments of a call, and the parameters of a function."""
+"""Calls with their arguments and functions with their parameters, as far as they are written in one file."""
 
 import re
 from collections.abc import Iterator
@@ -24,14 +24,16 @@ PARAMETER_NODES = frozenset(
 NON_POSITIONAL_NODES = frozenset(
     {"keyword_argument", "pair", "hash_splat_argument", "dictionary_splat", "list_splat", "spread_element"}
 )
-"""Arguments that have no place in the order of parameters."""
+"""Arguments that are not positional, or whose position is unknown."""
+FUNCTIONS_AND_VARIABLES = FUNCTION_NODES | {"declaration", "variable_declarator"}
+"""Nodes that declare a function, including variables that hold one."""
 RECEIVER_NAMES = frozenset({"self", "cls", "this"})
 NAME = re.compile(r"[^\W\d]\w*")
 LITERAL_KINDS = {
     "string": "string", "string_literal": "string", "template_string": "string", "interpreted_string_literal": "string",
     "encapsed_string": "string", "raw_string_literal": "string", "concatenated_string": "string",
-    "integer": "int", "int_literal": "int", "integer_literal": "int", "decimal_integer_literal": "int", "number": "number",
-    "number_literal": "number", "float": "float", "float_literal": "float", "real_literal": "float",
+    "integer": "int", "int_literal": "int", "integer_literal": "int", "decimal_integer_literal": "int",
+    "number": "number", "number_literal": "number", "float": "float", "float_literal": "float", "real_literal": "float",
     "decimal_floating_point_literal": "float", "true": "bool", "false": "bool", "boolean": "bool",
     "boolean_literal": "bool", "list": "list", "array": "list", "dictionary": "dict", "object": "dict",
     "char_literal": "char", "character_literal": "char", "rune_literal": "char",
@@ -42,7 +44,8 @@ LITERAL_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One positional argument. `literal` is the kind of a literal, empty for any other expression."""
+    """One positional argument. `literal` is the type of a literal (see `LITERAL_KINDS`), empty for any other
+    expression."""
 
     span: Span
     text: str
@@ -51,7 +54,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: the last name of what it calls, what is before that name, and its positional arguments in their order."""
+    """A call. For `a.b.f(x)` the `name` is `f` and the `receiver` is `a.b`. `arguments` are the positional ones, in
+    order."""
 
     name: str
     receiver: str
@@ -61,24 +65,24 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter as it is declared; `type` is empty where none is written."""
+    """A declared parameter. `type` is the text of its type, empty if none is written."""
 
     name: str
     type: str
 
 
 def find_calls_around(tree: SyntaxTree, span: Span) -> Iterator[Call]:
-    """The calls that a range is in, or that begin on its line and end it; the innermost first."""
+    """Yield the calls that contain a range, the innermost first."""
     for node in nodes_around(tree.root, *span):
-        if node.type in CALL_NODES and (found := _read_call(node)):
-            yield found
+        if node.type in CALL_NODES and (call := _read_call(node)):
+            yield call
 
 
 def find_calls_in(tree: SyntaxTree, span: Span) -> Iterator[Call]:
-    """The calls that lie in a range, in the order of the text."""
-    waiting = [nodes_around(tree.root, *span)[0]]
-    while waiting:
-        node = waiting.pop()
+    """Yield the calls that lie inside of a range, in the order of the text."""
+    stack = [nodes_around(tree.root, *span)[0]]
+    while stack:
+        node = stack.pop()
         if node.end_byte < span.start or node.start_byte > span.end:
             continue
         if (
@@ -88,16 +92,20 @@ def find_calls_in(tree: SyntaxTree, span: Span) -> Iterator[Call]:
             and (call := _read_call(node))
         ):
             yield call
-        waiting += reversed(node.named_children)
+        stack += reversed(node.named_children)
 
 
 def find_parameters(tree: SyntaxTree, name: str) -> list[tuple[Parameter, ...]]:
-    """The parameters of the functions of a name that a file declares; of a class those of its constructor or its fields."""
+    """Return the parameters of each function with the given name that a file declares.
+
+    For a Python class they are the parameters of its constructor, or its annotated fields if it has none.
+    """
     return _find_parameters(tree.language, tree.root, tree.data, name)
 
 
 def parse_parameters(language: Language, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
-    """The same for the text of a declaration; nothing where parsing it takes more than the budget of a text."""
+    """Return the same as `find_parameters` for the text of a declaration. The list is empty if parsing exceeds the
+    budget of a text."""
     try:
         return _find_parameters(language, parse_root(language, data), data, name)
     except ParseBudgetExceeded:
@@ -105,85 +113,76 @@ def parse_parameters(language: Language, data: bytes, name: str) -> list[tuple[P
 
 
 def _find_parameters(language: Language, root: Node, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
-    found: list[tuple[Parameter, ...]] = []
+    signatures: list[tuple[Parameter, ...]] = []
     for match in re.finditer(rb"(?<![\w.])%s(?!\w)" % re.escape(encode(name)), data):
         path = nodes_around(root, *match.span())
         for parent in path[1:5]:
             if parent.type == "function_declarator":
                 continue
-            named = _declared_name(parent)
-            if named is None or named.start_byte > match.start() or named.end_byte < match.end():
+            name_node = _declared_name(parent)
+            if name_node is None or name_node.start_byte > match.start() or name_node.end_byte < match.end():
                 continue
             if parent.type == "class_definition":
-                found += [made] if (made := _constructor_parameters(parent)) else []
-            elif (parent.type in FUNCTION_NODES or parent.type in ("declaration", "variable_declarator")) and (
-                listed := _parameter_list(parent)
-            ):
-                found.append(tuple(_read_parameters(listed)))
+                if fields := _constructor_parameters(parent):
+                    signatures.append(fields)
+            elif parent.type in FUNCTIONS_AND_VARIABLES and (parameter_list := _parameter_list(parent)):
+                signatures.append(tuple(_read_parameters(parameter_list)))
             break
-    return found
+    return signatures
 
 
 def _declared_name(node: Node) -> Node | None:
-    named = node.child_by_field_name("name")
-    if named is None:
-        named = node.child_by_field_name("declarator")
-        while named and (inner := named.child_by_field_name("declarator")):
-            named = inner
-    return named
+    name = node.child_by_field_name("name")
+    if name is None:
+        name = node.child_by_field_name("declarator")
+        while name and (inner := name.child_by_field_name("declarator")):
+            name = inner
+    return name
 
 
 def _constructor_parameters(node: Node) -> tuple[Parameter, ...]:
-    """Of a class of Python: the parameters of `__init__`, else its annotated fields, as data classes have them."""
+    """Return the parameters of `__init__` of a Python class, or else its annotated fields, which are the parameters of
+    a data class."""
     body = node.child_by_field_name("body")
     fields: list[Parameter] = []
-    for one in body.named_children if body else ():
-        inner = one.child_by_field_name("definition") or one
+    for statement in body.named_children if body else ():
+        inner = statement.child_by_field_name("definition") or statement
         name = inner.child_by_field_name("name")
-        if (
-            inner.type == "function_definition"
-            and name
-            and name.text == b"__init__"
-            and (listed := _parameter_list(inner))
-        ):
-            return tuple(_read_parameters(listed))
-        first = next(iter(one.named_children), None)
-        if (
-            one.type == "expression_statement"
-            and first
-            and first.type == "assignment"
-            and first.child_by_field_name("type")
-        ):
-            left, kind = first.child_by_field_name("left"), first.child_by_field_name("type")
-            fields.append(Parameter(_text(left), _text(kind)))
+        is_constructor = inner.type == "function_definition" and name and name.text == b"__init__"
+        if is_constructor and (parameter_list := _parameter_list(inner)):
+            return tuple(_read_parameters(parameter_list))
+        first = next(iter(statement.named_children), None)
+        if statement.type == "expression_statement" and first and first.type == "assignment":
+            left, annotation = first.child_by_field_name("left"), first.child_by_field_name("type")
+            if annotation:
+                fields.append(Parameter(_text(left), _text(annotation)))
     return tuple(fields)
 
 
 def _parameter_list(node: Node) -> Node | None:
-    """The parameters of a function, wherever its grammar has them."""
-    waiting = [node]
+    """Return the parameter list of a function. In some grammars it is a field of an inner node."""
+    level = [node]
     for _ in range(4):
-        for one in waiting:
-            if found := one.child_by_field_name("parameters"):
-                return found
+        for candidate in level:
+            if parameter_list := candidate.child_by_field_name("parameters"):
+                return parameter_list
         fields = ("declarator", "value")
-        waiting = [inner for one in waiting for field in fields if (inner := one.child_by_field_name(field))]
+        level = [child for parent in level for field in fields if (child := parent.child_by_field_name(field))]
     return None
 
 
-def _read_parameters(listed: Node) -> Iterator[Parameter]:
-    for one in listed.named_children:
-        if one.is_extra or one.type in ("self_parameter", "keyword_separator", "positional_separator", "comment"):
+def _read_parameters(parameter_list: Node) -> Iterator[Parameter]:
+    for node in parameter_list.named_children:
+        if node.is_extra or node.type in ("self_parameter", "keyword_separator", "positional_separator", "comment"):
             continue
-        kind = one.child_by_field_name("type")
-        names = one.children_by_field_name("name") or [_name_node(one)]
-        for named in names:
-            text = _text(named).lstrip("$&*.")
-            if NAME.fullmatch(text) and text not in RECEIVER_NAMES:
-                # the star of C stands with the name
-                declarator = one.child_by_field_name("declarator")
+        type_node = node.child_by_field_name("type")
+        for name_node in node.children_by_field_name("name") or [_name_node(node)]:
+            name = _text(name_node).lstrip("$&*.")
+            if NAME.fullmatch(name) and name not in RECEIVER_NAMES:
+                # In C the star of a pointer belongs to the declarator, not to the type.
+                declarator = node.child_by_field_name("declarator")
                 star = " *" if declarator and declarator.type in ("pointer_declarator", "array_declarator") else ""
-                yield Parameter(text, _text(kind) + star)
+                yield Parameter(name, _text(type_node) + star)
 
 
 def _name_node(node: Node) -> Node:
@@ -195,29 +194,25 @@ def _name_node(node: Node) -> Node:
 
 
 def _read_call(node: Node) -> Call | None:
-    listed = node.child_by_field_name("arguments") or next(
-        (one for one in node.children if one.type in ARGUMENT_NODES), None
-    )
-    called = next(
-        (
-            found
-            for field in ("function", "method", "name", "constructor", "type")
-            if (found := node.child_by_field_name(field))
-        ),
-        None,
-    )
-    if listed is None:
+    argument_list = node.child_by_field_name("arguments")
+    if argument_list is None:
+        argument_list = next((child for child in node.children if child.type in ARGUMENT_NODES), None)
+    if argument_list is None:
         return None
-    text = _text(called) if called else _text(next(iter(node.named_children), None))
-    parts = NAME.findall(text.split("<")[0])
+    callee_fields = ("function", "method", "name", "constructor", "type")
+    callee = next((child for field in callee_fields if (child := node.child_by_field_name(field))), None)
+    text = _text(callee) if callee else _text(next(iter(node.named_children), None))
+    names = NAME.findall(text.split("<")[0])
+    name = names[-1] if names else ""
     receiver = _text(node.child_by_field_name("receiver") or node.child_by_field_name("object"))
-    before = receiver or text[: text.rfind(parts[-1])].rstrip(".:->?") if parts else ""
+    if not receiver and name:
+        receiver = text[: text.rfind(name)].rstrip(".:->?")
     arguments = tuple(
-        _read_argument(one)
-        for one in listed.named_children
-        if one.type not in NON_POSITIONAL_NODES and not one.is_extra
+        _read_argument(child)
+        for child in argument_list.named_children
+        if child.type not in NON_POSITIONAL_NODES and not child.is_extra
     )
-    return Call(parts[-1] if parts else "", before, Span(*node.byte_range), arguments)
+    return Call(name, receiver if name else "", Span(*node.byte_range), arguments)
 
 
 def _read_argument(node: Node) -> Argument:

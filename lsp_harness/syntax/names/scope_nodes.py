@@ -1,6 +1,7 @@
-"""The kinds of nodes that names are visible in and that tell what a name is used as, for every language with queries of ours.
+"""The types of nodes that limit the scope of names or show how a name is used.
 
-A kind means the same in all grammars that have it, so that one set serves all of them.
+They cover every language that has queries in `grammars/queries`. A type of node means the same in all grammars that
+have it, so that one set serves all languages.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,8 @@ CLASS_NODES = frozenset(
     | {"struct_specifier", "union_specifier", "class_specifier", "type_spec", "object_type"}
     | {"record_struct_declaration", "interface_type", "struct_type"}
 )
-"""Nodes whose names are members. A module within a file (`mod` of Rust) is none: its functions see its names."""
+"""Nodes whose names are members. A module inside of a file (`mod` in Rust) is not listed, as its functions see its
+names directly."""
 BLOCK_NODES = frozenset(
     {"block", "statement_block", "compound_statement", "for_statement", "for_in_statement", "enhanced_for_statement"}
     | {"foreach_statement", "if_statement", "catch_clause", "match_arm", "for_expression", "if_expression"}
@@ -36,13 +38,14 @@ BLOCK_NODES = frozenset(
     | {"communication_case", "switch_case", "switch_default", "case_statement", "expression_switch_statement"}
     | {"type_switch_statement", "let_chain"}
 )
+"""Blocks with their own variables, in the languages of `BLOCK_SCOPED_LANGUAGES`."""
 COMPREHENSION_NODES = frozenset(
     {"list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression", "do_block"}
 )
-"""Nodes in which a variable is no other's, in languages that have no other blocks of their own."""
+"""Nodes that have their own variables in languages whose blocks have none."""
 BLOCK_SCOPED_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
 BARE_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "c", "ruby"})
-"""Languages in which a member of the class around is written without anything before it."""
+"""Languages in which a member of the enclosing class is used without a receiver."""
 
 IMPORT_NODES = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration", "import_spec"}
@@ -62,6 +65,7 @@ KEY_FIELDS: Mapping[str, tuple[str]] = {
     "jsx_attribute": ("",),
     "element_value_pair": ("key",),
 }
+"""For each node with a key, the field of the key; an empty string stands for the first child."""
 TYPE_NODES = frozenset(
     {"type", "named_type", "type_argument_list", "base_list", "nullable_type", "array_type", "type_annotation"}
     | {"type_arguments", "attribute_item", "base_clause", "class_interface_clause", "superclass", "type_list"}
@@ -69,4 +73,4 @@ TYPE_NODES = frozenset(
 )
 TYPE_FIELDS: Mapping[str, tuple[str, ...]] = {"csharp": ("type", "returns"), "php": ("type", "return_type")}
 NAME_PREFIXES = (b"@", b"@@", b"#", b":", b"$")
-"""What belongs to a name in some languages, and is no part of it here."""
+"""Prefixes that belong to a name in some grammars. They are not part of the name here."""
