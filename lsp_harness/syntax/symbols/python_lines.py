@@ -1,9 +1,9 @@
 """What a Python text declares and imports, read off its lines.
 
-Python says by lines and indentation what belongs to what, so that no tree is needed to know what is declared where, only an
-eye for strings, comments and brackets. One regular expression passes over all lines that declare nothing; what it stops at is
-looked at. That takes a third of the time of a parse. What is said here is what the queries find in a tree; a text with
-anything in it that is not as simple as this is left to the parser.
+Python says by lines and indentation what belongs to what, so that no tree is needed to know what is declared where,
+only an eye for strings, comments and brackets. One regular expression passes over all lines that declare nothing; what
+it stops at is looked at. That takes a third of the time of a parse. What is said here is what the queries find in a
+tree; a text with anything in it that is not as simple as this is left to the parser.
 """
 
 import re
@@ -15,7 +15,8 @@ from lsp_harness.syntax.symbols.declarations import Declaration, Import
 from lsp_harness.text.position import decode
 
 UNSUPPORTED_BYTES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
-"""Where indentation, or what is behind the name of a variable, is not by spaces, or lines are not what they are here."""
+"""Where indentation, or what is behind the name of a variable, is not by spaces, or lines are not what they are
+here."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 COLON_KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
@@ -28,7 +29,8 @@ END, BODY = 3, 5
 
 
 class Block(NamedTuple):
-    """What is open: the indentation of its statements, its place in the list (-1 for the text), whether its variables count."""
+    """What is open: the indentation of its statements, its place in the list (-1 for the text), whether its variables
+    count."""
 
     indent: int
     n: int
@@ -110,7 +112,8 @@ class _LineReader:
         return after
 
     def closed(self, block: Block, at: int, code: int) -> int:
-        """The end of a block whose last line of code ends at `at`: comments below belong to it while they are as deep."""
+        """The end of a block whose last line of code ends at `at`: comments below belong to it while they are as
+        deep."""
         data = self.data
         if data.find(b"#", at, code) >= 0:
             while (mark := _match_end(words.SPACES, data, at)) < code:
@@ -167,7 +170,8 @@ class _LineReader:
         return after
 
     def stated(self, block: Block, code: int, deep: int) -> int:
-        """A line that may declare variables or a type, or was only too much for the expression; where the next begins."""
+        """A line that may declare variables or a type, or was only too much for the expression; where the next
+        begins."""
         end, after = self.ended(code)
         if one := words.TYPE.match(self.data, code):
             if self.over(words.STATEMENT, code) < end:

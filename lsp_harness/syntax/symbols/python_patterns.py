@@ -1,7 +1,7 @@
 """Regular expressions for what the lines of Python are made of, `<NAME>` in one of them being another.
 
-All of them are possessive: a text that repeats its beginning takes no longer than another. They know strings, comments and brackets,
-so that nothing within these is taken for code.
+All of them are possessive: a text that repeats its beginning takes no longer than another. They know strings, comments
+and brackets, so that nothing within these is taken for code.
 """
 
 import re
@@ -50,8 +50,8 @@ def compile_pattern(pattern: bytes) -> re.Pattern[bytes]:
 
 @cache
 def quiet_lines(indent: int, outer: bool) -> re.Pattern[bytes]:
-    """The lines of a block that declare nothing (1), then those without code, then the indentation of the next that has some (2);
-    `outer` is a block of which variables count."""
+    """The lines of a block that declare nothing (1), then those without code, then the indentation of the next that has
+    some (2); `outer` is a block of which variables count."""
     deeper = rb"(?![@\t\\]|<TELLING>)<QUIET><END>"
     # what may be a variable of the block itself is looked at
     line = rb"(?:(?![ @\t\\]|<TELLING>|<TARGET>)<SILENT><END>|[ ]++%b)" if outer else rb"[ ]*+%b"
