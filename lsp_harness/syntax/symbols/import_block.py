@@ -22,8 +22,9 @@ REQUIRE_CALL = re.compile(
 NON_IMPORT_PREFIXES = (b"package", b"namespace", b"export", b"pub use", b"pub(")
 """Starts of statements that the outline query captures as imports although they import nothing for the file itself."""
 FILE_HEAD = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n"
-    rb"|(?:'use strict'|\"use strict\");?[^\n]*\n|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
+    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n"
+    rb"|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n|(?:'use strict'|\"use strict\");?[^\n]*\n"
+    rb"|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
     re.DOTALL,
 )
 """The text above the place of the first import: comments, the package declaration, directives."""
