@@ -1,5 +1,4 @@
-"""Guesses how a text that stops in the middle could continue: closing brackets, operands and bodies that would complete
-it.
+"""Guesses how an incomplete text could continue: closing brackets, operands and bodies that complete it.
 
 The guesses come from the text alone. They are cheap and often wrong, so that the caller must check them with the
 parser.
@@ -117,8 +116,10 @@ def generate_tails(
 
 
 def _operands(language: Language, text: str, is_inert: bool) -> list[str]:
-    """Return what may follow directly, before any closing bracket. `is_inert` says that the text ends in a string or
-    comment."""
+    """Return what may follow directly, before any closing bracket.
+
+    `is_inert` says that the text ends in a string or comment.
+    """
     operand = OPERANDS.get(language.id, "x")
     if is_inert:
         return [""]

@@ -16,8 +16,10 @@ BLANK = re.compile(rb"\s*")
 
 
 class Region(NamedTuple):
-    """The bytes of an ERROR node, or the empty range of a MISSING node. `token` is the missing token, empty for an
-    ERROR node."""
+    """The bytes of an ERROR node, or the empty range of a MISSING node.
+
+    `token` is the missing token, empty for an ERROR node.
+    """
 
     start: int
     end: int
@@ -107,8 +109,10 @@ def _map_region(region: Region, edits: Sequence[Edit]) -> Region | None:
 
 
 def _map_offset(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
-    """Map an offset through the edits. An offset inside of an edit becomes the end (`after`) or the start of its new
-    text."""
+    """Map an offset through the edits.
+
+    An offset inside of an edit becomes the end (`after`) or the start of its new text.
+    """
     shift = 0
     for start, end, new in edits:
         if offset < start or (offset == start and not after):

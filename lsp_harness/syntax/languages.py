@@ -223,8 +223,10 @@ def language_named(name: str) -> Language | None:
 
 
 def detect_language_name(path: str) -> str:
-    """Return the name of a file's language in tree-sitter-language-pack, or an empty string. The language may lack a
-    grammar."""
+    """Return the name of a file's language in tree-sitter-language-pack, or an empty string.
+
+    The language may lack a grammar.
+    """
     # The import is delayed because most sessions only see files of the languages above.
     import tree_sitter_language_pack as pack
 

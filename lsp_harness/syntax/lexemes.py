@@ -31,8 +31,8 @@ NAMED_KEYWORDS: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
 _WORD = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*[?!]?\Z")
 _WORD_OR_SIGN = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
 _STRING_NODE = re.compile(
-    r"(?<!chained_)(?<!concatenated_)string(?!_array)|template|char_lit|character|heredoc|regex|raw_text|jsx_text|^text$"
-    r"|preproc_arg|program_name"
+    r"(?<!chained_)(?<!concatenated_)string(?!_array)|template|char_lit|character|heredoc|regex|raw_text|jsx_text"
+    r"|^text$|preproc_arg|program_name"
 )
 _OPERAND_END_MARKS = frozenset((b'"', b"'", b"`", b"?", b"++", b">"))
 _OPERAND_START_MARKS = frozenset(b"\" ' ` - ! & * ** ... .. ~ @ # $ < | + : ?".split())

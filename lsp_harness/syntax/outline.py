@@ -22,8 +22,10 @@ MAX_LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """One declaration. `start` is its byte offset, `text` keeps the indentation of the file, `depth` counts the
-    enclosing classes."""
+    """One declaration.
+
+    `start` is its byte offset, `text` keeps the indentation of the file, `depth` counts the enclosing classes.
+    """
 
     start: int
     text: str
@@ -114,8 +116,7 @@ def _render_line(tree: SyntaxTree, declaration: _Declaration) -> str:
 
 
 def _join_lines(data: bytes, node: Node, start: int, stop: int, separator: bytes) -> str:
-    """Return the source from `start` to `stop` on one line, without comments and without the brace that opens a
-    body."""
+    """Return the source from `start` to `stop` on one line, without comments and the brace of a body."""
     text = data[start:stop]
     if b"\n" in text.strip():
         pieces: list[bytes] = []

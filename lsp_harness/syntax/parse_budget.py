@@ -12,8 +12,10 @@ MAX_TEXT_BYTES = 2_000_000
 
 
 class ParseBudgetExceeded(Exception):
-    """No tree can be made within the budget. The message gives the reason, as a clause about the text ("it is larger
-    than …")."""
+    """No tree can be made within the budget.
+
+    The message gives the reason, as a clause about the text ("it is larger than …").
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,10 @@ editor does."""
 
 
 class Allowance:
-    """Processor time that one or several parses share. It starts to run at its first use, on the thread that uses
-    it."""
+    """Processor time that one or several parses share.
+
+    It starts to run at its first use, on the thread that uses it.
+    """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds

@@ -1,5 +1,4 @@
-"""A process that parses a text before the server does, so that a parser that crashes or loops does not take the server
-with it.
+"""A process that parses a text before the server does, so that a crash or a loop of the parser stays outside of it.
 
     python -m lsp_harness.syntax.parse_worker
 

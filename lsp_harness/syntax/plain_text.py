@@ -18,8 +18,10 @@ MIN_COUNTED_BYTES = 64
 
 
 def is_plain_text(data: bytes, start: int = 0, end: int | None = None) -> bool:
-    """Return whether the bytes from `start` to `end` look hand-written. The blocks at both ends are checked as a
-    whole."""
+    """Return whether the bytes from `start` to `end` look hand-written.
+
+    The blocks at both ends are checked as a whole.
+    """
     end = len(data) if end is None else end
     if len(data) > MAX_PLAIN_BYTES:
         return False

@@ -31,8 +31,10 @@ class Scope:
 
 
 def enclosing_function(tree: SyntaxTree, offset: int) -> Scope | None:
-    """Return the innermost function around an offset, or None at the top level. One-line functions without a name are
-    ignored."""
+    """Return the innermost function around an offset, or None at the top level.
+
+    One-line functions without a name are ignored.
+    """
     return _find_scope(tree, offset, "function")
 
 
@@ -112,8 +114,7 @@ def _innermost_node(tree: SyntaxTree, offset: int, kind: str) -> Node | None:
 
 
 def _find_anchor(data: bytes, offset: int, comment: bytes) -> tuple[int, int]:
-    """Return the offset to search at instead of `offset`, and the column of the cursor, for languages with indented
-    blocks.
+    """Return the offset to search at and the column of the cursor, for languages with indented blocks.
 
     The offset is the start of the text of the line. On a blank or comment line it is the start of the text of the last
     line of code above: its block may continue there, if the cursor is indented more than the head of the block.
@@ -183,8 +184,10 @@ def _attached_start(tree: SyntaxTree, node: Node) -> int:
 
 
 def _header_end(tree: SyntaxTree, node: Node, end: int) -> int | None:
-    """Return the end of the header of a compound statement, or None if `end` is behind it or the statement has just one
-    line."""
+    """Return the end of the header of a compound statement.
+
+    It is None if `end` is behind the header, or if the statement has just one line.
+    """
     blocks = captures(tree.language, "scopes", node, (node.start_byte, node.end_byte)).get("block", [])
     inner = [b for b in blocks if b.id != node.id and b.start_byte >= node.start_byte and b.end_byte <= node.end_byte]
     block = min(inner, key=lambda b: b.start_byte, default=None)
@@ -213,8 +216,10 @@ def _contains(outer: Node, inner: Node) -> bool:
 
 
 def _trim_range(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """Return a range without the blanks around it. An empty range becomes the nearest non-blank byte of the line, first
-    to the left."""
+    """Return a range without the blanks around it.
+
+    An empty range becomes the nearest non-blank byte of the line, first to the left.
+    """
     start, end = max(0, min(start, len(data))), max(0, min(end, len(data)))
     text = data[start:end]
     if text.strip(BLANK_CHARS):

@@ -141,8 +141,7 @@ def find_python_fault(data: bytes) -> Fault | None:
 
 
 def _broken_nodes(tree: SyntaxTree) -> list[Node]:
-    """Return the outermost ERROR nodes, the MISSING nodes, and the nodes that `faults.scm` reports although the grammar
-    allows them."""
+    """Return the outermost ERROR nodes, the MISSING nodes, and the nodes that the query `faults.scm` reports."""
     nodes = [*_outermost_broken_nodes(tree.root), *captures(tree.language, "faults", tree.root).get("fault", [])]
     return sorted(nodes, key=lambda node: (node.start_byte, node.end_byte))
 

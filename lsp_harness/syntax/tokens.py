@@ -23,8 +23,10 @@ TOKEN_PATTERN = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A leaf of a tree. `start` and `end` are byte offsets. Two tokens with the same kind and text mean the same to a
-    reader."""
+    """A leaf of a tree.
+
+    `start` and `end` are byte offsets. Two tokens with the same kind and text mean the same to a reader.
+    """
 
     kind: TokenKind
     text: str

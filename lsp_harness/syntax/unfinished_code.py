@@ -1,5 +1,6 @@
-"""A check whether inserting a text adds a syntax error. It gates completions, which may stop in the middle of a
-statement.
+"""A check whether inserting a text adds a syntax error.
+
+It gates completions, which may stop in the middle of a statement.
 
 A text that only lacks something at its end is not wrong: a person might have typed just `for x in range(` so far. So
 the parser is asked about possible continuations, and the insertion is rejected only if the error remains with each of
@@ -88,8 +89,7 @@ def _shift_edit(edit: Edit, tail: bytes, offset: int) -> Edit:
 
 
 def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int, SyntaxTree | None]:
-    """Return the statements around an edit as a separate text, and the shift from offsets of the document to its
-    offsets.
+    """Return the statements around an edit as a separate text, and the shift from document offsets to its offsets.
 
     A tail that fails in the excerpt also fails in the whole text, where the parse costs ten times as much. The excerpt
     is None if it would not be much smaller than the text, or has errors itself.
@@ -135,8 +135,7 @@ def _statements_around(tree: SyntaxTree, start: int, end: int) -> tuple[bytes, i
 
 
 def _class_body(module: Node, start: int, end: int) -> Node:
-    """Return the innermost class body around a range that is not inside of a function, or the module if there is
-    none."""
+    """Return the innermost class body around a range that is outside of functions, or else the module."""
     body, node = module, module
     while node := next((n for n in node.children if n.start_byte <= start and end <= n.end_byte), None):
         if node.type == "function_definition":

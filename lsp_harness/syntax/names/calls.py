@@ -44,8 +44,10 @@ LITERAL_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One positional argument. `literal` is the type of a literal (see `LITERAL_KINDS`), empty for any other
-    expression."""
+    """One positional argument.
+
+    `literal` is the type of a literal (see `LITERAL_KINDS`), empty for any other expression.
+    """
 
     span: Span
     text: str
@@ -54,8 +56,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call. For `a.b.f(x)` the `name` is `f` and the `receiver` is `a.b`. `arguments` are the positional ones, in
-    order."""
+    """A call.
+
+    For `a.b.f(x)` the `name` is `f` and the `receiver` is `a.b`. `arguments` are the positional ones, in order.
+    """
 
     name: str
     receiver: str
@@ -104,8 +108,10 @@ def find_parameters(tree: SyntaxTree, name: str) -> list[tuple[Parameter, ...]]:
 
 
 def parse_parameters(language: Language, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
-    """Return the same as `find_parameters` for the text of a declaration. The list is empty if parsing exceeds the
-    budget of a text."""
+    """Return the same as `find_parameters` for the text of a declaration.
+
+    The list is empty if parsing exceeds the budget of a text.
+    """
     try:
         return _find_parameters(language, parse_root(language, data), data, name)
     except ParseBudgetExceeded:
@@ -141,8 +147,7 @@ def _declared_name(node: Node) -> Node | None:
 
 
 def _constructor_parameters(node: Node) -> tuple[Parameter, ...]:
-    """Return the parameters of `__init__` of a Python class, or else its annotated fields, which are the parameters of
-    a data class."""
+    """Return the parameters of `__init__` of a Python class, or else its annotated fields."""
     body = node.child_by_field_name("body")
     fields: list[Parameter] = []
     for statement in body.named_children if body else ():

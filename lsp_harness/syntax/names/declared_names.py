@@ -1,5 +1,4 @@
-"""Checks that show that a diagnostic about an unknown or unused name is outdated: the name is declared or used in the
-file.
+"""Checks whether a diagnostic about an unknown or unused name is outdated: the file declares or uses the name.
 
 Only evident cases count, as a valid diagnostic must not be called outdated. Members, keys and the names in import
 statements are left out. So are declarations that may be invisible at the place because of the language, a namespace or

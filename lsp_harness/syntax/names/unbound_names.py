@@ -1,5 +1,6 @@
-"""The names that the code below a place in a function uses but nothing binds. The user is probably about to bind them
-there.
+"""The names that the code below a place in a function uses but nothing binds.
+
+The user is probably about to bind them there.
 
 A name is reported only if it is certainly unbound. It is left out if it occurs anywhere above in the function, at the
 top level of the file, or as a variable further down. Nothing is reported if the text leaves a doubt.
@@ -94,8 +95,7 @@ def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
 
 
 def find_unbound_names(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Return the names that the code below a byte offset uses in the same function but nothing binds, in the order of
-    use.
+    """Return the names that the function uses below a byte offset but nothing binds, in the order of use.
 
     The result is empty at the top level, behind a dot, inside of brackets, and in languages without an entry in
     `GLOBAL_NAMES`.

@@ -19,8 +19,10 @@ PREFIX_COST = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Edits that remove unused code. The cost is between 0 and 1; a lower cost means that the removal is more certainly
-    right."""
+    """Edits that remove unused code.
+
+    A removal with a lower cost is preferred.
+    """
 
     edits: tuple[Edit, ...]
     cost: float

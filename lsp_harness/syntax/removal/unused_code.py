@@ -106,8 +106,7 @@ def _remove_binding_statement(tree: SyntaxTree, path: list[Node], binding: Occur
 
 
 def _is_inner(node: Node) -> bool:
-    """Return whether a node is only a part of a statement: a `variable_declaration` of C# or an assignment of
-    Python."""
+    """Return whether a node is only a part of a statement, as a `variable_declaration` of C# is."""
     parent = node.parent
     return bool(parent and parent.type in ("expression_statement", "local_declaration_statement", "field_declaration"))
 

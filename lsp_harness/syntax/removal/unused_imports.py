@@ -51,8 +51,7 @@ def remove_unused_import(tree: SyntaxTree, span: Span, names: Sequence[str]) -> 
 
 
 def is_partial_import(tree: SyntaxTree, span: Span) -> bool:
-    """Return whether a range that starts in an import statement is neither a number of whole statements nor a single
-    name.
+    """Return whether a range that starts in an import statement is neither whole statements nor a single name.
 
     A tool whose message does not contain the unused name marks whole statements or a single name.
     """

@@ -69,8 +69,9 @@ class Import(NamedTuple):
 
 
 class SymbolRow(NamedTuple):
-    """One match of a symbol query. The fields are those of `Declaration`, but `start` and `end` are the bytes of the
-    node.
+    """One match of a symbol query.
+
+    The fields are those of `Declaration`, but `start` and `end` are the bytes of the node.
 
     `kind` may also be `OUTER_KIND`, for a node such as a decorated definition that starts before the declaration inside
     of it, or `BASE_KIND`, for the name of a type that the enclosing type extends.
@@ -195,8 +196,10 @@ def _make_row(data: bytes, name_start: int, line: int, kind: str, nodes: Mapping
 def _matches(
     language: Language, data: bytes, root: Node, byte_range: tuple[int, int] | None, visited: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Yield the matches of the query, some of them twice. The caller adds the start of each name to `visited` at
-    once."""
+    """Yield the matches of the query, some of them twice.
+
+    The caller adds the start of each name to `visited` at once.
+    """
     if not language.queries:
         yield from tag_queries.tag_matches(language, root, byte_range)
         return
@@ -211,8 +214,7 @@ def _matches(
 
 
 def _matches_at(language: Language, root: Node, offset: int) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Yield the matches of the statement with a token at `offset`, and of its parent, which may be a decorated
-    definition."""
+    """Yield the matches of the statement with a token at `offset`, and of the decorated definition around it."""
     token = root.descendant_for_byte_range(offset, offset + 1)
     statement = token.parent if token else None
     if statement:

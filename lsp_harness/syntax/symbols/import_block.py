@@ -1,5 +1,6 @@
-"""The import statements of a file, and the insertion of another one: into its group, and in sorted order if the group
-is sorted.
+"""The import statements of a file, and the insertion of another one into its group.
+
+The sorted order of a group is kept.
 
 A statement is handled as text. Which import is needed is decided elsewhere.
 """
@@ -102,8 +103,10 @@ def insert_import(tree: SyntaxTree, new: ImportStatement, others: Sequence[Impor
 
 
 def _group_start(tree: SyntaxTree, first: ImportStatement) -> int:
-    """Return where a new first group starts: above the comment of the old first group, but below a comment at the top
-    of the file."""
+    """Return where a new first group starts: above the comment of the old first group.
+
+    A comment at the top of the file stays above the new group.
+    """
     offset = start = _first_line_start(tree, first)
     while start:
         above = _line_start(tree, start - 1)
@@ -114,8 +117,7 @@ def _group_start(tree: SyntaxTree, first: ImportStatement) -> int:
 
 
 def _has_separate_groups(others: Sequence[ImportStatement]) -> bool:
-    """Return whether a second group is separated by a blank line although the file has only one group: this is so in
-    Python."""
+    """Return whether a blank line separates a second group in a file that has only one group, as in Python."""
     return others[0].text.startswith(("import ", "from ")) and "{" not in others[0].text and ";" not in others[0].text
 
 

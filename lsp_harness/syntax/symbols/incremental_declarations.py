@@ -46,8 +46,7 @@ class _Change(NamedTuple):
 
 
 class _Unit:
-    """The rows of a stretch of text in which each row overlaps another one, with the offsets of the time of the
-    query."""
+    """Overlapping rows, with their offsets at the time of the query."""
 
     __slots__ = ("_moved", "_nested", "_position", "end", "rows", "start")
 
@@ -194,8 +193,8 @@ class IncrementalDeclarations:
         first, last = self._starts.find(start - 1), self._starts.find(end)
         while first and self._units[first - 1].end + self._starts[first - 1] - self._units[first - 1].start >= start:
             first -= 1
-        kept = [row for index in range(first, last) for row in self._untouched_rows(index, change, shift, lines)]
-        units = list(_units(sorted(_merge_rows(kept, new_rows), key=row_order)))
+        old_rows = [row for index in range(first, last) for row in self._untouched_rows(index, change, shift, lines)]
+        units = list(_units(sorted(_merge_rows(old_rows, new_rows), key=row_order)))
         # A new list is made, because lists that were returned before still use the old one.
         self._units = [*self._units[:first], *units, *self._units[last:]]
         self._starts = self._starts.replaced(first, last, [unit.start for unit in units], shift)
@@ -212,16 +211,16 @@ class IncrementalDeclarations:
                 yield _shift_row(row, unit_shift + shift, unit_lines + lines)
 
 
-def _merge_rows(kept: Sequence[SymbolRow], new: Sequence[SymbolRow]) -> list[SymbolRow]:
-    """Return the kept and the new rows, with one row for each name."""
-    kept_kinds = {row.name_start: row.kind for row in kept if row.name_start >= 0}
+def _merge_rows(old: Sequence[SymbolRow], new: Sequence[SymbolRow]) -> list[SymbolRow]:
+    """Return the old and the new rows, with one row for each name."""
+    old_kinds = {row.name_start: row.kind for row in old if row.name_start >= 0}
     new = [
         row
         for row in new
-        if row.name_start not in kept_kinds or not is_more_specific(kept_kinds[row.name_start], row.kind)
+        if row.name_start not in old_kinds or not is_more_specific(old_kinds[row.name_start], row.kind)
     ]
     new_names = {row.name_start for row in new if row.name_start >= 0}
-    return [*(row for row in kept if row.name_start not in new_names), *new]
+    return [*(row for row in old if row.name_start not in new_names), *new]
 
 
 def _find_rows(tree: SyntaxTree, change: _Change) -> Iterator[SymbolRow]:
@@ -253,8 +252,7 @@ def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mappin
 
 
 def _match_children(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
-    """Yield the matches in the children of a node that the change touches, and those children that must be handled in
-    the same way."""
+    """Yield the matches in the touched children of a node, and the children that must be handled in the same way."""
     byte_range = max(0, change.start - 1), change.new_end + 1
     if node.is_error:
         yield from matches(language, QUERY, node, byte_range)

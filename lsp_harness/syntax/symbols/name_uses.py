@@ -101,8 +101,10 @@ def find_references(tree: SyntaxTree, name: str = "", byte_range: tuple[int, int
 
 
 def _scan_words(tree: SyntaxTree, name: str, byte_range: tuple[int, int]) -> Iterator[Reference]:
-    """Yield a reference for each word that is a token outside of comments and strings. A word before a bracket is
-    called."""
+    """Yield a reference for each word that is a token outside of comments and strings.
+
+    A word before a bracket is called.
+    """
     for match in WORD.finditer(tree.data, *byte_range):
         word = decode(match[0])
         if name not in ("", word) or not _is_name_token(tree, *match.span()):

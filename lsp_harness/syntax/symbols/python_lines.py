@@ -28,8 +28,7 @@ _AT, _HASH, _BACKSLASH, _ROUND = b"@#\\("
 
 
 class _Block(NamedTuple):
-    """An open block: the indentation of its statements, and the index of the row that it belongs to (-1 for the
-    module)."""
+    """An open block: the indentation of its statements, and the index of its row (-1 for the module)."""
 
     indent: int
     row: int
@@ -144,8 +143,10 @@ class _LineReader:
         return next_line
 
     def close_block(self, block: _Block, offset: int, code: int) -> int:
-        """Set the end of a block whose last line of code ends at `offset`. Comments below belong to it if they are
-        indented like it."""
+        """Set the end of a block whose last line of code ends at `offset`.
+
+        Comments below belong to it if they are indented like it.
+        """
         data = self.data
         if data.find(b"#", offset, code) >= 0:
             while (text_start := _match_end(patterns.SPACES, data, offset)) < code:
@@ -214,8 +215,10 @@ class _LineReader:
         return next_line
 
     def read_statement(self, block: _Block, code: int, indent: int) -> int:
-        """Read a line that may declare variables or a type. It may also be a line that was just too complex to be
-        skipped."""
+        """Read a line that may declare variables or a type.
+
+        It may also be a line that was just too complex to be skipped.
+        """
         end, next_line = self.line_ends(code)
         if alias := patterns.TYPE.match(self.data, code):
             if self.skip(patterns.STATEMENT, code) < end:
@@ -261,8 +264,10 @@ class _LineReader:
         return self.trim(offset), self.data.find(b"\n", offset) + 1
 
     def skip(self, pattern: re.Pattern[bytes], offset: int) -> int:
-        """Return the end of the text that a pattern skips. Brackets that are nested too deeply for the pattern are
-        skipped too."""
+        """Return the end of the text that a pattern skips.
+
+        Brackets that are nested too deeply for the pattern are skipped too.
+        """
         offset = _match_end(pattern, self.data, offset)
         while self.data[offset] in b"([{":
             offset = _match_end(pattern, self.data, self.bracket_end(offset))

@@ -53,8 +53,7 @@ def declaration_source(language: Language) -> DeclarationSource:
 
 
 def load_tags_query(language: Language) -> Query | None:
-    """Return the tag query of a language without queries here, or None if it has none or the query does not fit the
-    grammar."""
+    """Return the tag query of a language without queries here, or None if there is none that fits the grammar."""
     # The pack has no tag queries for the languages of `LANGUAGES` without queries (JSON, HTML, …). Importing it takes
     # 0.1 s.
     if language.queries or language in LANGUAGES:
