@@ -52,7 +52,7 @@ def build_outline(tree: SyntaxTree, *, exclude: tuple[int, int] | None = None) -
     """
     lines: list[OutlineLine] = []
     enclosing: list[_Declaration] = []
-    for declaration in sorted(_find_declarations(tree), key=lambda each: (each.node.start_byte, -each.node.end_byte)):
+    for declaration in sorted(_find_declarations(tree), key=_source_order):
         start, end = declaration.node.byte_range
         while enclosing and enclosing[-1].node.end_byte <= start:
             enclosing.pop()
@@ -63,12 +63,16 @@ def build_outline(tree: SyntaxTree, *, exclude: tuple[int, int] | None = None) -
         if outer and outer[-1].kind == "const" and declaration.node.parent == outer[-1].node and lines:
             # `const f = () => {…}` declares a function, which replaces the line of the constant.
             lines.pop()
-        elif any(each.kind in ("function", "const", "type") for each in outer):
+        elif any(parent.kind in ("function", "const", "type") for parent in outer):
             # Declarations in a function are not visible outside of it. Members of a type are on the line of the type.
             continue
-        depth = sum(each.kind == "class" for each in outer)
+        depth = sum(parent.kind == "class" for parent in outer)
         lines.append(OutlineLine(start, _render_line(tree, declaration), depth, declaration.kind))
     return lines
+
+
+def _source_order(declaration: _Declaration) -> tuple[int, int]:
+    return declaration.node.start_byte, -declaration.node.end_byte
 
 
 def _find_declarations(tree: SyntaxTree) -> Iterable[_Declaration]:

@@ -62,15 +62,12 @@ class SyntaxTree:
         shift_nodes(old, before, edit, after)
         return SyntaxTree(self.language, after, parse_bytes(self.language, after.data, allowance, old))
 
-    def apply_edit(self, edit: Edit, allowance: Allowance | None = None) -> "SyntaxTree | None":
-        """Return the tree of this text with a proposed edit applied, or None if the parse exceeds the allowance."""
-        try:
-            return self.apply_edit_within(edit, allowance or Allowance(BUDGET.text_s))
-        except ParseBudgetExceeded:
-            return None
+    def apply_edit(self, edit: Edit, allowance: Allowance) -> "SyntaxTree | None":
+        """Return the tree of this text with a proposed edit applied, or None if that text is binary.
 
-    def apply_edit_within(self, edit: Edit, allowance: Allowance) -> "SyntaxTree | None":
-        """Do the work of `apply_edit`, but raise ParseBudgetExceeded if the parse exceeds the allowance."""
+        Raises:
+            ParseBudgetExceeded: The parse exceeds the allowance.
+        """
         return self.update_within(self.document, edit, self.document.edited(edit, self.document.version), allowance)
 
 

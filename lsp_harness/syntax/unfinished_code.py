@@ -69,10 +69,10 @@ def adds_error(
             allowance.check()
             tail_bytes = encode(tail)
             if excerpt:
-                part = excerpt.apply_edit_within(_shift_edit(edit, tail_bytes, offset), allowance)
+                part = excerpt.apply_edit(_shift_edit(edit, tail_bytes, offset), allowance)
                 if part and part.root.has_error:
                     continue
-            whole = after.apply_edit_within(Edit(end, end, tail_bytes), allowance)
+            whole = after.apply_edit(Edit(end, end, tail_bytes), allowance)
             if whole and _is_sound(before, whole, edit._replace(new=edit.new + tail_bytes)):
                 return False
     return True

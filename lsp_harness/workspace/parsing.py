@@ -231,7 +231,7 @@ class Parsed:
         text.declared = declarations
 
     async def _tried(self, document: Document) -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
-        """The tree of a text that may be costly. Raises TooCostly."""
+        """The tree of a text that may be costly. Raises ParseBudgetExceeded."""
         from lsp_harness.syntax.languages import language_for
         from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
         from lsp_harness.syntax.tree import parse_within

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
@@ -68,7 +69,7 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     judge, observed, right = Judge(scene), list[Evidence](), -1
     truth = code(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
-        after = tree.apply_edit(trial.edit)
+        after = tree.apply_edit(trial.edit, Allowance(BUDGET.text_s))
         if after is None or find_faults(after) or (row["language"] == "python" and find_python_fault(after.data)):
             continue
         if code(decode(after.data), row["language"]) == truth:

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.syntax.bounded_parse import check_shape, parse_bytes
 from lsp_harness.syntax.languages import Language, language_named
 from lsp_harness.syntax.names.calls import parse_parameters
-from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
 from lsp_harness.syntax.recovery import recovery
 from lsp_harness.syntax.recovery.error_lines import Pieces
 from lsp_harness.syntax.tree import SyntaxTree, parse, parse_root
@@ -96,8 +96,9 @@ def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limi
 def test_an_edit_is_parsed_within_the_allowance_too():
     tree = tree_of("python", "x = 1\n")
     edit = Edit(0, 0, MANY_LINES)
-    assert tree.apply_edit(edit, Allowance(20.0, Clock())) is None
-    assert tree.apply_edit(edit) is not None
+    with pytest.raises(ParseBudgetExceeded):
+        tree.apply_edit(edit, Allowance(20.0, Clock()))
+    assert tree.apply_edit(edit, Allowance(BUDGET.text_s)) is not None
 
 
 def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
@@ -111,13 +112,13 @@ def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
 
 def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
     tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
-    apply_edit = SyntaxTree.apply_edit_within
+    apply_edit = SyntaxTree.apply_edit
 
     def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
         used.append(allowance)
         return apply_edit(self, edit, allowance)
 
-    monkeypatch.setattr(SyntaxTree, "apply_edit_within", recorded)
+    monkeypatch.setattr(SyntaxTree, "apply_edit", recorded)
     assert recovery.recoveries(tree, 0, 0)
     assert len(used) > 1
     assert len({id(one) for one in used}) == 1
@@ -127,14 +128,14 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
 
 def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
     tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
-    apply_edit = SyntaxTree.apply_edit_within
+    apply_edit = SyntaxTree.apply_edit
 
     def costly_first(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
         if next(numbers) == 0:
             raise ParseBudgetExceeded("parsing takes more than 150 ms")
         return apply_edit(self, edit, allowance)
 
-    monkeypatch.setattr(SyntaxTree, "apply_edit_within", costly_first)
+    monkeypatch.setattr(SyntaxTree, "apply_edit", costly_first)
     assert recovery.recoveries(tree, 0, 0)
 
 

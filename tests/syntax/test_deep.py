@@ -7,6 +7,7 @@ import pytest
 from tree_sitter import Node
 
 from lsp_harness.syntax.outline import build_outline
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function, find_imports, statement_at
 from lsp_harness.syntax.symbols.declared_text import read_declarations
 from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
@@ -52,7 +53,7 @@ def source(request: pytest.FixtureRequest) -> Source:
 
 @pytest.fixture(scope="module")
 def broken(source: Source) -> SyntaxTree:
-    tree = source.tree.apply_edit(Edit(source.start, source.start, WRONG))
+    tree = source.tree.apply_edit(Edit(source.start, source.start, WRONG), Allowance(BUDGET.text_s))
     assert tree is not None
     return tree
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from lsp_harness.syntax.error_regions import Region, find_new_regions
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit, between, differences
 from tests.syntax.markup import tree_of
@@ -63,7 +64,7 @@ def test_an_edit_between_conflict_markers_is_judged():
     before = tree_of("a.py", part * 400)
     at = len(part) * 200
     edit = Edit(at, at, b"x = 1\n")
-    after = before.apply_edit(edit)
+    after = before.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     assert not adds_error(before, after, (at, at + len(edit.new)))
 

@@ -1,9 +1,10 @@
 """Re-parsing after an edit gives the tree that parsing the new text would."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -49,7 +50,7 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
 def test_the_tree_before_an_edit_stays_as_it_was():
     tree = tree_of("a.py", "x = [1, 2]\n")
     shape, places = str(tree.root), [node.byte_range for node in tree.root.children]
-    after = tree.apply_edit(Edit(0, 0, b"def f():\n    pass\n"))
+    after = tree.apply_edit(Edit(0, 0, b"def f():\n    pass\n"), Allowance(BUDGET.text_s))
     assert after is not None
     assert after.data == b"def f():\n    pass\nx = [1, 2]\n"
     assert (str(tree.root), [node.byte_range for node in tree.root.children]) == (shape, places)
@@ -65,4 +66,5 @@ def test_an_edit_of_another_text_is_parsed_from_scratch():
 
 
 def test_a_text_that_grows_too_large_has_no_tree():
-    assert tree_of("a.py", "x = 1\n").apply_edit(Edit(0, 0, b"#" * MAX_TEXT_BYTES)) is None
+    with pytest.raises(ParseBudgetExceeded):
+        tree_of("a.py", "x = 1\n").apply_edit(Edit(0, 0, b"#" * MAX_TEXT_BYTES), Allowance(BUDGET.text_s))

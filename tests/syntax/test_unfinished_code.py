@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.syntax.code_tails import generate_tails
 from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import marked
@@ -175,7 +176,7 @@ WRONG: dict[tuple[str, str], list[str]] = {
 def check(path: str, source: str, new: str) -> bool:
     src = marked(path, source)
     edit = Edit(src.start, src.end, new.encode())
-    after = src.tree.apply_edit(edit)
+    after = src.tree.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     return adds_error(src.tree, after, (src.start, src.start + len(edit.new)))
 

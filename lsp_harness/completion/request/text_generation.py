@@ -138,7 +138,7 @@ def passing(tree: SyntaxTree, offset: int, text: str, allowance: Allowance | Non
             continue
         new = encode(part)
         try:
-            after = tree.apply_edit_within(Edit(offset, offset, new), allowance)
+            after = tree.apply_edit(Edit(offset, offset, new), allowance)
             if after is None or not adds_error(tree, after, (offset, offset + len(new)), allowance):
                 return part
         except ParseBudgetExceeded:

@@ -18,9 +18,6 @@ CALL_NODES = frozenset(
     | {"nullsafe_member_call_expression", "explicit_constructor_invocation", "constructor_initializer"}
 )
 ARGUMENT_NODES = frozenset({"arguments", "argument_list", "generator_expression"})
-PARAMETER_NODES = frozenset(
-    {"parameters", "formal_parameters", "parameter_list", "method_parameters", "lambda_parameters"}
-)
 NON_POSITIONAL_NODES = frozenset(
     {"keyword_argument", "pair", "hash_splat_argument", "dictionary_splat", "list_splat", "spread_element"}
 )

@@ -85,7 +85,9 @@ def _is_read(use: Occurrence, tree: SyntaxTree) -> bool:
 def _locate_go_package(name: str, tree: SyntaxTree) -> str:
     """Say where a Go package is imported whose path ends with a name; empty if there is none."""
     _, imports = find_declarations(tree.language, tree.data, tree.root)
-    match = next((each for each in imports if not each.alias and each.module.rpartition("/")[2] == name), None)
+    match = next(
+        (package for package in imports if not package.alias and package.module.rpartition("/")[2] == name), None
+    )
     return f"`{name}` is imported on line {tree.document.line_of(match.start) + 1}" if match else ""
 
 

@@ -79,9 +79,18 @@ AMBIGUOUS_PARENTS = frozenset(
 
 
 def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Return the starts of statements that bind the unbound names, such as `total` or `const total`.
+    """Return the starts of statements that bind the names that the code below uses but nothing binds.
 
-    A text starts with a space if the cursor is in the head of a block, as behind `for`.
+    The result is empty at the top level, behind a dot, inside of brackets, and in languages without an entry in
+    `GLOBAL_NAMES`.
+
+    Args:
+        tree: The tree of the file.
+        offset: The byte offset of the cursor.
+
+    Returns:
+        Texts such as `total` or `const total`, in the order in which the names are used. A text starts with a space
+        if the name must be bound in the head of a block that is still missing, such as `for total`.
     """
     function = _function_around(tree, offset)
     if function is None or not (names := _unbound_in(tree, offset, function)):
@@ -92,16 +101,6 @@ def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
         return (*(f" {name}" for name in names),)
     keyword = BINDING_KEYWORDS.get(tree.language.id)
     return names if in_head or keyword is None else (*(f"{keyword} {name}" for name in names),)
-
-
-def find_unbound_names(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Return the names that the function uses below a byte offset but nothing binds, in the order of use.
-
-    The result is empty at the top level, behind a dot, inside of brackets, and in languages without an entry in
-    `GLOBAL_NAMES`.
-    """
-    function = _function_around(tree, offset)
-    return _unbound_in(tree, offset, function) if function else ()
 
 
 def _function_around(tree: SyntaxTree, offset: int) -> Scope | None:

@@ -166,7 +166,7 @@ def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
             return
         tries += 1
         try:
-            after = tree.apply_edit_within(trial.edit, allowance)
+            after = tree.apply_edit(trial.edit, allowance)
         except ParseBudgetExceeded:
             continue
         if after is None:

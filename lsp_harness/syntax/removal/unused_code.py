@@ -192,7 +192,7 @@ def _remove_from_pattern(tree: SyntaxTree, path: list[Node], binding: Occurrence
         or (language == "python" and binding.role == "parameter")
     ):
         return
-    others = (each for each in find_occurrences(tree, name, binding.scope) if each.span != binding.span)
+    others = (other for other in find_occurrences(tree, name, binding.scope) if other.span != binding.span)
     if any(other.scope == binding.scope for other in others):
         return
     is_shorthand = leaf.type == "shorthand_field_identifier" and any(node.type == "field_pattern" for node in path[1:2])

@@ -110,7 +110,7 @@ def find_declarations(
     visited: set[int] = set()
     matched = _matches(language, data, root, byte_range, visited)
     rows = collect_rows(data, matched, _line_counter(data), imports, visited)
-    imports = sorted(dict.fromkeys(imports), key=lambda each: each.start)
+    imports = sorted(dict.fromkeys(imports), key=lambda item: item.start)
     return nest_rows(rows), imports
 
 
@@ -294,7 +294,7 @@ def nest_rows(rows: Iterable[SymbolRow]) -> list[Declaration]:
 def _add_bases(declarations: list[Declaration], bases: Iterable[SymbolRow]) -> None:
     """Add the name of each base to the innermost type around it."""
     for base in bases:
-        index = bisect_right(declarations, base.start, key=lambda each: each.start) - 1
+        index = bisect_right(declarations, base.start, key=lambda declaration: declaration.start) - 1
         while index >= 0:
             declaration = declarations[index]
             if declaration.kind in TYPE_KINDS and base.start < declaration.end:

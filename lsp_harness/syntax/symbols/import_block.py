@@ -87,11 +87,11 @@ def insert_import(tree: SyntaxTree, new: ImportStatement, others: Sequence[Impor
     if not others:
         return _insert_first(tree, new, newline)
     groups = _groups(tree, others)
-    same_rank = [group for group in groups if any(each.rank == new.rank for each in group)]
+    same_rank = [group for group in groups if any(other.rank == new.rank for other in group)]
     if same_rank:
-        group = max(same_rank, key=lambda group: sum(each.rank == new.rank for each in group))
-        return _insert_in_group(tree, new, [each for each in group if each.rank == new.rank], newline)
-    lower = [group for group in groups if min(each.rank for each in group) < new.rank]
+        group = max(same_rank, key=lambda group: sum(other.rank == new.rank for other in group))
+        return _insert_in_group(tree, new, [other for other in group if other.rank == new.rank], newline)
+    lower = [group for group in groups if min(other.rank for other in group) < new.rank]
     separator = newline if len(groups) > 1 or _has_separate_groups(others) else ""
     statement = _indent(tree, others[0]) + new.text + newline
     if lower:
@@ -123,14 +123,14 @@ def _has_separate_groups(others: Sequence[ImportStatement]) -> bool:
 
 def _insert_in_group(tree: SyntaxTree, new: ImportStatement, group: Sequence[ImportStatement], newline: str) -> Edit:
     # The order of a statement with a condition of its own (`#[cfg(test)]`) shows nothing about the others.
-    group = [each for each in group if _first_line_start(tree, each) == _line_start(tree, each.span.start)] or group
+    group = [other for other in group if _first_line_start(tree, other) == _line_start(tree, other.span.start)] or group
     key = _sort_key(group)
     if key is None:
         # The group is not sorted as a whole. Statements with the same top-level package often are.
         package = _normalize_module(new.module).split(".")[0]
-        group = [each for each in group if _normalize_module(each.module).split(".")[0] == package] or group
+        group = [other for other in group if _normalize_module(other.module).split(".")[0] == package] or group
         key = _sort_key(group)
-    following = next((each for each in group if key(each) > key(new)), None) if key else None
+    following = next((other for other in group if key(other) > key(new)), None) if key else None
     if following:
         offset = _first_line_start(tree, following)
         return Edit(offset, offset, encode(_indent(tree, following) + new.text + newline))

@@ -177,8 +177,10 @@ def _binding_functions(
 
 def _function_around(tree: SyntaxTree, node: Node) -> tuple[int, int] | None:
     functions = captures(tree.language, "scopes", tree.root, node.byte_range).get("function", [])
-    enclosing = [each.byte_range for each in functions if each.start_byte <= node.start_byte < each.end_byte]
-    return min(enclosing, key=lambda each: each[1] - each[0], default=None)
+    enclosing = [
+        function.byte_range for function in functions if function.start_byte <= node.start_byte < function.end_byte
+    ]
+    return min(enclosing, key=lambda span: span[1] - span[0], default=None)
 
 
 def _local_scope_start(tree: SyntaxTree, reference: Reference, functions: Iterable[tuple[int, int]]) -> int:
