@@ -63,7 +63,7 @@ class SimulatedEditor:
         """Change the document; the offsets are in bytes."""
         change = Edit(start, end, encode(text))
         old, self.document = self.document, self.document.apply_edit(change, self.document.version + 1)
-        self.tree = self.tree.edited(old, change, self.document) if self.tree else None
+        self.tree = self.tree.update(old, change, self.document) if self.tree else None
 
     async def complete(self, offset: int, n_predict: int, start: float | None = None) -> Timing:
         """Request a completion. The time includes the building of the prompts.

@@ -53,7 +53,7 @@ def imports_end(tree: SyntaxTree) -> int:
     document = tree.document
     top = [
         span
-        for span in scope.imports(tree)
+        for span in scope.find_imports(tree)
         if not document.data[document.line_starts[document.line_of(span.start)] : span.start].strip()
     ]
     if top:

@@ -10,7 +10,7 @@ from lsp_harness.coding.repair.missing_imports import load_library
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.repair_sources import repairs
 from lsp_harness.coding.turn_driver import AMBIGUOUS_COST
-from lsp_harness.syntax.syntax_errors import new_faults
+from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
@@ -52,7 +52,7 @@ async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
 
 def _parses(change: Change) -> bool:
     before, after = change.tree_before, change.tree_after
-    return before is not None and after is not None and not new_faults(before, after, change.edits)
+    return before is not None and after is not None and not find_new_faults(before, after, change.edits)
 
 
 def _title(data: bytes, edits: tuple[Edit, ...]) -> str:

@@ -24,7 +24,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.request import ChatRequest, Sampling
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import WEAK, Declaration, declared, qualified
+from lsp_harness.syntax.symbols.declarations import WEAK_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
@@ -139,7 +139,7 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
 def _small(reader: Reader, task: str) -> Iterator[Hit]:
     """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
     for name in sorted(find_query_names(task)):
-        found = [one for one in declared_in(reader, SymbolName(name)) if one.kind in WEAK]
+        found = [one for one in declared_in(reader, SymbolName(name)) if one.kind in WEAK_KINDS]
         for one in found if len(found) <= MAX_SAME_NAME else ():
             where = one.path, one.qualified, one.kind, one.line, one.start, one.end
             yield Hit(*where, 0.0, ("mention 1",))
@@ -178,7 +178,7 @@ def _whole(hit: Hit, texts: Texts) -> Candidate | None:
         return None
     data = document.data
     for one in sorted(_called(document, hit), key=lambda one: abs(one.line - hit.line))[:1]:
-        return _candidate(hit, document, one.start, one.end, (data.rfind(b"\n", 0, one.named) + 1, one.body))
+        return _candidate(hit, document, one.start, one.end, (data.rfind(b"\n", 0, one.name_start) + 1, one.body_start))
     if hit.symbol or hit.end > len(data):
         # the index is older than the text
         return None
@@ -200,5 +200,5 @@ def _candidate(hit: Hit, document: Document, start: int, end: int, head: tuple[i
 
 def _called(document: Document, hit: Hit) -> Iterator[Declaration]:
     tree = parse(document) if hit.symbol else None
-    declarations = declared(tree.language, tree.data, tree.root)[0] if tree else []
-    return (one for one in declarations if one.kind == hit.kind and qualified(declarations, one) == hit.symbol)
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0] if tree else []
+    return (one for one in declarations if one.kind == hit.kind and qualified_name(declarations, one) == hit.symbol)

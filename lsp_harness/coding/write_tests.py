@@ -22,7 +22,7 @@ from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax import scope
-from lsp_harness.syntax.syntax_errors import faults
+from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.document import Document
@@ -79,7 +79,7 @@ def _whole(before: str, text: str, uri: str) -> str:
     while lines:
         rest = "\n".join(lines).rstrip()
         tree = parse(Document.from_text(uri, f"{before}{rest}\n", language="python"))
-        if tree and not faults(tree):
+        if tree and not find_faults(tree):
             return rest
         lines.pop()
     return ""

@@ -63,7 +63,7 @@ def check(config: Config, task: str, otherwise: str) -> None:
 def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> Texts:
     """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model by the
     rules of the folders that are open, `roots`."""
-    from lsp_harness.syntax.tree import LIMIT
+    from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
     kept = PrivateFiles(roots or [root])
 
@@ -72,7 +72,7 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
         try:
             if kept.reason(file.as_uri()):
                 return None
-            return (opened or {}).get(path) or Document.from_text(file.as_uri(), read_file(file, LIMIT))
+            return (opened or {}).get(path) or Document.from_text(file.as_uri(), read_file(file, MAX_TEXT_BYTES))
         except (OSError, FileError):
             return None
 

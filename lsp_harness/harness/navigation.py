@@ -133,16 +133,17 @@ class _Search:
     def _read(self, path: str) -> "_Read | None":
         """A text of the folder, as it is open or else on disk; None for what is not there, or in no language we know."""
         from lsp_harness.index.graph.name_resolution import SourceText
-        from lsp_harness.syntax.symbols.declarations import declared
-        from lsp_harness.syntax.tree import LIMIT, parse
+        from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+        from lsp_harness.syntax.symbols.declarations import find_declarations
+        from lsp_harness.syntax.tree import parse
 
         file = self.root / path
         try:
-            tree = parse(self.texts.get(path) or Document.from_text(file.as_uri(), read_file(file, LIMIT)))
+            tree = parse(self.texts.get(path) or Document.from_text(file.as_uri(), read_file(file, MAX_TEXT_BYTES)))
         except FileError:
             return None
         return tree and _Read(
-            tree, SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)
+            tree, SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
         )
 
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:
@@ -170,7 +171,7 @@ class _Read:
 
     def declaring(self, keys: "Collection[DeclarationKey]") -> dict[int, str]:
         """Where it declares one of these, by the byte its name begins at, and that name."""
-        from lsp_harness.syntax.symbols.declarations import qualified
+        from lsp_harness.syntax.symbols.declarations import qualified_name
 
-        declared, path = self.text.declarations, self.text.path
-        return {one.named: one.name for one in declared if (path, qualified(declared, one)) in keys}
+        declarations, path = self.text.declarations, self.text.path
+        return {one.name_start: one.name for one in declarations if (path, qualified_name(declarations, one)) in keys}

@@ -63,13 +63,13 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
 
 def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
     from lsp_harness.index.query.symbol_lookup import rank_symbol
-    from lsp_harness.syntax.symbols.declarations import qualified
+    from lsp_harness.syntax.symbols.declarations import qualified_name
 
     found: list[tuple[Rank, Spot]] = []
     for snapshot in open_texts(harness):
         declared = harness.declarations(snapshot)
         for one in declared:
-            name = qualified(declared, one)
+            name = qualified_name(declared, one)
             if (fit := rank_symbol(query, one.name, name, one.kind)) and snapshot.file:
                 found.append((fit, _spot(snapshot, snapshot.file, one, _around(name))))
     return found
@@ -83,9 +83,15 @@ def open_texts(harness: "Harness") -> list[Snapshot]:
 
 def _spot(snapshot: Snapshot, file: Path, one: "Declaration", within: str) -> Spot:
     document = snapshot.document
-    span = Span(document.line_starts[document.line_of(one.named)], one.named)
+    span = Span(document.line_starts[document.line_of(one.name_start)], one.name_start)
     return Spot(
-        document.uri, file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within
+        document.uri,
+        file,
+        document.line_of(one.name_start),
+        decode(document.data[slice(*span)]),
+        one.name,
+        one.kind,
+        within,
     )
 
 

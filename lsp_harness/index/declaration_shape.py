@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 """Matches the path of a test file."""
@@ -121,7 +121,7 @@ def _find_features(
     head: DeclarationHead, decorators: Sequence[str], is_test_file: bool
 ) -> Iterator[tuple[Criterion, str, str]]:
     """Yield the criterion, value and label of each feature, the strongest first."""
-    is_function = head.kind not in TYPES
+    is_function = head.kind not in TYPE_KINDS
     name_words = split_words(head.name).lower().split()
     has_test_decorator = any(_last_part(name).lower() in TEST_DECORATORS for name in decorators)
     if is_function and (has_test_decorator or (is_test_file and name_words[:1] == ["test"])):

@@ -5,7 +5,7 @@ from importlib import metadata
 
 from lsp_harness.config.resources import resource_path
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import wheels
+from lsp_harness.syntax.languages import optional_grammar_versions
 
 FORMAT_VERSION = 5
 """Must be increased with every change of the stored data."""
@@ -62,6 +62,6 @@ def schema_version() -> str:
     for file in sorted(resource_path("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
-    if grammars := wheels():
+    if grammars := optional_grammar_versions():
         digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
     return f"{FORMAT_VERSION}-{digest.hexdigest()}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lsp_harness.index.build.chunks import Chunk, split_chunks
-from lsp_harness.syntax.symbols.declarations import Declaration, Import, all_qualified
+from lsp_harness.syntax.symbols.declarations import Declaration, Import, qualified_names
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class UnsavedText:
     @cached_property
     def qualified_names(self) -> list[str]:
         """The qualified names of the declarations."""
-        return all_qualified(self.declarations)
+        return qualified_names(self.declarations)
 
     @cached_property
     def chunks(self) -> list[Chunk]:

@@ -26,12 +26,12 @@ SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
     """Return the signature of a declaration without decorators, comments and the body. Secrets are removed."""
-    start, end = declaration.start, declaration.body
+    start, end = declaration.start, declaration.body_start
     if language == "python":
-        if word := PYTHON_WORD.search(data, start, declaration.named):
+        if word := PYTHON_WORD.search(data, start, declaration.name_start):
             start = word.start()
         elif declaration.kind in ("variable", "field"):
-            start = declaration.named
+            start = declaration.name_start
     text = decode(data[start:end])
     uncommented = (PYTHON_COMMENT if language == "python" else COMMENT).sub(lambda match: match[1] or " ", text)
     line = " ".join(uncommented.split())
@@ -44,7 +44,7 @@ def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
 def read_documentation(language: str, data: bytes, declaration: Declaration) -> str:
     """Return the first paragraph of a declaration's docstring or comment."""
     if language == "python":
-        body_start = min(declaration.end, declaration.body)
+        body_start = min(declaration.end, declaration.body_start)
         return _docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
     return _first_paragraph(
         _comment_lines(language, decode(data[max(0, declaration.start - COMMENT_WINDOW_BYTES) : declaration.start]))

@@ -15,7 +15,7 @@ from lsp_harness.knowledge.package_lookup import (
     find_overloads,
 )
 from lsp_harness.knowledge.package_module import Module, PackageRules
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 FIELD_DECORATOR = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")
 FIELD_BASES = frozenset({"NamedTuple", "BaseModel"})
@@ -56,7 +56,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         line,
         _find_documentation(result, overloads) or _find_source_documentation(rules, module, name, result),
         str(first.text.path.relative_to(first.module.package.folder)),
-        _find_constructor(rules, result) if result.declaration.kind in TYPES else "",
+        _find_constructor(rules, result) if result.declaration.kind in TYPE_KINDS else "",
         len(overloads),
     )
 
@@ -110,7 +110,7 @@ def _find_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
 
 def _generated_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
     """Return the parameters of a constructor that is generated from the fields of a class; empty for other classes."""
-    head = ref.text.data[ref.declaration.start : ref.declaration.named]
+    head = ref.text.data[ref.declaration.start : ref.declaration.name_start]
     if not (
         FIELD_DECORATOR.search(head)
         or FIELD_BASES.intersection(base.rpartition(".")[2] for base in ref.declaration.bases)

@@ -12,14 +12,14 @@ from pathlib import Path
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
 from lsp_harness.knowledge.package_source import PackageText
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, Import
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, Import
 from lsp_harness.text.position import decode
 
 MAX_HOPS = 12
 """Number of modules, types and values through which a name is followed."""
 MAX_STEPS = 1_000
 """Number of modules that are searched for one name."""
-HOLDER_KINDS = TYPES | {"module", "type"}
+HOLDER_KINDS = TYPE_KINDS | {"module", "type"}
 WORD = re.compile(r"[^\W\d]\w*")
 PYTHON_VALUE = re.compile(
     r"[^=\n]*?(?::\s*(?P<type>[^=\n]+?)\s*)?=\s*(?:\w+\s*=\s*)*(?P<value>[^\W\d][\w.]*)\s*(?P<call>\()?"
@@ -186,7 +186,7 @@ class PackageSearch:
                 declaration
                 for text in ref.module.texts
                 for declaration in text.declarations
-                if declaration.name == ref.declaration.name and declaration.kind in TYPES
+                if declaration.name == ref.declaration.name and declaration.kind in TYPE_KINDS
             ]
         base_names = dict.fromkeys(base for declaration in parts for base in declaration.bases)
         types = (self._find_type(ref.module, base, hops) for base in base_names)
@@ -216,7 +216,7 @@ class PackageSearch:
             return result
         for text in module.texts:
             for index, declaration in enumerate(text.declarations):
-                if declaration.name == chain[-1] and declaration.kind in TYPES:
+                if declaration.name == chain[-1] and declaration.kind in TYPE_KINDS:
                     return DeclarationRef(module, text, index)
         return None
 
@@ -233,7 +233,7 @@ def find_overloads(search: PackageSearch, ref: DeclarationRef) -> list[Declarati
         decorated = [
             declaration
             for declaration in siblings
-            if b"overload" in ref.text.data[declaration.declaration.start : declaration.declaration.named]
+            if b"overload" in ref.text.data[declaration.declaration.start : declaration.declaration.name_start]
         ]
         return decorated or [ref]
     return (
@@ -260,4 +260,4 @@ def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
 
 
 def _declaration_text(ref: DeclarationRef) -> str:
-    return decode(ref.text.data[ref.declaration.named : min(ref.declaration.end, ref.declaration.named + 500)])
+    return decode(ref.text.data[ref.declaration.name_start : min(ref.declaration.end, ref.declaration.name_start + 500)])

@@ -19,9 +19,9 @@ from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.parse_budget import TooCostly
+from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
-from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.symbols.declared_text import read_declarations
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class PackageText:
     def is_ambient(self, declaration: Declaration) -> bool:
         """Return whether a declaration only names the module of the declarations inside of it (`declare module
         "x"`)."""
-        quoted = self.data[declaration.named - 1 : declaration.named] in (b'"', b"'")
+        quoted = self.data[declaration.name_start - 1 : declaration.name_start] in (b'"', b"'")
         return declaration.kind == "module" and declaration.parent < 0 and (quoted or declaration.name == "global")
 
     def find_children(self, parent: int) -> list[int]:
@@ -152,7 +152,7 @@ class TextCache:
         if data is None or language is None or not language.queries:
             return None
         try:
-            return PackageText(path, language, data, *declared_in(language, data))
-        except TooCostly as error:
+            return PackageText(path, language, data, *read_declarations(language, data))
+        except ParseBudgetExceeded as error:
             log.info("%s is not read: %s", path, error)
             return None

@@ -1,6 +1,7 @@
-"""Ways a text that stops in the middle could go on: closers, operands and bodies that would make it whole.
+"""Guesses how an incomplete text could continue: closing brackets, operands and bodies that complete it.
 
-These are guesses from the text alone, cheap and often wrong. Whoever asks has the parser judge them.
+The guesses come from the text alone. They are cheap and often wrong, so that the caller must check them with the
+parser.
 """
 
 import re
@@ -10,232 +11,262 @@ from functools import cache
 
 from lsp_harness.syntax.languages import Language
 
-MOST = 10
-"""How many ways are tried: each costs a parse, and what is really wrong costs them all."""
-CLOSERS = {"(": ")", "[": "]", "{": "}"}
-# What begins a block that a word ends, where words do that. `do` is counted, not the loop it belongs to.
-WORDS: dict[str, dict[str, str]] = {
+MAX_TAILS = 10
+"""How many tails are generated. Each costs the caller a parse, and a text that is really wrong costs all of them."""
+CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+BLOCK_END_WORDS: dict[str, dict[str, str]] = {
     "lua": {"function": "end", "if": "end", "do": "end", "repeat": "until x"},
     "ruby": dict.fromkeys(("def", "class", "module", "begin", "do", "if", "unless", "case", "while", "until"), "end"),
     "bash": {"if": "fi", "do": "done", "case": "esac"},
 }
-# Words that open a block only where a statement begins; elsewhere they follow what they are about: `x if y`.
-LEADING = frozenset({"if", "unless", "while", "until", "case"})
-BEGINS = re.compile(r"(?:=|;|\bthen|\belse|\bdo)\Z")
-"""After these a statement begins on the same line."""
-REACH = 200
-"""How far back from a word that is looked for, and what a `for` is of: a line may be as long as a file."""
-OPERAND = {"php": "$x", "bash": ":", "json": "0"}
-HEADER = re.compile(r"\s*(?:async\s+)?(if|elif|else|while|for|with|def|class|try|except|finally|match|case)\b(?!\s*=)")
-# After these something must follow.
-WANTING = re.compile(
+"""By language: words that open a block, and the text that closes it. Of a loop with `do` only the `do` counts."""
+STATEMENT_WORDS = frozenset({"if", "unless", "while", "until", "case"})
+"""Words that open a block only at the start of a statement. Elsewhere they are modifiers of what precedes them: `x if
+y`."""
+STATEMENT_START = re.compile(r"(?:=|;|\bthen|\belse|\bdo)\Z")
+"""Text after which a statement starts on the same line."""
+LOOKBACK_CHARS = 200
+"""How far back on its line a word's context is searched: a line may be as long as a file."""
+OPERANDS = {"php": "$x", "bash": ":", "json": "0"}
+"""The operand that is inserted, by language; `x` in all others."""
+BLOCK_HEADER = re.compile(
+    r"\s*(?:async\s+)?(if|elif|else|while|for|with|def|class|try|except|finally|match|case)\b(?!\s*=)"
+)
+INCOMPLETE_EXPRESSION = re.compile(
     r"(?:[-+*/%=<>&|^~!?:,.(\[{@]|(?<!\w)(?:return|in|of|and|or|not|is|if|elif|while|import|from|as|await|new|else|with"
     r"|yield|raise|throw|del|assert|lambda|case|match|switch|typeof|mut|let|const|var|for|def|class|extends|defer|go))"
     r"\s*$"
 )
-GENERIC = re.compile(r"\w<[^<>()]*$")
-ELEMENT = re.compile(r"(?:^|[\s(])<[A-Za-z][^<>()]*$")
+"""Operators and words at the end of a text that need an operand."""
+OPEN_GENERIC = re.compile(r"\w<[^<>()]*$")
+OPEN_ELEMENT = re.compile(r"(?:^|[\s(])<[A-Za-z][^<>()]*$")
 TAG = re.compile(r"<(/?)([A-Za-z][\w.]*)?(?:\s[^<>]*?)?(/?)>")
 
 
 @dataclass(slots=True)
-class _State:
-    """What is open at the end of a text, and where it was opened."""
+class _OpenConstructs:
+    """The brackets, blocks and strings that are open at the end of a text."""
 
-    open: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    closers: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    """The text that closes each open bracket or block, and the offset at which it was opened; the innermost last."""
     quote: str = ""
-    comment: bool = False
-    surplus: int = 0
-    """How many brackets the new text closes that it did not open."""
-    crossed: bool = False
-    """The new text closes a bracket with another's closer."""
+    """The text that ends the open string or block comment."""
+    in_comment: bool = False
+    surplus_closers: int = 0
+    """How many brackets the new text closes that were opened before it."""
+    has_mismatch: bool = False
+    """Whether the new text closes a bracket with the closer of another kind."""
 
 
-def complete_tail(
+def generate_tails(
     text: str,
     language: Language,
     *,
-    since: int = 0,
-    outer: int | None = None,
-    within_line: bool = False,
+    new_start: int = 0,
+    outer_brackets: int | None = None,
+    line_continues: bool = False,
     has_body: bool = False,
 ) -> Iterator[str]:
-    """What could be appended to `text`, of which what is before offset `since` was there already; likeliest first.
+    """Yield texts that could be appended to make a text complete, the most likely first.
 
-    `outer` says how many of the brackets that were open before are to be closed. None means that what comes after
-    closes them already, so that the new text cannot. With `within_line` there is more on the line, which the text had
-    better fit: what is open is closed and nothing added. With `has_body` the lines below are indented as a body is.
+    Args:
+        text: The text up to the end of what was inserted.
+        language: The language of the text.
+        new_start: The offset in `text` at which the inserted part starts, in characters.
+        outer_brackets: How many of the brackets that were open before `new_start` are closed. None means that the text
+            behind the insertion closes them, so that the inserted text must not close them.
+        line_continues: Whether more text follows on the line. The tails then only close what is open.
+        has_body: Whether the lines below are indented like a body, so that the tails contain none.
     """
-    state = _read(text, language, since)
-    own = sum(at >= since for _, at in state.open)
+    state = _scan_open_constructs(text, language, new_start)
+    count = sum(offset >= new_start for _, offset in state.closers)
     line = text[text.rfind("\n") + 1 :]
-    # `} else if (x`: what the first bracket was taken from is still to be opened
-    reopens = outer is None and state.surplus == 1 and bool(re.match(r"\s*\}\s*[a-z]", line)) and "{" not in line
-    own += (reopens - state.surplus) if outer is None else outer
-    if own < 0 or (state.crossed and outer is None):
+    # In `} else if (x` the brace closes a block, and the block of the new header is still to be opened.
+    reopens = (
+        outer_brackets is None
+        and state.surplus_closers == 1
+        and bool(re.match(r"\s*\}\s*[a-z]", line))
+        and "{" not in line
+    )
+    count += (reopens - state.surplus_closers) if outer_brackets is None else outer_brackets
+    if count < 0 or (state.has_mismatch and outer_brackets is None):
         return
-    closers = [closer for closer, _ in reversed(state.open)][:own]
-    run = next((i for i, closer in enumerate(closers) if closer not in (")", "]")), len(closers))
-    inner, rest = "".join(closers[:run]), closers[run:]
+    closers = [closer for closer, _ in reversed(state.closers)][:count]
+    split = next((i for i, closer in enumerate(closers) if closer not in (")", "]")), len(closers))
+    inner, rest = "".join(closers[:split]), closers[split:]
     indent = line[: len(line) - len(line.lstrip())]
-    lead = "\n" + indent if state.comment else state.quote
+    lead = "\n" + indent if state.in_comment else state.quote
     tails: list[str] = []
-    if state.quote or within_line:
-        # an expression inside of a string that is itself open
-        tails += [f"{brace}{lead}{inner}{_ended(rest)}" for brace in ("", "}")]
-    if not within_line:
-        for pre in _operands(language, text, bool(state.quote or state.comment)):
-            tails += [f"{lead}{pre}{inner} {{"] * reopens
-            tails += (lead + tail for tail in _endings(language, text, line, indent, pre, inner, rest))
-        if state.comment and language.block == "indent":
+    if state.quote or line_continues:
+        # `}` closes an expression inside of a string that is still open.
+        tails += [f"{brace}{lead}{inner}{_join_closers(rest)}" for brace in ("", "}")]
+    if not line_continues:
+        for operand in _operands(language, text, bool(state.quote or state.in_comment)):
+            tails += [f"{lead}{operand}{inner} {{"] * reopens
+            tails += (lead + tail for tail in _endings(language, text, operand, inner, rest))
+        if state.in_comment and language.block == "indent":
             tails += (f"{lead}pass", f"{lead}    pass")
-    seen = {""}
+    yielded = {""}
     for tail in tails:
-        tail = (
-            re.sub(r"(?:(?<! ) |[^\S ]|:) *pass$", lambda match: ":" * (match[0][0] == ":"), tail) if has_body else tail
-        )
-        if tail not in seen and len(seen) <= MOST:
-            seen.add(tail)
+        if has_body:
+            tail = re.sub(r"(?:(?<! ) |[^\S ]|:) *pass$", lambda match: ":" * (match[0][0] == ":"), tail)
+        if tail not in yielded and len(yielded) <= MAX_TAILS:
+            yielded.add(tail)
             yield tail
 
 
-def _operands(language: Language, text: str, inert: bool) -> list[str]:
-    """What may follow directly, inside of all brackets: nothing, or what the last word or operator wants."""
-    operand = OPERAND.get(language.id, "x")
-    if inert:
+def _operands(language: Language, text: str, is_inert: bool) -> list[str]:
+    """Return what may follow directly, before any closing bracket.
+
+    `is_inert` says that the text ends in a string or comment.
+    """
+    operand = OPERANDS.get(language.id, "x")
+    if is_inert:
         return [""]
-    if language.block == "indent" and re.search(r"\bfor\s+(?:(?!\bin\b)[\w\s,()])+$", text[-REACH:]):
+    if language.block == "indent" and re.search(r"\bfor\s+(?:(?!\bin\b)[\w\s,()])+$", text[-LOOKBACK_CHARS:]):
         return [" in x"]
-    if GENERIC.search(text) and language.block == "braces":
+    if OPEN_GENERIC.search(text) and language.block == "braces":
         return [" x>", " x> x", ">"]
-    if ELEMENT.search(text) and language.id in ("javascript", "tsx"):
+    if OPEN_ELEMENT.search(text) and language.id in ("javascript", "tsx"):
         return [" />", ""]
     if re.search(r"\b(?:from|import)\s*$", text) and language.block == "braces":
         return [' "x"', f" {operand}", ""]
-    if language.block == "indent" and text.rstrip().endswith(":") and HEADER.match(text[text.rfind("\n") + 1 :]):
+    if language.block == "indent" and text.rstrip().endswith(":") and BLOCK_HEADER.match(text[text.rfind("\n") + 1 :]):
         return [""]
-    if WANTING.search(text):
+    if INCOMPLETE_EXPRESSION.search(text):
         return [f" {operand}", "", f" {operand}: {operand}", f" {operand}()"]
     return ["", f" {operand}"]
 
 
-def _endings(language: Language, text: str, line: str, indent: str, pre: str, inner: str, rest: list[str]) -> list[str]:
-    """What may come after an operand: brackets, the rest of a header, a body, what closes blocks."""
+def _endings(language: Language, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
+    """Return the texts that may complete a statement from its operand on.
+
+    Args:
+        language: The language of the text.
+        text: The text that is to be completed.
+        operand: The operand that completes the last expression, or an empty string.
+        inner: The closing brackets of the expression.
+        rest: The closers of everything around the expression, the innermost first.
+    """
+    line = text[text.rfind("\n") + 1 :]
     if language.block == "indent":
-        return _indented(text, line, indent, pre + inner, _ended(rest))
+        return _indented_endings(text, line, operand + inner, _join_closers(rest))
     if language.block == "braces":
-        return _braced(language, text, line, pre, inner, rest)
-    plain, blocks = pre + inner, _ended(rest)
+        return _braced_endings(language, text, operand, inner, rest)
+    expression, blocks = operand + inner, _join_closers(rest)
     if language.block == "end":
         words = {"lua": (" then", " do\nend", ", x do\nend"), "bash": ("; then :", "; do :\ndone", " in x; do :\ndone")}
-        loop = re.match(r"\s*(?:for|while|until)\b", line) and not re.search(r"\bdo\b", line)
-        missing = words.get(language.id, ("", "\nend"))[1:] if loop else words.get(language.id, ("",))[:1]
-        ends = [*missing, "()", " = x", *["()\nend"] * ("function" in line)]
-        return [plain + blocks, *(plain + end + blocks for end in ends)]
-    return [plain + blocks, f"{plain}: {OPERAND.get(language.id, 'x')}{blocks}"]
+        is_loop = re.match(r"\s*(?:for|while|until)\b", line) and not re.search(r"\bdo\b", line)
+        block_ends = words.get(language.id, ("", "\nend"))[1:] if is_loop else words.get(language.id, ("",))[:1]
+        ends = [*block_ends, "()", " = x", *["()\nend"] * ("function" in line)]
+        return [expression + blocks, *(expression + end + blocks for end in ends)]
+    return [expression + blocks, f"{expression}: {OPERANDS.get(language.id, 'x')}{blocks}"]
 
 
-def _indented(text: str, line: str, indent: str, plain: str, blocks: str) -> list[str]:
-    header = HEADER.match(line)
+def _indented_endings(text: str, line: str, expression: str, blocks: str) -> list[str]:
+    header = BLOCK_HEADER.match(line)
+    indent = line[: len(line) - len(line.lstrip())]
     if not header:
-        ends = [f"\n{at}finally: pass" for at in re.findall(r"(?m)^([ \t]*)try\s*:", text)[-1:]]
+        ends = [f"\n{try_indent}finally: pass" for try_indent in re.findall(r"(?m)^([ \t]*)try\s*:", text)[-1:]]
         ends += [f"\n{indent}def x(): pass"] * line.lstrip().startswith("@")
         ends += [" import x"] * line.lstrip().startswith("from")
-        # an item of a list that is open, one part of an expression, or all of a statement
-        return [
-            plain + blocks,
-            *(plain + end for end in (*ends, f"{blocks},", f"=x{blocks},", f"{blocks} else x", f" in x{blocks}")),
-        ]
-    if line.rstrip().endswith(":") and not plain:
-        more = {"try": [f" pass\n{indent}finally: pass"], "match": [f"\n{indent}    case x: pass"]}
-        return [*more.get(header[1], []), " pass", f"\n{indent}    pass", blocks]
-    return [plain + end for end in (": pass", "(): pass" if header[1] == "def" else " in x: pass", blocks)]
+        # The text may be an item of an open list, a part of an expression, or a whole statement.
+        ends += [f"{blocks},", f"=x{blocks},", f"{blocks} else x", f" in x{blocks}"]
+        return [expression + blocks, *(expression + end for end in ends)]
+    if line.rstrip().endswith(":") and not expression:
+        special = {"try": [f" pass\n{indent}finally: pass"], "match": [f"\n{indent}    case x: pass"]}
+        return [*special.get(header[1], []), " pass", f"\n{indent}    pass", blocks]
+    return [expression + end for end in (": pass", "(): pass" if header[1] == "def" else " in x: pass", blocks)]
 
 
-def _braced(language: Language, text: str, line: str, pre: str, inner: str, rest: list[str]) -> list[str]:
-    plain, blocks = pre + inner, _ended(rest)
+def _braced_endings(language: Language, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
+    line = text[text.rfind("\n") + 1 :]
+    expression, blocks = operand + inner, _join_closers(rest)
     ends = [blocks, f";{blocks}", f"{blocks};", f" {{}}{blocks}", f": x{blocks}", f"{blocks},", f" => x{blocks}"]
     if word := re.search(r"\b(try|do)\s*\{[^{}]*$", text) if rest else None:
-        ends.insert(0, "}" + {"try": " finally {}", "do": " while (x);"}[word[1]] + _ended(rest[1:]))
-    tails = [plain + end for end in ends]
+        ends.insert(0, "}" + {"try": " finally {}", "do": " while (x);"}[word[1]] + _join_closers(rest[1:]))
+    tails = [expression + end for end in ends]
     if re.match(r"\s*for\b", line) and inner.endswith(")"):
-        tails[:0] = [f"{pre}{inner[:-1]}{end}) {{}}{blocks}" for end in ("; x", "; x; x")]
+        tails[:0] = [f"{operand}{inner[:-1]}{end}) {{}}{blocks}" for end in ("; x", "; x; x")]
     if re.match(r"\s*for\b", line) and language.id == "go":
-        tails.insert(0, f"{plain}; x {{}}{blocks}")
-    if tags := _tags(text) if language.id in ("javascript", "tsx") else "":
-        tails[:0] = [pre + inner + tags + blocks, pre + inner + _ended(rest[:1]) + tags + _ended(rest[1:])]
+        tails.insert(0, f"{expression}; x {{}}{blocks}")
+    if tags := _closing_tags(text) if language.id in ("javascript", "tsx") else "":
+        tails[:0] = [expression + tags + blocks, expression + _join_closers(rest[:1]) + tags + _join_closers(rest[1:])]
     return tails
 
 
-def _tags(text: str) -> str:
-    """What closes the elements that are open."""
+def _closing_tags(text: str) -> str:
+    """Return the tags that close the open elements of JSX."""
     tags: list[str] = []
-    for end, name, closed in TAG.findall(text):
+    for end, name, self_closing in TAG.findall(text):
         if end and tags:
             tags.pop()
-        elif not end and not closed:
+        elif not end and not self_closing:
             tags.append(f"</{name}>")
     return "".join(reversed(tags))
 
 
-def _ended(closers: list[str]) -> str:
+def _join_closers(closers: list[str]) -> str:
     return "".join(f"\n{closer}" if closer[0].isalpha() else closer for closer in closers)
 
 
-def _read(text: str, language: Language, since: int) -> _State:
-    state = _State()
-    words = WORDS.get(language.id, {})
-    looped = None
-    line, seen = -1, 0
-    for match in _tokens(language).finditer(text):
-        token, kind, at = match.group(), match.lastgroup, match.start()
+def _scan_open_constructs(text: str, language: Language, new_start: int) -> _OpenConstructs:
+    state = _OpenConstructs()
+    end_words = BLOCK_END_WORDS.get(language.id, {})
+    loop_line = None
+    line_start, previous = -1, 0
+    for match in _token_pattern(language).finditer(text):
+        token, kind, offset = match.group(), match.lastgroup, match.start()
         if kind == "open":
-            state.open.append((CLOSERS[token], at))
+            state.closers.append((CLOSING_BRACKETS[token], offset))
         elif kind == "close":
-            last, opened = state.open[-1] if state.open else (token, -1)
-            state.surplus += opened < since <= at
-            state.crossed |= last != token and at >= since
-            if state.open and last == token:
-                state.open.pop()
+            closer, opened_at = state.closers[-1] if state.closers else (token, -1)
+            state.surplus_closers += opened_at < new_start <= offset
+            state.has_mismatch |= closer != token and offset >= new_start
+            if state.closers and closer == token:
+                state.closers.pop()
         elif kind == "word":
-            line, seen = max(line, text.rfind("\n", seen, at)), at
-            before = text[max(line + 1, at - REACH) : at].strip()
-            begins = not before or BEGINS.search(before[-6:]) is not None
-            if token in words and (begins or token not in LEADING or language.id == "lua"):
-                # `while x do`: one block, not two
-                if token == "do" and looped == line and language.id == "ruby":
+            line_start, previous = max(line_start, text.rfind("\n", previous, offset)), offset
+            before = text[max(line_start + 1, offset - LOOKBACK_CHARS) : offset].strip()
+            starts_statement = not before or STATEMENT_START.search(before[-6:]) is not None
+            if token in end_words and (starts_statement or token not in STATEMENT_WORDS or language.id == "lua"):
+                # `while x do` opens one block, not two.
+                if token == "do" and loop_line == line_start and language.id == "ruby":
                     continue
-                looped = line if token in ("while", "until") else looped
-                state.open.append((words[token], at))
-            elif state.open and state.open[-1][0].split()[0] == token:
-                state.open.pop()
+                loop_line = line_start if token in ("while", "until") else loop_line
+                state.closers.append((end_words[token], offset))
+            elif state.closers and state.closers[-1][0].split()[0] == token:
+                state.closers.pop()
         elif match.end() == len(text):
-            closed = {"triple": (3, 6), "quote": (1, 2)}.get(kind or "")
+            quote_sizes = {"triple": (3, 6), "quote": (1, 2)}.get(kind or "")
             if kind == "comment":
-                state.comment = True
+                state.in_comment = True
             elif kind == "block" and not token.endswith("*/"):
                 state.quote = "*/"
-            elif closed and (len(token) < closed[1] or not token.endswith(token[: closed[0]]) or _escaped(token)):
-                state.quote = token[: closed[0]]
+            elif quote_sizes:
+                quote, min_size = token[: quote_sizes[0]], quote_sizes[1]
+                if len(token) < min_size or not token.endswith(quote) or _has_escaped_end(token):
+                    state.quote = quote
     return state
 
 
-def _escaped(token: str) -> bool:
+def _has_escaped_end(token: str) -> bool:
     body = token[:-1]
     return (len(body) - len(body.rstrip("\\"))) % 2 == 1
 
 
 @cache
-def _tokens(language: Language) -> re.Pattern[str]:
-    braces = language.block == "braces" and language.id not in ("javascript", "typescript", "tsx", "php")
+def _token_pattern(language: Language) -> re.Pattern[str]:
+    has_char_literals = language.block == "braces" and language.id not in ("javascript", "typescript", "tsx", "php")
     parts = [
         r"(?P<triple>(?P<t>\"\"\"|''')(?:\\.|[^\\])*?(?:(?P=t)|\Z))" if language.id == "python" else "",
         r"(?P<block>/\*.*?(?:\*/|\Z))" if language.block == "braces" or language.id == "css" else "",
         rf"(?P<comment>(?<!\S){re.escape(language.comment)}[^\n]*)" if language.comment else "",
-        # Where ' is for characters (or lifetimes), one that is not closed is not a string.
-        r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')" if braces else "",
-        r"(?P<quote>\"(?:\\.|[^\"\\\n])*\"?|`(?:\\.|[^`\\])*`?" + (")" if braces else r"|'(?:\\.|[^'\\\n])*'?)"),
+        # In these languages ' encloses characters or marks lifetimes, so that an unclosed one does not open a string.
+        r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')" if has_char_literals else "",
+        r"(?P<quote>\"(?:\\.|[^\"\\\n])*\"?|`(?:\\.|[^`\\])*`?"
+        + (")" if has_char_literals else r"|'(?:\\.|[^'\\\n])*'?)"),
         r"(?P<open>[(\[{])|(?P<close>[)\]}])",
-        r"(?P<word>(?<![\w.:@$])[a-z]+\b(?![:?]))" if language.id in WORDS else "",
+        r"(?P<word>(?<![\w.:@$])[a-z]+\b(?![:?]))" if language.id in BLOCK_END_WORDS else "",
     ]
     return re.compile("|".join(part for part in parts if part), re.DOTALL)

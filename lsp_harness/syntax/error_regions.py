@@ -1,6 +1,7 @@
-"""Which of the regions the parser gave up on are new, when a text with edits applied is compared to the text before.
+"""A comparison of error regions before and after edits, to find those that are new.
 
-Regions are followed through the edits and compared by what they cover. Nothing here knows trees.
+An error region is text that the parser could not read. Regions are mapped through the edits and compared by the text
+that they cover. This module does not use syntax trees.
 """
 
 import re
@@ -15,88 +16,103 @@ BLANK = re.compile(rb"\s*")
 
 
 class Region(NamedTuple):
-    """What the parser gave up on (ERROR) or, of zero width, imagined (MISSING). `token` is the missing one."""
+    """The bytes of an ERROR node, or the empty range of a MISSING node.
+
+    `token` is the missing token, empty for an ERROR node.
+    """
 
     start: int
     end: int
     token: str = ""
 
 
-def guilty(old: Sequence[Region], new: Sequence[Region], edits: Sequence[Edit], data: bytes) -> list[int]:
-    """Indices of those of `new`, regions of the text `data`, that are not what has become of an old one.
+def find_new_regions(old: Sequence[Region], new: Sequence[Region], edits: Sequence[Edit], data: bytes) -> list[int]:
+    """Return the indices in `new` of the error regions that no old region explains.
 
-    What an edit wrote is never excused by an error that stood where it now is. An old region may move, shrink or fall
-    apart. One that has grown counts as new, unless the regions altogether have not.
+    An old region may move, shrink or be split. A region that has grown is new, unless all regions together cover no
+    more text than before. Text that an edit has written is never explained by an error that was at the same offset
+    before.
+
+    Args:
+        old: The error regions before the edits.
+        new: The error regions after the edits.
+        edits: The edits, with offsets of the text before.
+        data: The text after the edits.
     """
-    moved = [place for region in old if (place := _moved(region, edits))]
-    places, missing = _Places([p for p in moved if not p.token]), _Places([p for p in moved if p.token])
-    grown = _inked(data, [r for r in new if not r.token]) > _inked(data, places.regions)
-    found: list[int] = []
+    mapped = [place for region in old if (place := _map_region(region, edits))]
+    errors = _RegionIndex([region for region in mapped if not region.token])
+    missing = _RegionIndex([region for region in mapped if region.token])
+    has_grown = _covered_bytes(data, [r for r in new if not r.token]) > _covered_bytes(data, errors.regions)
+    indices: list[int] = []
     for index, region in enumerate(new):
-        near = next(places.touching(data, region), None) is not None
+        touches_old = next(errors.find_touching(data, region), None) is not None
         if not region.token:
-            if not near or (grown and _outside(data, region, places)):
-                found.append(index)
-        elif not near:
-            # A region excuses all that is missing in it, a missing token one missing token.
-            twin = next(missing.touching(data, region), None)
+            if not touches_old or (has_grown and _bytes_outside(data, region, errors)):
+                indices.append(index)
+        elif not touches_old:
+            # An old ERROR region explains all missing tokens that touch it. An old missing token explains only one.
+            twin = next(missing.find_touching(data, region), None)
             if twin is not None:
                 missing.used.add(twin)
             else:
-                found.append(index)
-    return found
+                indices.append(index)
+    return indices
 
 
-class _Places:
-    """Regions in the order of their starts, found by where they are: a text may have thousands of errors. `used`: those that are left out."""
+class _RegionIndex:
+    """Regions sorted by start, with a quick search by offset: a text may have thousands of errors."""
 
     def __init__(self, regions: Sequence[Region]) -> None:
         self.regions = sorted(regions)
         self.used: set[int] = set()
-        self._ends = list(accumulate((region.end for region in self.regions), max))
-        """The largest end of each region and all before it."""
+        """Indices of regions that `find_touching` leaves out."""
+        self._max_ends = list(accumulate((region.end for region in self.regions), max))
+        """For each region, the largest end among it and all regions before it."""
 
-    def touching(self, data: bytes, region: Region) -> Iterator[int]:
-        """Numbers of those that overlap a region, or have only blank between them and it."""
+    def find_touching(self, data: bytes, region: Region) -> Iterator[int]:
+        """Yield the indices of the unused regions that overlap a region or are separated from it by blanks only."""
         first, last = region.start, BLANK.match(data, region.end).end()  # type: ignore[union-attr]
         while first and data[first - 1 : first].isspace():
             first -= 1
-        return (n for n in self.within(first, last) if n not in self.used)
+        return (n for n in self.find_between(first, last) if n not in self.used)
 
-    def within(self, first: int, last: int) -> Iterator[int]:
-        """Numbers of those that begin at `last` or before and end at `first` or behind."""
-        for n in range(bisect_left(self._ends, first), len(self.regions)):
+    def find_between(self, first: int, last: int) -> Iterator[int]:
+        """Yield the indices of the regions that start at or before `last` and end at or after `first`."""
+        for n in range(bisect_left(self._max_ends, first), len(self.regions)):
             if self.regions[n].start > last:
                 break
             if self.regions[n].end >= first:
                 yield n
 
 
-def refined(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
-    """The same edits without the lines and ends they leave as they are, in order."""
-    found: list[Edit] = []
+def minimize_edits(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
+    """Return equivalent edits in order, without the lines and the line parts that they leave unchanged."""
+    minimal: list[Edit] = []
     for start, end, new in sorted(edits):
         for edit in line_edits(data[start:end], new):
             old = data[start + edit.start : start + edit.end]
             head, tail = common_prefix_and_suffix(old, edit.new)
             text = edit.new[head : len(edit.new) - tail]
-            found.append(Edit(start + edit.start + head, start + edit.end - tail, text))
-    return found
+            minimal.append(Edit(start + edit.start + head, start + edit.end - tail, text))
+    return minimal
 
 
-def _moved(region: Region, edits: Sequence[Edit]) -> Region | None:
-    """Where a region is after the edits; None if its text was replaced."""
+def _map_region(region: Region, edits: Sequence[Edit]) -> Region | None:
+    """Return a region's place after the edits, or None if its text was replaced."""
     start, end, token = region
     if any(e.start <= start and end <= e.end and start < end for e in edits):
         return None
-    # What is inserted at the ends of a region is not in it; what is inserted where something is missing may come
-    # before or after it.
-    left, right = _at(start, edits, after=not token), _at(end, edits, after=bool(token))
+    # Text inserted at the ends of an ERROR region is outside of it. Text inserted at a missing token may be on either
+    # side of it.
+    left, right = _map_offset(start, edits, after=not token), _map_offset(end, edits, after=bool(token))
     return Region(min(left, right), max(left, right), token)
 
 
-def _at(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
-    """An offset through the edits; inside of one it is the end (`after`) or the start of what was written."""
+def _map_offset(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
+    """Map an offset through the edits.
+
+    An offset inside of an edit becomes the end (`after`) or the start of its new text.
+    """
     shift = 0
     for start, end, new in edits:
         if offset < start or (offset == start and not after):
@@ -107,17 +123,17 @@ def _at(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
     return offset + shift
 
 
-def _inked(data: bytes, regions: Sequence[Region]) -> int:
-    """How many bytes the regions cover, blank not counted."""
+def _covered_bytes(data: bytes, regions: Sequence[Region]) -> int:
+    """Return the number of non-blank bytes in the regions."""
     return sum(len(b"".join(data[region.start : region.end].split())) for region in regions)
 
 
-def _outside(data: bytes, region: Region, places: _Places) -> int:
-    """How much of a region, blank not counted, is in none of the places."""
-    left: list[Region] = []
-    at = region.start
-    for place in (places.regions[n] for n in places.within(region.start, region.end)):
-        if place.start < region.end and place.end > at:
-            left.append(Region(at, place.start))
-            at = place.end
-    return _inked(data, [*left, Region(at, region.end)])
+def _bytes_outside(data: bytes, region: Region, index: _RegionIndex) -> int:
+    """Return the number of non-blank bytes of a region that are in no region of the index."""
+    uncovered: list[Region] = []
+    offset = region.start
+    for old in (index.regions[n] for n in index.find_between(region.start, region.end)):
+        if old.start < region.end and old.end > offset:
+            uncovered.append(Region(offset, old.start))
+            offset = old.end
+    return _covered_bytes(data, [*uncovered, Region(offset, region.end)])

@@ -1,7 +1,8 @@
-"""The languages we can parse: how a text is recognised as one, and where its grammar and queries are.
+"""The languages that can be parsed: how they are recognised, and where their grammars and queries are.
 
-Every grammar here comes from a wheel that is installed with us, so nothing is ever downloaded. Other languages are
-parsed only where the user has installed the wheel of their grammar, or put it in the cache of tree-sitter-language-pack.
+The grammars in `LANGUAGES` are dependencies of this package, so nothing is ever downloaded. Other languages are parsed
+only if the user has installed the wheel of their grammar or has put the grammar into the cache of
+tree-sitter-language-pack.
 """
 
 import importlib
@@ -15,28 +16,32 @@ from urllib.parse import unquote
 
 import tree_sitter
 
-Block = Literal["indent", "braces", "end", "none"]
+BlockStyle = Literal["indent", "braces", "end", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language by our own name. An empty `module` means the grammar is in the language pack's cache."""
+    """A language with its file names, its grammar and its queries."""
 
     id: str
     module: str
+    """The Python module of the grammar; empty if the grammar is in the cache of tree-sitter-language-pack."""
     function: str = "language"
-    ids: tuple[str, ...] = ()
-    """LSP language ids that mean this language, besides `id`."""
+    """The function of `module` that returns the grammar."""
+    lsp_ids: tuple[str, ...] = ()
+    """The LSP identifiers of this language, besides `id`."""
     extensions: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    """Whole file names, in lower case."""
+    """File name extensions in lower case, without the dot."""
+    file_names: tuple[str, ...] = ()
+    """Complete file names in lower case."""
     comment: str = ""
-    """What starts a comment that runs to the end of the line; empty where there is none."""
-    block: Block = "none"
+    """The prefix of a line comment; empty if the language has none."""
+    block: BlockStyle = "none"
+    """How the language writes blocks: by indentation, in braces, with an end word, or not at all."""
     stub: str = ""
-    """What stands for the body of a function in an outline."""
+    """The text that replaces the body of a function in an outline."""
     queries: tuple[str, ...] = ()
-    """Folders of queries, read one after the other: a dialect adds to what it is a dialect of."""
+    """Folders below `grammars/queries`. A dialect lists the folder of its parent language first, then its own."""
 
 
 LANGUAGES = (
@@ -44,7 +49,7 @@ LANGUAGES = (
         "python",
         "tree_sitter_python",
         extensions=("py", "pyi", "pyw"),
-        names=("sconstruct", "sconscript", "wscript"),
+        file_names=("sconstruct", "sconscript", "wscript"),
         comment="#",
         block="indent",
         stub=" ...",
@@ -53,7 +58,7 @@ LANGUAGES = (
     Language(
         "javascript",
         "tree_sitter_javascript",
-        ids=("javascriptreact", "js", "jsx"),
+        lsp_ids=("javascriptreact", "js", "jsx"),
         extensions=("js", "mjs", "cjs", "jsx"),
         comment="//",
         block="braces",
@@ -64,7 +69,7 @@ LANGUAGES = (
         "typescript",
         "tree_sitter_typescript",
         "language_typescript",
-        ids=("ts",),
+        lsp_ids=("ts",),
         extensions=("ts", "mts", "cts"),
         comment="//",
         block="braces",
@@ -75,7 +80,7 @@ LANGUAGES = (
         "tsx",
         "tree_sitter_typescript",
         "language_tsx",
-        ids=("typescriptreact",),
+        lsp_ids=("typescriptreact",),
         extensions=("tsx",),
         comment="//",
         block="braces",
@@ -91,7 +96,7 @@ LANGUAGES = (
     Language(
         "cpp",
         "tree_sitter_cpp",
-        ids=("c++", "cuda-cpp"),
+        lsp_ids=("c++", "cuda-cpp"),
         extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh"),
         comment="//",
         block="braces",
@@ -101,7 +106,7 @@ LANGUAGES = (
     Language(
         "csharp",
         "tree_sitter_c_sharp",
-        ids=("c#", "cs"),
+        lsp_ids=("c#", "cs"),
         extensions=("cs", "csx"),
         comment="//",
         block="braces",
@@ -112,7 +117,7 @@ LANGUAGES = (
         "ruby",
         "tree_sitter_ruby",
         extensions=("rb", "rake", "gemspec", "ru"),
-        names=("rakefile", "gemfile", "podfile", "vagrantfile", "brewfile"),
+        file_names=("rakefile", "gemfile", "podfile", "vagrantfile", "brewfile"),
         comment="#",
         block="end",
         queries=("ruby",),
@@ -130,9 +135,9 @@ LANGUAGES = (
     Language(
         "bash",
         "tree_sitter_bash",
-        ids=("shellscript", "sh", "shell"),
+        lsp_ids=("shellscript", "sh", "shell"),
         extensions=("sh", "bash", "bats", "ebuild"),
-        names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", "pkgbuild"),
+        file_names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", "pkgbuild"),
         comment="#",
         block="end",
         queries=("bash",),
@@ -141,7 +146,7 @@ LANGUAGES = (
         "lua",
         "tree_sitter_lua",
         extensions=("lua",),
-        names=(".luacheckrc",),
+        file_names=(".luacheckrc",),
         comment="--",
         block="end",
         queries=("lua",),
@@ -149,28 +154,32 @@ LANGUAGES = (
     Language(
         "json",
         "tree_sitter_json",
-        ids=("jsonc", "jsonl"),
+        lsp_ids=("jsonc", "jsonl"),
         extensions=("json", "jsonc", "geojson", "ipynb", "webmanifest"),
-        names=(".prettierrc", ".eslintrc"),
+        file_names=(".prettierrc", ".eslintrc"),
         comment="//",
     ),
     Language(
         "yaml",
         "tree_sitter_yaml",
-        ids=("dockercompose", "github-actions-workflow"),
+        lsp_ids=("dockercompose", "github-actions-workflow"),
         extensions=("yaml", "yml"),
-        names=(".clang-format",),
+        file_names=(".clang-format",),
         comment="#",
     ),
     Language(
-        "toml", "tree_sitter_toml", extensions=("toml",), names=("cargo.lock", "poetry.lock", "uv.lock"), comment="#"
+        "toml",
+        "tree_sitter_toml",
+        extensions=("toml",),
+        file_names=("cargo.lock", "poetry.lock", "uv.lock"),
+        comment="#",
     ),
     Language("html", "tree_sitter_html", extensions=("html", "htm", "xhtml")),
     Language("css", "tree_sitter_css", extensions=("css",)),
     Language("markdown", "tree_sitter_markdown", extensions=("md", "markdown", "mdown")),
 )
 
-WHEELS: Mapping[str, Language] = {
+OPTIONAL_LANGUAGES: Mapping[str, Language] = {
     "elixir": Language("elixir", "tree_sitter_elixir", comment="#"),
     "kotlin": Language("kotlin", "tree_sitter_kotlin", comment="//"),
     "ocaml": Language("ocaml", "tree_sitter_ocaml", "language_ocaml"),
@@ -178,73 +187,83 @@ WHEELS: Mapping[str, Language] = {
     "scala": Language("scala", "tree_sitter_scala", comment="//"),
     "swift": Language("swift", "tree_sitter_swift", comment="//"),
 }
-"""Languages by the language pack's names for them whose grammars do not come with us but are used where they are installed
-(`lsp-harness[languages]`, and kotlin, to whose grammar the pack's tags do not fit)."""
+"""Languages whose grammars are used if they are installed, by their name in tree-sitter-language-pack. The extra
+`lsp-harness[languages]` installs all but Kotlin: the tag query of the language pack does not fit the grammar of
+Kotlin."""
 
-_BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.ids)}
+_BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.lsp_ids)}
 _BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
-_BY_NAME = {name: language for language in LANGUAGES for name in language.names}
+_BY_NAME = {name: language for language in LANGUAGES for name in language.file_names}
 
 
 def language_for(language_id: str, path: str) -> Language | None:
-    """The language of a text: what the client calls it, else what the path (or URI) looks like."""
-    if known := _BY_ID.get(language_id.lower()):
-        return known
+    """Return the language of a text, or None if it cannot be parsed.
+
+    Args:
+        language_id: The LSP identifier that the client gave. It takes precedence.
+        path: The path or URI of the text, whose file name decides if the identifier is unknown.
+    """
+    if language := _BY_ID.get(language_id.lower()):
+        return language
     name = PurePosixPath(unquote(path).replace("\\", "/")).name.lower()
-    known = _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2] if "." in name else "")
-    return known or _from_pack(name)
+    language = _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2] if "." in name else "")
+    return language or _language_from_pack(name)
 
 
-def called(name: str) -> Language | None:
-    """The language of that name, ours or the language pack's, if it can be parsed."""
-    if known := _BY_ID.get(name):
-        return known
-    if name in WHEELS and _release(WHEELS[name].module):
-        return WHEELS[name]
+def language_named(name: str) -> Language | None:
+    """Return the language with a name of ours or of tree-sitter-language-pack, or None if it cannot be parsed."""
+    if language := _BY_ID.get(name):
+        return language
+    if name in OPTIONAL_LANGUAGES and _wheel_version(OPTIONAL_LANGUAGES[name].module):
+        return OPTIONAL_LANGUAGES[name]
     import tree_sitter_language_pack as pack
 
-    # `has_language` is true for grammars that would first have to be fetched; only what is on disk counts.
+    # `has_language` is not used: it is also true for grammars that would have to be downloaded first.
     return Language(name, "") if name in pack.downloaded_languages() else None
 
 
-def detected(path: str) -> str:
-    """What the language pack calls a file, whether it can be parsed or not; empty where it does not know."""
-    # Imported late: most sessions never meet a file we do not know.
+def detect_language_name(path: str) -> str:
+    """Return the name of a file's language in tree-sitter-language-pack, or an empty string.
+
+    The language may lack a grammar.
+    """
+    # The import is delayed because most sessions only see files of the languages above.
     import tree_sitter_language_pack as pack
 
     name = PurePosixPath(path).name.lower()
-    # It takes a file that is called `go` for a Go file, and every .txt for a page of Vim's help.
-    known = None if name in _BY_EXTENSION or name.endswith(".txt") else pack.detect_language(name)
-    return known or ""
+    # The language pack takes a file with the name `go` for a Go file, and every .txt file for a help page of Vim.
+    language_name = None if name in _BY_EXTENSION or name.endswith(".txt") else pack.detect_language(name)
+    return language_name or ""
 
 
 @cache
 def grammar(language: Language) -> tree_sitter.Language:
-    """The grammar, loaded when it is first needed and kept for the process."""
+    """Return the grammar of a language. It is loaded at its first use and kept for the lifetime of the process."""
     if not language.module:
         import tree_sitter_language_pack
 
         return tree_sitter_language_pack.get_language(language.id)
-    # A capsule; typed because an int, which getattr might as well give, means something else (and is deprecated).
+    # The value is a capsule. Its type is declared as `object`, because with an `int` another, deprecated overload would
+    # be chosen.
     pointer: object = getattr(importlib.import_module(language.module), language.function)()
     return tree_sitter.Language(pointer)
 
 
 @cache
-def _from_pack(name: str) -> Language | None:
-    found = detected(name)
-    return called(found) if found else None
+def _language_from_pack(name: str) -> Language | None:
+    pack_name = detect_language_name(name)
+    return language_named(pack_name) if pack_name else None
 
 
-def wheels() -> dict[str, str]:
-    """The version of each grammar that did not come with us but is installed, by module."""
-    modules = sorted({one.module for one in WHEELS.values()})
-    return {module: release for module in modules if (release := _release(module))}
+def optional_grammar_versions() -> dict[str, str]:
+    """Return the installed versions of the optional grammars, by module."""
+    modules = sorted({language.module for language in OPTIONAL_LANGUAGES.values()})
+    return {module: version for module in modules if (version := _wheel_version(module))}
 
 
 @cache
-def _release(module: str) -> str:
-    """The version of a wheel; empty where it is not installed."""
+def _wheel_version(module: str) -> str:
+    """Return the version of the wheel of a module, or an empty string if it is not installed."""
     try:
         return metadata.version(module.replace("_", "-"))
     except metadata.PackageNotFoundError:

@@ -1,6 +1,6 @@
-"""The tokens of a text as its grammar reads them, also where the text is broken.
+"""The tokens of a text as its grammar reads them, even if the text has syntax errors.
 
-Comments are left out, a string without a fault is one token, and what the parser skipped is read by its characters.
+Comments are left out. A complete string is one token. Text that the parser skipped is split by its characters.
 """
 
 import re
@@ -12,116 +12,120 @@ from tree_sitter import Node
 from lsp_harness.syntax.languages import Language, grammar
 from lsp_harness.syntax.tree import SyntaxTree
 
-Kind = Literal["word", "keyword", "number", "string", "open", "close", "mark"]
+LexemeKind = Literal["word", "keyword", "number", "string", "open", "close", "mark"]
 
 OPENERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
-ENDS: dict[str, frozenset[bytes]] = {
+BLOCK_END_WORDS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset({b"end"}),
     "lua": frozenset({b"end", b"until"}),
     "bash": frozenset({b"fi", b"done", b"esac"}),
 }
-"""Words that end a block, where words do that."""
-MIDDLES = frozenset(
+"""Words that end a block, for the languages that have such words."""
+BLOCK_MIDDLE_WORDS = frozenset(
     b"else elif elsif elseif except finally catch rescue ensure when case default then do while in until".split()
 )
-"""Words that go on with a block that a line before began."""
+"""Words that start the next part of a block that an earlier line has opened."""
+NAMED_KEYWORDS: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
+"""Keywords that the grammar of a language defines as named nodes."""
 _WORD = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*[?!]?\Z")
-_PART = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
-_WHOLE = re.compile(
-    r"(?<!chained_)(?<!concatenated_)string(?!_array)|template|char_lit|character|heredoc|regex|raw_text|jsx_text|^text$|preproc_arg|program_name"
+_WORD_OR_SIGN = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
+_STRING_NODE = re.compile(
+    r"(?<!chained_)(?<!concatenated_)string(?!_array)|template|char_lit|character|heredoc|regex|raw_text|jsx_text"
+    r"|^text$|preproc_arg|program_name"
 )
-
-
-_LAST = frozenset((b'"', b"'", b"`", b"?", b"++", b">"))
-_FIRST = frozenset(b"\" ' ` - ! & * ** ... .. ~ @ # $ < | + : ?".split())
+_OPERAND_END_MARKS = frozenset((b'"', b"'", b"`", b"?", b"++", b">"))
+_OPERAND_START_MARKS = frozenset(b"\" ' ` - ! & * ** ... .. ~ @ # $ < | + : ?".split())
 
 
 class Lexeme(NamedTuple):
-    """One token: its bytes, its kind, the line it begins on, and whether it is the first of that line."""
+    """One token. `start` and `end` are byte offsets, `line` is the line of its start, counted from 0."""
 
     start: int
     end: int
     text: bytes
-    kind: Kind
+    kind: LexemeKind
     line: int
-    first: bool
+    starts_line: bool
+    """Whether it is the first token of its line."""
 
 
-def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Lexeme]:
-    """The tokens of a tree in source order, or of those of its lines that a range touches."""
+def read_lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Lexeme]:
+    """Return the tokens of a tree in the order of the text.
+
+    Args:
+        tree: The tree, which may contain errors.
+        start: If given, the tokens start at the line of this byte offset.
+        end: If given, the tokens end with the line of this byte offset.
+    """
     document = tree.document
     if start:
         start = document.line_span(document.line_of(start))[0]
     if end is not None:
         end = document.line_span(document.line_of(end))[1]
-    found: list[Lexeme] = []
-    words, data, starts = keywords(tree.language), tree.data, document.line_starts
-    last, line, count = -1, document.line_of(start), len(starts)
-    following = starts[line + 1] if line + 1 < count else len(data) + 1
+    lexemes: list[Lexeme] = []
+    keywords, data, starts = grammar_keywords(tree.language), tree.data, document.line_starts
+    last_line, line, line_count = -1, document.line_of(start), len(starts)
+    next_line_start = starts[line + 1] if line + 1 < line_count else len(data) + 1
     stop = len(data) if end is None else end
-    covered = start
+    covered_end = start
     for node in [*_leaves(tree.root, start, stop), None]:
-        begin, behind = (node.start_byte, node.end_byte) if node else (stop, stop)
-        # what the parser skipped may be in no node at all
-        skipped = tree.root.has_error and covered < begin and data[covered:begin].strip()
-        parts = _parts(data, covered, begin) if skipped else []
-        covered = max(covered, behind)
-        whole = False
-        if node and "comment" not in node.type and data[begin:behind].strip():
-            parts += _parts(data, begin, behind) if node.is_error else [(begin, behind)]
-            whole = node.child_count > 0 or (node.is_named and b" " in data[begin:behind])
-        for begin, behind in parts:
-            while begin >= following:
+        node_start, node_end = (node.start_byte, node.end_byte) if node else (stop, stop)
+        # Text that the parser skipped may be in no node at all.
+        is_skipped = tree.root.has_error and covered_end < node_start and data[covered_end:node_start].strip()
+        spans = _split_words(data, covered_end, node_start) if is_skipped else []
+        covered_end = max(covered_end, node_end)
+        is_string = False
+        if node and "comment" not in node.type and data[node_start:node_end].strip():
+            spans += _split_words(data, node_start, node_end) if node.is_error else [(node_start, node_end)]
+            is_string = node.child_count > 0 or (node.is_named and b" " in data[node_start:node_end])
+        for token_start, token_end in spans:
+            while token_start >= next_line_start:
                 line += 1
-                following = starts[line + 1] if line + 1 < count else len(data) + 1
-            text = data[begin:behind]
-            kind = "string" if whole else _kind(text, words)
+                next_line_start = starts[line + 1] if line + 1 < line_count else len(data) + 1
+            text = data[token_start:token_end]
+            kind = "string" if is_string else _lexeme_kind(text, keywords)
             if kind == "mark" and node and node.is_named and not node.is_error and text[-1:].isalnum():
-                # `:name` of Ruby
+                # A symbol of Ruby, such as `:name`.
                 kind = "word"
-            found.append(Lexeme(begin, behind, text, kind, line, line != last))
-            last = line if b"\n" not in text else document.line_of(behind - 1)
-    return found
-
-
-NAMED: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
-"""Keywords that a grammar has as a node with a name."""
+            lexemes.append(Lexeme(token_start, token_end, text, kind, line, line != last_line))
+            last_line = line if b"\n" not in text else document.line_of(token_end - 1)
+    return lexemes
 
 
 @cache
-def keywords(language: Language) -> frozenset[bytes]:
-    """The words that the grammar knows by their letters."""
+def grammar_keywords(language: Language) -> frozenset[bytes]:
+    """Return the keywords of a grammar."""
     literals = {b"true", b"false", b"null"} if language.id == "json" else set[bytes]()
     return (
-        frozenset(word for word in _anonymous(language) if word.isalpha())
+        frozenset(word for word in _anonymous_tokens(language) if word.isalpha())
         | literals
-        | NAMED.get(language.id, frozenset())
+        | NAMED_KEYWORDS.get(language.id, frozenset())
     )
 
 
 @cache
-def marks(language: Language) -> frozenset[bytes]:
-    """The signs that the grammar knows: operators, separators and brackets."""
-    return frozenset(word for word in _anonymous(language) if not any(chr(letter).isalnum() for letter in word))
+def grammar_marks(language: Language) -> frozenset[bytes]:
+    """Return the operators, separators and brackets of a grammar."""
+    return frozenset(word for word in _anonymous_tokens(language) if not any(chr(letter).isalnum() for letter in word))
 
 
-def ends_operand(lexeme: Lexeme) -> bool:
-    """Whether an expression may end with a token."""
-    return lexeme.kind in ("word", "number", "string", "close", "keyword") or lexeme.text in _LAST
+def can_end_operand(lexeme: Lexeme) -> bool:
+    """Return whether an expression may end with a token."""
+    return lexeme.kind in ("word", "number", "string", "close", "keyword") or lexeme.text in _OPERAND_END_MARKS
 
 
-def begins_operand(lexeme: Lexeme) -> bool:
-    """Whether an expression may begin with a token."""
-    return lexeme.kind in ("word", "number", "string", "open", "keyword") or lexeme.text in _FIRST
+def can_begin_operand(lexeme: Lexeme) -> bool:
+    """Return whether an expression may begin with a token."""
+    return lexeme.kind in ("word", "number", "string", "open", "keyword") or lexeme.text in _OPERAND_START_MARKS
 
 
-def _parts(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    """Words, numbers and single signs of a text."""
-    return [(start + part.start(), start + part.end()) for part in _PART.finditer(data[start:end])]
+def _split_words(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the spans of the words, numbers and single symbols of a text."""
+    return [(start + match.start(), start + match.end()) for match in _WORD_OR_SIGN.finditer(data[start:end])]
 
 
-def _kind(text: bytes, words: frozenset[bytes]) -> Kind:
+def _lexeme_kind(text: bytes, words: frozenset[bytes]) -> LexemeKind:
     if text[-1:] in OPENERS:
         return "open"
     if text[:1] in CLOSERS:
@@ -134,26 +138,27 @@ def _kind(text: bytes, words: frozenset[bytes]) -> Kind:
 
 
 def _leaves(root: Node, start: int, end: int) -> list[Node]:
-    found: list[Node] = []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    leaves: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
         kind = node.type
         if node.end_byte < start or node.start_byte > end:
             continue
-        if not node.child_count or "comment" in kind or (not node.has_error and _WHOLE.search(kind) and node.is_named):
-            found.append(node)
+        is_complete_string = not node.has_error and node.is_named and _STRING_NODE.search(kind)
+        if not node.child_count or "comment" in kind or is_complete_string:
+            leaves.append(node)
         else:
-            waiting += reversed(node.children)
-    return found
+            stack += reversed(node.children)
+    return leaves
 
 
 @cache
-def _anonymous(language: Language) -> frozenset[bytes]:
-    known = grammar(language)
+def _anonymous_tokens(language: Language) -> frozenset[bytes]:
+    rules = grammar(language)
     names = (
-        known.node_kind_for_id(number)
-        for number in range(known.node_kind_count)
-        if known.node_kind_is_visible(number) and not known.node_kind_is_named(number)
+        rules.node_kind_for_id(kind_id)
+        for kind_id in range(rules.node_kind_count)
+        if rules.node_kind_is_visible(kind_id) and not rules.node_kind_is_named(kind_id)
     )
     return frozenset(name.encode() for name in names if name)

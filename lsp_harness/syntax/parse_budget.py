@@ -1,59 +1,69 @@
-"""What the trees of a text may cost.
+"""Limits of the time and the size of syntax trees.
 
-Time is the processor's time of the thread that parses, so that a busy machine costs no trees.
+Time is the processor time of the parsing thread, so that a busy machine does not use up the budget.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-LARGEST_TEXT = 2_000_000
-"""Bytes of a text that is parsed at all."""
+MAX_TEXT_BYTES = 2_000_000
+"""A larger text is not parsed at all."""
 
 
-class TooCostly(Exception):
-    """There is no tree within the budget; the message says why."""
+class ParseBudgetExceeded(Exception):
+    """No tree can be made within the budget.
+
+    The message gives the reason, as a clause about the text ("it is larger than …").
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits of one text. What costs more has no tree."""
+    """The limits for one text. A text that exceeds them has no tree."""
 
-    key_s: float = 0.02
-    """Seconds of a parse on the event loop, while everything else waits."""
+    keystroke_s: float = 0.02
+    """Seconds for a parse on the event loop, which blocks all other requests."""
     text_s: float = 0.15
-    """Seconds of a parse in a thread of its own, or by a caller that waits for it."""
+    """Seconds for a parse in a thread of its own, or by a caller that waits for it."""
     edit_s: float = 0.02
-    """Seconds of an edit from which on the next ones are not worth it: reusing the nodes of a tree cannot be ended early."""
-    nodes: int = 100_000
-    """Nodes of a tree: queries, and freeing it, take time by their number and cannot be ended early."""
-    depth: int = 5_000
-    width: int = 3_000
-    """Children of a node that the grammar gave up on: a query looks at each of them for each of them."""
+    """If an incremental parse takes longer, the next edits do not reuse the tree: tree-sitter cannot be interrupted
+    while it reuses nodes."""
+    max_nodes: int = 100_000
+    """Nodes of a tree. The time for queries and for freeing the tree grows with this number, and neither can be
+    interrupted."""
+    max_depth: int = 5_000
+    """Levels of a tree."""
+    max_error_children: int = 3_000
+    """Children of one ERROR node. The time of a query grows with the square of this number."""
     query_s: float = 0.05
-    """Seconds of a query over the whole tree."""
+    """Seconds for one query over the whole tree."""
     gate_s: float = 0.06
-    """Seconds in which it is judged whether a text may be inserted, all its cuts and endings together."""
+    """Seconds for the decision whether a text may be inserted, including all its cuts and endings."""
 
 
 BUDGET = Budget()
-FILE_BUDGET = Budget(text_s=2.0, nodes=2_000_000)
-"""For a file that is parsed once, in a process or a thread that nobody waits for: an index takes larger files than an editor does."""
+FILE_BUDGET = Budget(text_s=2.0, max_nodes=2_000_000)
+"""For a file that is parsed once, in a process or thread that no request waits for. An index takes larger files than an
+editor does."""
 
 
 class Allowance:
-    """Processor time that one or several parses share. It begins with the first use, on the thread that uses it."""
+    """Processor time that one or several parses share.
+
+    It starts to run at its first use, on the thread that uses it.
+    """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds
         self.clock = clock
         self._end: float | None = None
-        self._cancelled = False
+        self._is_cancelled = False
 
     @property
-    def spent(self) -> bool:
-        """Whether nothing is left of it."""
-        if self._cancelled:
+    def is_spent(self) -> bool:
+        """Return whether no time is left."""
+        if self._is_cancelled:
             return True
         now = self.clock()
         if self._end is None:
@@ -61,10 +71,10 @@ class Allowance:
         return now >= self._end
 
     def cancel(self) -> None:
-        """Take away the rest; from any thread."""
-        self._cancelled = True
+        """Take away the remaining time. May be called from any thread."""
+        self._is_cancelled = True
 
     def check(self) -> None:
-        """Raises TooCostly."""
-        if self.spent:
-            raise TooCostly(f"parsing takes more than {self.seconds * 1000:.0f} ms")
+        """Raise ParseBudgetExceeded if no time is left."""
+        if self.is_spent:
+            raise ParseBudgetExceeded(f"parsing takes more than {self.seconds * 1000:.0f} ms")

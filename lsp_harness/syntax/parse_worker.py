@@ -1,9 +1,10 @@
-"""A process that parses a text before the server does, so that a parser that crashes or never ends takes nothing else with it.
+"""A process that parses a text before the server does, so that a crash or a loop of the parser stays outside of it.
 
     python -m lsp_harness.syntax.parse_worker
 
-It reads a line of JSON (`language` and `size`), then so many bytes, and answers with a line of JSON: `why` there is no tree of that
-text, empty where there may be one. It ends when its input does, and is killed by the system when one text takes `CPU_S`.
+It reads requests from standard input: a line of JSON with `language` and `size`, followed by `size` bytes of text. It
+answers each request with a line of JSON. Its field `why` says why the text has no tree, and is empty if the text may
+have one. The process ends with its input. The operating system kills it if one text takes longer than `MAX_CPU_S`.
 """
 
 import json
@@ -12,25 +13,26 @@ import sys
 import time
 from typing import BinaryIO
 
-from lsp_harness.syntax.bounded_parse import parsed
-from lsp_harness.syntax.languages import Language, called
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
-from lsp_harness.syntax.tree_query import captures, query
+from lsp_harness.syntax.bounded_parse import parse_bytes
+from lsp_harness.syntax.languages import Language, language_named
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree_query import captures, load_query
 
-CPU_S = 1.0
-"""Of a text that cannot be ended before: its parser goes in circles, or a query takes as long."""
-QUERIES = "symbols", "outline", "scopes", "faults"
+MAX_CPU_S = 1.0
+"""Processor time for one text. It only matters if a parser loops, or if a query takes this long: both ignore the
+budget."""
+CHECKED_QUERIES = "symbols", "outline", "scopes", "faults"
 
 
-def why(language: Language, data: bytes) -> str:
-    """Why there is no tree of a text; empty where there may be one."""
+def refusal_reason(language: Language, data: bytes) -> str:
+    """Return why a text has no tree, or an empty string if it may have one."""
     try:
-        tree = parsed(language, data, Allowance(BUDGET.text_s))
-    except TooCostly as error:
+        tree = parse_bytes(language, data, Allowance(BUDGET.text_s))
+    except ParseBudgetExceeded as error:
         return str(error)
-    for name in QUERIES if language.queries else ():
-        # to build a query takes longer than to ask it
-        query(language, name)
+    for name in CHECKED_QUERIES if language.queries else ():
+        # The query is built outside of the measured time, as building it takes longer than running it.
+        load_query(language, name)
         began = time.thread_time()
         captures(language, name, tree.root_node)
         if time.thread_time() - began > BUDGET.query_s:
@@ -38,17 +40,17 @@ def why(language: Language, data: bytes) -> str:
     return ""
 
 
-def serve(asked: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until there is nothing more to read."""
-    while line := asked.readline():
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until the input ends."""
+    while line := requests.readline():
         head = json.loads(line)
-        data = asked.read(head["size"])
-        # what nobody handles ends the process
-        signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S)
-        language = called(head["language"])
-        said = why(language, data) if language else ""
+        data = requests.read(head["size"])
+        # The signal has no handler, so that it ends the process.
+        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_CPU_S)
+        language = language_named(head["language"])
+        reason = refusal_reason(language, data) if language else ""
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        answers.write(json.dumps({"why": said}).encode() + b"\n")
+        answers.write(json.dumps({"why": reason}).encode() + b"\n")
         answers.flush()
 
 

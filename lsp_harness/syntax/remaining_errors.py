@@ -1,47 +1,60 @@
-"""Whether a syntax error is gone after an edit, or has only moved or changed its words."""
+"""A check whether a syntax error is gone after an edit, or has only moved or changed its message."""
 
 from collections.abc import Sequence
 
 from lsp_harness.syntax.error_regions import Region
-from lsp_harness.syntax.syntax_errors import Fault, faults, python_fault, regions
+from lsp_harness.syntax.syntax_errors import Fault, find_error_regions, find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 
 
-def remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], place: Span) -> list[Fault]:
-    """The syntax errors of `after` that stand in the way of calling the error of `before` at `place` gone.
+def find_remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], place: Span) -> list[Fault]:
+    """Return the syntax errors that show that an error was not repaired.
 
-    An error that stands elsewhere, with the same extent as before the edits, is another one and does not count. One that touches an edit,
-    that has grown or shrunk, or that was not there, counts: the parser places what it cannot read by all that is around it. So do the
-    errors at `place` where all of them are as they were.
+    An error at another place that has the same extent as before the edits is a different error and is left out. An
+    error counts if it touches an edit, has grown or shrunk, or is new: where the parser reports an error depends on
+    everything around it. If all errors at `place` are unchanged, they count too.
+
+    Args:
+        before: The tree before the edits.
+        after: The tree after the edits.
+        edits: The edits, with offsets of `before`.
+        place: Where the error to be repaired is in `before`.
     """
-    asked = {
-        (_moved(region.start, edits), _moved(region.end, edits))
-        for region in regions(before)
+    targets = {
+        (_shift_offset(region.start, edits), _shift_offset(region.end, edits))
+        for region in find_error_regions(before)
         if region.start <= max(place.end, place.start + 1) and region.end >= place.start
     }
-    old = {(_moved(region.start, edits), _moved(region.end, edits), region.token) for region in regions(before)}
-    new = regions(after)
-    same = [(region.start, region.end, region.token) in old and not _edited(region, edits) for region in new]
-    # an edit that leaves every error as it was has mended none
-    if same and len(same) >= len(old):
-        return faults(after)
-    standing = asked <= {(region.start, region.end) for region, kept in zip(new, same, strict=True) if kept}
-    found = zip(faults(after), new, same, strict=True)
-    left = [fault for fault, at, kept in found if not kept or (standing and (at.start, at.end) in asked)]
-    if not left and after.language.id == "python" and (fault := python_fault(after.data)):
-        # the compiler reports its first error only; one that the parser does not see is always this one
-        left = [] if any(same) and not _near(fault, edits) else [fault]
-    return left
+    old = {
+        (_shift_offset(region.start, edits), _shift_offset(region.end, edits), region.token)
+        for region in find_error_regions(before)
+    }
+    new = find_error_regions(after)
+    unchanged = [(region.start, region.end, region.token) in old and not _touches_edit(region, edits) for region in new]
+    # Edits that leave every error unchanged have repaired none.
+    if unchanged and len(unchanged) >= len(old):
+        return find_faults(after)
+    unchanged_spans = {(region.start, region.end) for region, same in zip(new, unchanged, strict=True) if same}
+    targets_remain = targets <= unchanged_spans
+    remaining = [
+        fault
+        for fault, region, same in zip(find_faults(after), new, unchanged, strict=True)
+        if not same or (targets_remain and (region.start, region.end) in targets)
+    ]
+    if not remaining and after.language.id == "python" and (fault := find_python_fault(after.data)):
+        # The compiler reports only its first error. If the parser does not see that error, it always counts.
+        remaining = [] if any(unchanged) and not _fault_touches_edit(fault, edits) else [fault]
+    return remaining
 
 
-def _moved(offset: int, edits: Sequence[Edit]) -> int:
+def _shift_offset(offset: int, edits: Sequence[Edit]) -> int:
     shift = sum(len(edit.new) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
     return offset + shift
 
 
-def _edited(region: Region, edits: Sequence[Edit]) -> bool:
+def _touches_edit(region: Region, edits: Sequence[Edit]) -> bool:
     shift = 0
     for start, end, new in sorted(edits):
         if region.start <= start + shift + len(new) and region.end >= start + shift:
@@ -50,5 +63,5 @@ def _edited(region: Region, edits: Sequence[Edit]) -> bool:
     return False
 
 
-def _near(fault: Fault, edits: Sequence[Edit]) -> bool:
-    return _edited(Region(fault.start, fault.end), edits)
+def _fault_touches_edit(fault: Fault, edits: Sequence[Edit]) -> bool:
+    return _touches_edit(Region(fault.start, fault.end), edits)

@@ -1,6 +1,6 @@
-"""Where an offset is: the function and class around it, the statement a range belongs to, and the imports.
+"""The function, class and statement around a place, and the imports of a file.
 
-Which nodes these are is said by each language's `scopes.scm`; this file only chooses among them.
+The query `scopes.scm` of each language defines which nodes these are. This module selects among them.
 """
 
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import Span, decode
 
-BLANK = b" \t\r\n\f"
-# Deep enough for an import in a `try`, or under `if TYPE_CHECKING`.
-IMPORT_DEPTH = 4
-# Nodes beside, not in, the definition they belong to.
-ATTACHED = frozenset({"attribute_item", "decorator"})
+BLANK_CHARS = b" \t\r\n\f"
+MAX_IMPORT_DEPTH = 4
+"""Levels below the root at which imports are searched for; enough for one in a `try` or under `if TYPE_CHECKING`."""
+ATTACHED_NODES = frozenset({"attribute_item", "decorator"})
+"""Nodes that stand before the definition that they belong to, not in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A function or class. `body_start` is where its body begins (`end` if it has none)."""
+    """A function or class with its byte offsets. `body_start` is the start of its body, or `end` if it has none."""
 
     kind: Literal["function", "class"]
     name: str
@@ -31,56 +31,64 @@ class Scope:
 
 
 def enclosing_function(tree: SyntaxTree, offset: int) -> Scope | None:
-    """The innermost function around an offset; None at the top level. One-line functions without a name do not count."""
-    return _scope(tree, offset, "function")
+    """Return the innermost function around an offset, or None at the top level.
+
+    One-line functions without a name are ignored.
+    """
+    return _find_scope(tree, offset, "function")
 
 
 def enclosing_class(tree: SyntaxTree, offset: int) -> Scope | None:
-    """The innermost class (struct, trait, interface, impl, module …) around an offset."""
-    return _scope(tree, offset, "class")
+    """Return the innermost class (struct, trait, interface, impl, module …) around an offset, or None."""
+    return _find_scope(tree, offset, "class")
 
 
 def function_text_span(tree: SyntaxTree, offset: int) -> Span | None:
-    """The function around an offset as a person would copy it: whole lines where it stands alone on them, with its
-    decorators, attributes and the comment right above it."""
-    node = _innermost(tree, offset, "function")
+    """Return the bytes of the function around an offset as a person would copy it, or None if there is no function.
+
+    They include the indentation of the first line, the decorators and attributes, and the comment right above.
+    """
+    node = _innermost_node(tree, offset, "function")
     if node is None:
         return None
-    found = captures(tree.language, "scopes", tree.root, (node.start_byte, node.start_byte + 1))
-    wrappers = {n.id for n in found.get("wrapper", [])}
+    scopes = captures(tree.language, "scopes", tree.root, (node.start_byte, node.start_byte + 1))
+    wrappers = {n.id for n in scopes.get("wrapper", [])}
     top = node
     while (parent := top.parent) and parent.id in wrappers:
         top = parent
-    start = _attached(tree, top)
-    indent = tree.data.rfind(b"\n", 0, start) + 1
-    return Span(indent if not tree.data[indent:start].strip() else start, max(top.end_byte, node.end_byte))
+    start = _attached_start(tree, top)
+    line_start = tree.data.rfind(b"\n", 0, start) + 1
+    return Span(line_start if not tree.data[line_start:start].strip() else start, max(top.end_byte, node.end_byte))
 
 
 def statement_at(tree: SyntaxTree, start: int, end: int) -> Span | None:
-    """The smallest statement around a range; of a compound statement only its header if the range is in there.
+    """Return the smallest statement around a range, or None if there is only blank space.
 
-    Where the parser gave up, the lines of the range stand for the statement. None if there is only blank space.
+    If the range is in the header of a compound statement, only the header is returned. If there is a syntax error
+    around the range, its lines are returned.
     """
-    start, end = _inked(tree.data, start, end)
+    start, end = _trim_range(tree.data, start, end)
     if start == end:
         return None
-    found = captures(tree.language, "scopes", tree.root, (start, max(end, start + 1)))
-    around = [n for n in found.get("statement", []) if n.start_byte <= start and n.end_byte >= end and not n.is_extra]
-    node = min(around, key=lambda n: n.end_byte - n.start_byte, default=None)
-    broken = _broken_around(tree.root, start, end)
-    if node is None or node.is_error or (broken and _within(broken, node)):
-        return _lines(tree.data, start, end)
-    return Span(node.start_byte, _header_end(tree, node, end) or _trimmed(tree.data, node.start_byte, node.end_byte))
+    scopes = captures(tree.language, "scopes", tree.root, (start, max(end, start + 1)))
+    statements = [n for n in scopes.get("statement", []) if n.start_byte <= start and n.end_byte >= end]
+    candidates = [n for n in statements if not n.is_extra]
+    node = min(candidates, key=lambda n: n.end_byte - n.start_byte, default=None)
+    error = _error_node_around(tree.root, start, end)
+    if node is None or node.is_error or (error and _contains(node, error)):
+        return _line_span(tree.data, start, end)
+    statement_end = _header_end(tree, node, end) or _trimmed_end(tree.data, node.start_byte, node.end_byte)
+    return Span(node.start_byte, statement_end)
 
 
-def imports(tree: SyntaxTree) -> list[Span]:
-    """The import statements of the file, in source order; not those inside of functions."""
-    nodes = captures(tree.language, "outline", tree.root, depth=IMPORT_DEPTH).get("import", [])
-    return sorted({Span(n.start_byte, _trimmed(tree.data, n.start_byte, n.end_byte)) for n in nodes})
+def find_imports(tree: SyntaxTree) -> list[Span]:
+    """Return the import statements of a file in the order of the source, without those inside of functions."""
+    nodes = captures(tree.language, "outline", tree.root, depth=MAX_IMPORT_DEPTH).get("import", [])
+    return sorted({Span(n.start_byte, _trimmed_end(tree.data, n.start_byte, n.end_byte)) for n in nodes})
 
 
-def _scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) -> Scope | None:
-    node = _innermost(tree, offset, kind)
+def _find_scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) -> Scope | None:
+    node = _innermost_node(tree, offset, kind)
     if node is None:
         return None
     body = node.child_by_field_name("body")
@@ -88,39 +96,40 @@ def _scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) ->
     return Scope(kind, _name(node), node.start_byte, node.end_byte, body_start)
 
 
-def _innermost(tree: SyntaxTree, offset: int, kind: str) -> Node | None:
+def _innermost_node(tree: SyntaxTree, offset: int, kind: str) -> Node | None:
     data = tree.data
-    at, column = offset, 0
+    anchor, column = offset, 0
     if tree.language.block == "indent":
-        at, column = _anchor(data, offset, tree.language.comment.encode())
-    nodes = captures(tree.language, "scopes", tree.root, (min(at, offset), max(at, offset) + 1)).get(kind, [])
-    inside = [
+        anchor, column = _find_anchor(data, offset, tree.language.comment.encode())
+    first, last = min(anchor, offset), max(anchor, offset)
+    nodes = captures(tree.language, "scopes", tree.root, (first, last + 1)).get(kind, [])
+    enclosing = [
         n
         for n in nodes
-        if n.start_byte <= offset < n.end_byte or (n.start_byte <= at < n.end_byte and _column(data, n) < column)
+        if n.start_byte <= offset < n.end_byte or (n.start_byte <= anchor < n.end_byte and _column(data, n) < column)
     ]
-    # `x => x.y` is part of an expression, not a place to be in.
-    inside = [n for n in inside if b"\n" in data[n.start_byte : n.end_byte] or _name(n)]
-    return min(inside, key=lambda n: n.end_byte - n.start_byte, default=None)
+    # A one-line lambda such as `x => x.y` is part of an expression and is no scope of its own.
+    enclosing = [n for n in enclosing if b"\n" in data[n.start_byte : n.end_byte] or _name(n)]
+    return min(enclosing, key=lambda n: n.end_byte - n.start_byte, default=None)
 
 
-def _anchor(data: bytes, offset: int, comment: bytes) -> tuple[int, int]:
-    """For languages that nest by indentation: where to look instead of at `offset`, and how far in the cursor is.
+def _find_anchor(data: bytes, offset: int, comment: bytes) -> tuple[int, int]:
+    """Return the offset to search at and the column of the cursor, for languages with indented blocks.
 
-    That is the start of the line's text. On a line with nothing but a comment it is the start of the last line above
-    that has more: a block may go on there, if the cursor is further in than what the block belongs to.
+    The offset is the start of the text of the line. On a blank or comment line it is the start of the text of the last
+    line of code above: its block may continue there, if the cursor is indented more than the head of the block.
     """
     line = data.rfind(b"\n", 0, offset) + 1
     stop = data.find(b"\n", offset)
     text = data[line : stop if stop >= 0 else len(data)]
-    column = width(text) if text.strip() else len(data[line:offset].expandtabs(8))
+    column = indent_width(text) if text.strip() else len(data[line:offset].expandtabs(8))
     while line > 0 and _is_blank(text, comment):
         stop = line - 1
         line = data.rfind(b"\n", 0, stop) + 1
         text = data[line:stop]
-    # A line of code is in what it is in, however it is indented.
-    found_above = line + len(text) < offset
-    return line + len(text) - len(text.lstrip()), column if found_above else 1 << 30
+    # The tree decides for a line of code, whatever its indentation is. The column only matters for the lines above.
+    is_above = line + len(text) < offset
+    return line + len(text) - len(text.lstrip()), column if is_above else 1 << 30
 
 
 def _is_blank(line: bytes, comment: bytes) -> bool:
@@ -128,45 +137,46 @@ def _is_blank(line: bytes, comment: bytes) -> bool:
     return not text or text.startswith(comment)
 
 
-def width(line: bytes) -> int:
-    """Columns that a line is further in."""
+def indent_width(line: bytes) -> int:
+    """Return the width of the indentation of a line in columns. A tab advances to the next multiple of 8."""
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip())
 
 
 def _column(data: bytes, node: Node) -> int:
-    return width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
+    return indent_width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
 
 
 def _name(node: Node) -> str:
-    """The name of a definition, or what an anonymous one is assigned to."""
-    named = _field(node, "name", "declarator", "type")
+    """Return the name of a definition, or the name that an anonymous function or class is assigned to."""
+    name = _first_field(node, "name", "declarator", "type")
     parent = node.parent
-    if named is None and parent and node in (parent.child_by_field_name("value"), parent.child_by_field_name("right")):
-        named = _field(parent, "name", "left", "pattern", "key", "property")
-    while named and (inner := named.child_by_field_name("declarator")):
-        named = inner
-    text = decode(named.text or b"") if named else ""
-    # the declarator of a C++ lambda is its parameters
+    if name is None and parent and node in (parent.child_by_field_name("value"), parent.child_by_field_name("right")):
+        name = _first_field(parent, "name", "left", "pattern", "key", "property")
+    while name and (inner := name.child_by_field_name("declarator")):
+        name = inner
+    text = decode(name.text or b"") if name else ""
+    # The declarator of a C++ lambda is its parameter list.
     return "" if text.startswith("(") else text
 
 
-def _field(node: Node, *names: str) -> Node | None:
-    return next((found for name in names if (found := node.child_by_field_name(name))), None)
+def _first_field(node: Node, *names: str) -> Node | None:
+    return next((child for name in names if (child := node.child_by_field_name(name))), None)
 
 
-def _attached(tree: SyntaxTree, node: Node) -> int:
-    """Where the comments and attributes start that stand on the lines right above a node."""
+def _attached_start(tree: SyntaxTree, node: Node) -> int:
+    """Return the start of the comments and attributes on the lines right above a node."""
     start = node.start_byte
     above = node.prev_sibling
     if above is None and node.parent and node.parent.start_byte == start:
-        # In Python a comment at the top of a block is outside of it.
+        # In Python a comment at the top of a block is outside of the block's node.
         above = node.parent.prev_sibling
-    while above and (above.is_extra or above.type in ATTACHED):
-        # some grammars count the line's end as part of a comment
-        end = _trimmed(tree.data, above.start_byte, above.end_byte)
-        alone = not tree.data[tree.data.rfind(b"\n", 0, above.start_byte) + 1 : above.start_byte].strip()
-        if not alone or tree.data.count(b"\n", end, start) > 1:
+    while above and (above.is_extra or above.type in ATTACHED_NODES):
+        # In some grammars the end of the line is part of a comment.
+        end = _trimmed_end(tree.data, above.start_byte, above.end_byte)
+        line_start = tree.data.rfind(b"\n", 0, above.start_byte) + 1
+        is_alone = not tree.data[line_start : above.start_byte].strip()
+        if not is_alone or tree.data.count(b"\n", end, start) > 1:
             break
         start = above.start_byte
         above = above.prev_sibling
@@ -174,57 +184,63 @@ def _attached(tree: SyntaxTree, node: Node) -> int:
 
 
 def _header_end(tree: SyntaxTree, node: Node, end: int) -> int | None:
-    """Where the header of a compound statement ends, if `end` is in it and its block goes over several lines."""
-    found = captures(tree.language, "scopes", node, (node.start_byte, node.end_byte)).get("block", [])
-    inside = [b for b in found if b.id != node.id and b.start_byte >= node.start_byte and b.end_byte <= node.end_byte]
-    block = min(inside, key=lambda b: b.start_byte, default=None)
+    """Return the end of the header of a compound statement.
+
+    It is None if `end` is behind the header, or if the statement has just one line.
+    """
+    blocks = captures(tree.language, "scopes", node, (node.start_byte, node.end_byte)).get("block", [])
+    inner = [b for b in blocks if b.id != node.id and b.start_byte >= node.start_byte and b.end_byte <= node.end_byte]
+    block = min(inner, key=lambda b: b.start_byte, default=None)
     if block is None:
         return None
-    # `{` or `do` opens the block and ends the header.
+    # The header ends with the token that opens the block, `{` or `do`.
     opener = block.child(0)
-    stop = opener.end_byte if opener and not opener.is_named else _before(block)
+    stop = opener.end_byte if opener and not opener.is_named else _end_of_previous_token(block)
     return stop if end <= stop and b"\n" in tree.data[stop : node.end_byte] else None
 
 
-def _before(block: Node) -> int:
-    """The end of the token before a block, comments left aside."""
+def _end_of_previous_token(block: Node) -> int:
+    """Return the end of the last token before a block that is no comment."""
     above = block.prev_sibling
     while above and above.is_extra:
         above = above.prev_sibling
     return above.end_byte if above else block.start_byte
 
 
-def _broken_around(root: Node, start: int, end: int) -> Node | None:
-    return next((node for node in around(root, start, end) if node.is_error), None)
+def _error_node_around(root: Node, start: int, end: int) -> Node | None:
+    return next((node for node in nodes_around(root, start, end) if node.is_error), None)
 
 
-def _within(inner: Node, outer: Node) -> bool:
+def _contains(outer: Node, inner: Node) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
-def _inked(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """A range without the blank around it; an empty one becomes the character before it on the line, or after it."""
+def _trim_range(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Return a range without the blanks around it.
+
+    An empty range becomes the nearest non-blank byte of the line, first to the left.
+    """
     start, end = max(0, min(start, len(data))), max(0, min(end, len(data)))
     text = data[start:end]
-    if text.strip(BLANK):
-        return start + len(text) - len(text.lstrip(BLANK)), end - (len(text) - len(text.rstrip(BLANK)))
-    line = data.rfind(b"\n", 0, start) + 1
-    left = data[line:start].rstrip(BLANK)
+    if text.strip(BLANK_CHARS):
+        return start + len(text) - len(text.lstrip(BLANK_CHARS)), end - (len(text) - len(text.rstrip(BLANK_CHARS)))
+    line_start = data.rfind(b"\n", 0, start) + 1
+    left = data[line_start:start].rstrip(BLANK_CHARS)
     if left:
-        return line + len(left) - 1, line + len(left)
+        return line_start + len(left) - 1, line_start + len(left)
     stop = data.find(b"\n", start)
     right = data[start : stop if stop >= 0 else len(data)]
-    first = start + len(right) - len(right.lstrip(BLANK))
-    return (first, first + 1) if right.strip(BLANK) else (start, start)
+    first = start + len(right) - len(right.lstrip(BLANK_CHARS))
+    return (first, first + 1) if right.strip(BLANK_CHARS) else (start, start)
 
 
-def _lines(data: bytes, start: int, end: int) -> Span:
-    """The whole lines of a range, without indentation and terminator."""
+def _line_span(data: bytes, start: int, end: int) -> Span:
+    """Return the bytes of the lines of a range, without the indentation of the first and the terminator of the last."""
     first = data.rfind(b"\n", 0, start) + 1
     stop = data.find(b"\n", end)
     text = data[first : stop if stop >= 0 else len(data)]
-    return Span(first + len(text) - len(text.lstrip(BLANK)), first + len(text.rstrip(BLANK)))
+    return Span(first + len(text) - len(text.lstrip(BLANK_CHARS)), first + len(text.rstrip(BLANK_CHARS)))
 
 
-def _trimmed(data: bytes, start: int, end: int) -> int:
-    return start + len(data[start:end].rstrip(BLANK))
+def _trimmed_end(data: bytes, start: int, end: int) -> int:
+    return start + len(data[start:end].rstrip(BLANK_CHARS))

@@ -1,9 +1,9 @@
-"""Syntax errors, and which of them an edit is to blame for.
+"""The syntax errors of a text, and those that an edit has added.
 
-tree-sitter always gives a tree: what it could not understand is an ERROR node, what it had to imagine is a MISSING one.
-How far an ERROR reaches depends on everything around it, so faults are compared by where they are and how much they
-cover, never for equality. For Python the compiler has the last word: it knows about indentation, which the grammar
-forgives, and says more clearly what is wrong.
+tree-sitter always returns a tree. Text that fits no rule becomes an ERROR node, and a token that is required but absent
+becomes a MISSING node. The extent of an ERROR node depends on everything around it. Errors are therefore compared by
+their place and by the amount of text that they cover, never for equality. For Python the compiler decides: it checks
+the indentation, which the grammar does not, and its messages are clearer.
 """
 
 import ast
@@ -18,7 +18,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.error_regions import Region, guilty, refined
+from lsp_harness.syntax.error_regions import Region, find_new_regions, minimize_edits
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.document import Document, line_starts
@@ -26,14 +26,14 @@ from lsp_harness.text.edit import Edit, apply, line_edits
 from lsp_harness.text.position import decode, encode
 from lsp_harness.text.surrogates import to_valid_utf8
 
-CLOSER = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
+CLOSING_TOKENS = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
 
-_silencing = Lock()
+_warnings_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One syntax error. The range is what a person should look at, not all that the parser gave up on."""
+    """One syntax error. The byte range is the part to show to the user, which is often smaller than the ERROR node."""
 
     start: int
     end: int
@@ -41,68 +41,91 @@ class Fault:
     kind: Literal["unexpected", "missing", "compile"]
 
 
-def faults(tree: SyntaxTree) -> list[Fault]:
-    """All syntax errors in source order."""
-    return [_fault(tree, node) for node in _broken(tree)]
+def find_faults(tree: SyntaxTree) -> list[Fault]:
+    """Return all syntax errors of a tree in the order of the source."""
+    return [_fault(tree, node) for node in _broken_nodes(tree)]
 
 
-def regions(tree: SyntaxTree) -> list[Region]:
-    """What the parser gave up on or imagined, in source order: one for each of `faults`."""
-    return [_region(node) for node in _broken(tree)]
+def find_error_regions(tree: SyntaxTree) -> list[Region]:
+    """Return the byte ranges of the ERROR and MISSING nodes: one for each fault of `find_faults`, in the same order."""
+    return [_region(node) for node in _broken_nodes(tree)]
 
 
-def new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
-    """The syntax errors of `after`, which is `before` with `edits` applied, that were not there before.
+def find_new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
+    """Return the syntax errors that edits have added. Old errors that have only moved are left out.
 
-    `edits` have the offsets of `before`. A text that had errors is not blamed for them, nor for their having moved.
+    Args:
+        before: The tree before the edits.
+        after: The tree after the edits.
+        edits: The edits, with offsets of `before`.
     """
-    if before.language.id == "python" and python_fault(before.data) is None:
-        fault = python_fault(after.data)
+    if before.language.id == "python" and find_python_fault(before.data) is None:
+        fault = find_python_fault(after.data)
         return [fault] if fault else []
-    return new_tree_faults(before, after, edits)
+    return find_new_tree_faults(before, after, edits)
 
 
-def new_tree_faults(
+def find_new_tree_faults(
     before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], *, thorough: bool = True
 ) -> list[Fault]:
-    """As `new_faults`, by the parser's word alone. If not `thorough`, an old error that swallows the edit is a new one."""
-    nodes = _broken(after)
+    """Return the syntax errors that edits have added according to the tree-sitter parser alone.
+
+    Args:
+        before: The tree before the edits.
+        after: The tree after the edits.
+        edits: The edits, with offsets of `before`.
+        thorough: Whether an old error that has grown over the new text is left out. This costs another parse.
+    """
+    nodes = _broken_nodes(after)
     if not nodes:
         return []
-    old, new = [_region(node) for node in _broken(before)], [_region(node) for node in nodes]
-    found = guilty(old, new, refined(before.data, edits), after.data)
-    if found and old and thorough:
-        # An unclosed bracket swallows whatever is written after it, so what an innocent edit in the same places would
-        # be found guilty of is not held against this one.
-        innocent = [_innocent(before, edit) for edit in line_edits(before.data, after.data)]
-        control = parse(
-            Document.from_text(before.document.uri, apply(before.data, innocent), language=before.language.id)
+    old, new = [_region(node) for node in _broken_nodes(before)], [_region(node) for node in nodes]
+    added = find_new_regions(old, new, minimize_edits(before.data, edits), after.data)
+    if added and old and thorough:
+        added = _without_unavoidable(before, after, old, new, added)
+    return [_fault(after, nodes[index]) for index in added]
+
+
+def _without_unavoidable(
+    before: SyntaxTree, after: SyntaxTree, old: Sequence[Region], new: Sequence[Region], added: Sequence[int]
+) -> list[int]:
+    """Return the added errors without those that a harmless edit in the same places would add too.
+
+    An unclosed bracket, for example, makes an error of any text that is written after it.
+    """
+    harmless = [_harmless_edit(before, edit) for edit in line_edits(before.data, after.data)]
+    data = apply(before.data, harmless)
+    control = parse(
+            Document.from_text(before.document.uri, data, language=before.language.id)
         )
-        regions = [_region(node) for node in _broken(control)] if control else []
-        excused = Counter(
-            regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")
-        )
-        accused, found = found, list[int]()
-        for index in accused:
-            if excused[new[index].token] > 0:
-                excused[new[index].token] -= 1
-            else:
-                found.append(index)
-    return [_fault(after, nodes[index]) for index in found]
+    control_regions = [_region(node) for node in _broken_nodes(control)] if control else []
+    control_added = find_new_regions(old, control_regions, harmless, control.data if control else b"")
+    unavoidable = Counter(control_regions[index].token for index in control_added)
+    remaining: list[int] = []
+    for index in added:
+        if unavoidable[new[index].token] > 0:
+            unavoidable[new[index].token] -= 1
+        else:
+            remaining.append(index)
+    return remaining
 
 
 @lru_cache(maxsize=16)
-def python_fault(data: bytes) -> Fault | None:
-    """What Python's own compiler has against a text, None if nothing. Remembered: candidates share what was before."""
+def find_python_fault(data: bytes) -> Fault | None:
+    """Return the first syntax error that the Python compiler reports, or None.
+
+    The results are cached, as all candidates for an edit ask about the same text before it.
+    """
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:
-        # Columns are right for text only. What is not UTF-8 says itself what it is, and the compiler reads that.
+        # The compiler reports correct columns only for `str`. Text in another encoding declares it, and the compiler
+        # reads the declaration.
         source = to_valid_utf8(data[mark:]).decode()
     except UnicodeDecodeError:
         source = data
     try:
-        # The filters are the process's: without the lock two threads could restore each other's.
-        with _silencing, warnings.catch_warnings():
+        # The warning filters belong to the process. Without the lock two threads could restore each other's filters.
+        with _warnings_lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
@@ -114,72 +137,73 @@ def python_fault(data: bytes) -> Fault | None:
         column += len(text[column:]) - len(text[column:].lstrip())
         return Fault(first + column, first + len(text), error.msg, "compile")
     except (ValueError, RecursionError, MemoryError):
-        # A NUL, or nesting that the compiler cannot follow: nothing it could say about the syntax.
+        # A NUL byte, or code nested too deeply for the compiler. It says nothing about the syntax then.
         return None
     return None
 
 
-def _broken(tree: SyntaxTree) -> list[Node]:
-    """The outermost ERROR nodes, the MISSING ones, and what the grammar forgives but `faults.scm` does not."""
-    found = [*_given_up(tree.root), *captures(tree.language, "faults", tree.root).get("fault", [])]
-    return sorted(found, key=lambda node: (node.start_byte, node.end_byte))
+def _broken_nodes(tree: SyntaxTree) -> list[Node]:
+    """Return the outermost ERROR nodes, the MISSING nodes, and the nodes that the query `faults.scm` reports."""
+    nodes = [*_outermost_broken_nodes(tree.root), *captures(tree.language, "faults", tree.root).get("fault", [])]
+    return sorted(nodes, key=lambda node: (node.start_byte, node.end_byte))
 
 
-def _given_up(node: Node) -> Iterator[Node]:
-    # no recursion: a string that is joined of a thousand parts is a tree a thousand deep
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
+def _outermost_broken_nodes(node: Node) -> Iterator[Node]:
+    # There is no recursion, as a string that is joined from a thousand parts makes a tree of a thousand levels.
+    stack = [node]
+    while stack:
+        node = stack.pop()
         if node.is_error or node.is_missing:
             yield node
         elif node.has_error:
-            waiting += reversed(node.children)
+            stack += reversed(node.children)
 
 
 def _region(node: Node) -> Region:
     return Region(node.start_byte, node.end_byte, node.type if node.is_missing else "")
 
 
-def _innocent(tree: SyntaxTree, edit: Edit) -> Edit:
-    """An edit of whole lines that keeps the old ones and adds, instead of each one more, a line nobody could mind."""
+def _harmless_edit(tree: SyntaxTree, edit: Edit) -> Edit:
+    """Return an edit that keeps the old lines and adds a harmless line for each line that the given edit adds."""
     call = b"x();" if tree.language.block == "braces" else b"x()"
-    added = edit.new.splitlines(keepends=True)[tree.data.count(b"\n", edit.start, edit.end) :]
-    lines = (line.replace(line.strip(), call) if line.strip() else line for line in added)
+    added_lines = edit.new.splitlines(keepends=True)[tree.data.count(b"\n", edit.start, edit.end) :]
+    lines = (line.replace(line.strip(), call) if line.strip() else line for line in added_lines)
     return Edit(edit.end, edit.end, b"".join(lines))
 
 
 def _fault(tree: SyntaxTree, node: Node) -> Fault:
     if node.is_missing:
-        what = node.type.replace("_", " ") if node.is_named else f"`{node.type}`"
-        return Fault(node.start_byte, node.end_byte, f"missing {what}", "missing")
-    opened: list[Node] = []
-    inner: Node | None = None
+        token = node.type.replace("_", " ") if node.is_named else f"`{node.type}`"
+        return Fault(node.start_byte, node.end_byte, f"missing {token}", "missing")
+    openers: list[Node] = []
+    inner_error: Node | None = None
     for leaf in _leaves(node):
         if leaf.is_error:
-            inner = inner or leaf
-        elif leaf.type in CLOSER:
-            opened.append(leaf)
-        elif leaf.type in CLOSER.values():
-            if not opened or CLOSER.get(opened.pop().type) != leaf.type:
+            inner_error = inner_error or leaf
+        elif leaf.type in CLOSING_TOKENS:
+            openers.append(leaf)
+        elif leaf.type in CLOSING_TOKENS.values():
+            if not openers or CLOSING_TOKENS.get(openers.pop().type) != leaf.type:
                 return Fault(leaf.start_byte, leaf.end_byte, f"unexpected `{leaf.type}`", "unexpected")
         elif leaf.type == "string_start":
-            opened.append(leaf)
-        elif leaf.type == "string_end" and opened and opened[-1].type == "string_start":
-            opened.pop()
-    culprit = inner or (opened[-1] if opened else None)
+            openers.append(leaf)
+        elif leaf.type == "string_end" and openers and openers[-1].type == "string_start":
+            openers.pop()
+    culprit = inner_error or (openers[-1] if openers else None)
     start = culprit.start_byte if culprit else node.start_byte
     end = culprit.end_byte if culprit else node.end_byte
     lines = tree.data[start:end].splitlines()
     text = lines[0].rstrip() if lines else b""
-    shown = decode(text) if len(text) <= 40 else decode(text[:40]).rstrip("\ufffd") + "…"
-    message = f"`{shown}` is never closed" if culprit and culprit is not inner else f"unexpected `{shown}`"
+    excerpt = decode(text) if len(text) <= 40 else decode(text[:40]).rstrip("\ufffd") + "…"
+    is_unclosed = culprit and culprit is not inner_error
+    message = f"`{excerpt}` is never closed" if is_unclosed else f"unexpected `{excerpt}`"
     return Fault(start, start + len(text), message, "unexpected")
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
+    stack = [node]
+    while stack:
+        node = stack.pop()
         if not node.child_count:
             yield node
-        waiting += reversed(node.children)
+        stack += reversed(node.children)

@@ -1,8 +1,8 @@
-"""Whether an offset is in code, in a comment or in a string, also while the string is still being typed.
+"""The kind of text at an offset: code, comment or string. It is also known while a string is still being typed.
 
-The tree says it where the text is whole. Half-typed quotes leave errors in it instead, and there the text itself is read
-again, from where the error begins. What is interpolated into a string is code. Where strings are the content (JSON, YAML,
-markup), being in one says nothing, so there are only comments.
+The tree gives the answer if the text is complete. A quote without its partner makes an error instead, and the text is
+then scanned from the start of the error on. An expression interpolated into a string is code. In languages whose
+content is strings (JSON, YAML, markup) a string counts as code.
 """
 
 import re
@@ -12,72 +12,76 @@ from typing import Literal
 from tree_sitter import Node
 
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import decode
 
-Place = Literal["code", "comment", "string"]
+TextKind = Literal["code", "comment", "string"]
 
-COMMENTS = frozenset({"comment", "line_comment", "block_comment", "html_comment", "hash_bang_line"})
-STRINGS = frozenset(
+COMMENT_NODES = frozenset({"comment", "line_comment", "block_comment", "html_comment", "hash_bang_line"})
+STRING_NODES = frozenset(
     {"string", "template_string", "regex", "string_literal", "raw_string_literal", "interpreted_string_literal"}
     | {"verbatim_string_literal", "interpolated_string_expression", "encapsed_string", "raw_string", "ansi_c_string"}
     | {"char_literal", "character_literal", "rune_literal", "system_lib_string", "string_array", "symbol_array"}
     | {"heredoc_body", "heredoc", "nowdoc", "delimited_symbol", "subshell", "shell_command_expression"}
 )
-INTERPOLATED = frozenset(
+INTERPOLATION_NODES = frozenset(
     {"interpolation", "template_substitution", "string_interpolation", "command_substitution", "expansion"}
 )
-BLOCKS = ("/*", "<!--", "--[[", "--[=", "=begin")
-"""What comments begin with that end somewhere within a line."""
+BLOCK_COMMENT_STARTS = ("/*", "<!--", "--[[", "--[=", "=begin")
+"""The openers of comments that may end in the middle of a line."""
 
-FAR = 4000
-"""Bytes that are read again at most."""
-BRACES = {"python": r"\{", "csharp": r"\{", "ruby": r"#\{", "bash": r"\$[({]"}
-"""What opens an interpolation; in the other languages it is `${`, within backquotes only."""
+LOOKBACK_BYTES = 4000
+"""Maximum number of bytes before the cursor that are scanned if there is a syntax error."""
+INTERPOLATION_OPENERS = {"python": r"\{", "csharp": r"\{", "ruby": r"#\{", "bash": r"\$[({]"}
+"""The opener of an interpolation. In the other languages it is `${`, in backquoted strings only."""
 
 
-def inside(tree: SyntaxTree, offset: int) -> Place:
-    """Where a cursor at `offset` is."""
+def text_kind_at(tree: SyntaxTree, offset: int) -> TextKind:
+    """Return the kind of the text that is typed at a byte offset."""
     if not offset:
         return "code"
-    # the character before the cursor: what ends right there is left, what begins there is not entered
-    broken: Node | None = None
-    for node in around(tree.root, offset - 1, offset):
+    # The nodes around the character before the cursor are used: the cursor is outside of a node that starts at it.
+    error: Node | None = None
+    for node in nodes_around(tree.root, offset - 1, offset):
         if node.type == "ERROR":
-            broken = node
-        elif node.type in INTERPOLATED and _within(node, offset):
+            error = node
+        elif node.type in INTERPOLATION_NODES and _is_within(node, offset):
             return "code"
-        elif node.type in COMMENTS and _within_comment(node, offset):
+        elif node.type in COMMENT_NODES and _is_within_comment(node, offset):
             return "comment"
-        elif node.type in STRINGS and tree.language.block != "none" and (_within(node, offset) or _open(node, offset)):
+        elif (
+            node.type in STRING_NODES
+            and tree.language.block != "none"
+            and (_is_within(node, offset) or _is_unterminated(node, offset))
+        ):
             return "string"
-    return _read(tree, offset, broken) if tree.root.has_error else "code"
+    return _scan_text(tree, offset, error) if tree.root.has_error else "code"
 
 
-def _within(node: Node, offset: int) -> bool:
+def _is_within(node: Node, offset: int) -> bool:
     return node.start_byte < offset < node.end_byte
 
 
-def _open(node: Node, offset: int) -> bool:
-    """Whether a string reaches to `offset` for want of an end."""
+def _is_unterminated(node: Node, offset: int) -> bool:
+    """Return whether a string ends at `offset` because its closing quote is missing."""
     return node.end_byte == offset and any(child.is_missing for child in node.children[-1:])
 
 
-def _within_comment(node: Node, offset: int) -> bool:
+def _is_within_comment(node: Node, offset: int) -> bool:
     text = node.text or b""
-    # one that ends with its line goes on for whoever types at that end; some grammars count the newline in
-    ends = decode(text[:4]).startswith(BLOCKS) or text.endswith(b"\n")
-    return node.start_byte < offset and (offset < node.end_byte or not ends)
+    # Text typed at the end of a line comment belongs to the comment. Some grammars include the newline in the comment.
+    has_end = decode(text[:4]).startswith(BLOCK_COMMENT_STARTS) or text.endswith(b"\n")
+    return node.start_byte < offset and (offset < node.end_byte or not has_end)
 
 
-def _read(tree: SyntaxTree, offset: int, broken: Node | None) -> Place:
-    """What the text before `offset` has open, from the cursor's line or the error on."""
+def _scan_text(tree: SyntaxTree, offset: int, error: Node | None) -> TextKind:
+    """Find the comment or string that is open at `offset` in the text from the start of the line or the error on."""
     data = tree.data
     start = data.rfind(b"\n", 0, offset) + 1
-    if broken:
-        start = max(min(start, broken.start_byte), offset - FAR)
+    if error:
+        start = max(min(start, error.start_byte), offset - LOOKBACK_BYTES)
     text = decode(data[start:offset])
-    last = next((token for token in _tokens(tree.language).finditer(text) if token.end() == len(text)), None)
+    last = next((token for token in _token_pattern(tree.language).finditer(text) if token.end() == len(text)), None)
     if last is None:
         return "code"
     token, kind = last.group(), last.lastgroup
@@ -86,43 +90,45 @@ def _read(tree: SyntaxTree, offset: int, broken: Node | None) -> Place:
     if kind == "block":
         return "code" if len(token) >= 4 and token.endswith("*/") else "comment"
     quote = '"""' if token.startswith('"""') else "'''" if token.startswith("'''") else token[0]
-    closed = len(token) >= 2 * len(quote) and token.endswith(quote) and not _escaped(token)
-    if closed or tree.language.block == "none" or _interpolates(tree.language, text[: last.start()], token):
+    is_closed = len(token) >= 2 * len(quote) and token.endswith(quote) and not _has_escaped_end(token)
+    if is_closed or tree.language.block == "none" or _ends_in_interpolation(tree.language, text[: last.start()], token):
         return "code"
     return "string"
 
 
-def _interpolates(language: Language, before: str, token: str) -> bool:
-    """Whether an open string ends in an expression that is interpolated into it."""
-    opener = BRACES.get(language.id, r"\$\{" if token[0] == "`" else "")
+def _ends_in_interpolation(language: Language, before: str, token: str) -> bool:
+    """Return whether an open string ends inside of an interpolated expression."""
+    opener = INTERPOLATION_OPENERS.get(language.id, r"\$\{" if token[0] == "`" else "")
     if not opener or (language.id == "python" and not re.search(r"(?i)\b(?:f|rf|fr)$", before)):
         return False
     if language.id == "csharp" and not before.endswith("$"):
         return False
-    plain = token.replace("{{", "").replace("}}", "") if language.id in ("python", "csharp") else token
-    return re.search(rf"{opener}[^{{}}()]*(?:\([^()]*)?$", plain) is not None
+    text = token.replace("{{", "").replace("}}", "") if language.id in ("python", "csharp") else token
+    return re.search(rf"{opener}[^{{}}()]*(?:\([^()]*)?$", text) is not None
 
 
-def _escaped(token: str) -> bool:
+def _has_escaped_end(token: str) -> bool:
     body = token[:-1]
     return (len(body) - len(body.rstrip("\\"))) % 2 == 1
 
 
 @cache
-def _tokens(language: Language) -> re.Pattern[str]:
-    """Comments and strings, each to its end or to that of the text."""
-    # where ' is for characters and lifetimes, one that is not closed is no string
-    single = language.block != "braces" or language.id in ("javascript", "typescript", "tsx", "php")
+def _token_pattern(language: Language) -> re.Pattern[str]:
+    """Return a pattern for comments and strings. One without an end reaches to the end of the text."""
+    # In the other languages ' encloses characters or marks lifetimes, so that an unclosed one does not open a string.
+    has_single_quotes = language.block != "braces" or language.id in ("javascript", "typescript", "tsx", "php")
     parts = [
-        r"(?P<triple>\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)|'''(?:\\.|[^\\])*?(?:'''|\Z))" if _tripled(language) else "",
+        r"(?P<triple>\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)|'''(?:\\.|[^\\])*?(?:'''|\Z))"
+        if _has_triple_quotes(language)
+        else "",
         r"(?P<block>/\*.*?(?:\*/|\Z))" if language.block == "braces" or language.id == "css" else "",
         rf"(?P<comment>(?<![^\s;]){re.escape(language.comment)}[^\n]*)" if language.comment else "",
         r"(?P<double>\"(?:\\.|[^\"\\\n])*\"?)",
         r"(?P<back>`(?:\\.|[^`\\])*`?)" if language.id in ("javascript", "typescript", "tsx", "go") else "",
-        r"(?P<single>'(?:\\.|[^'\\\n])*'?)" if single else r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')",
+        r"(?P<single>'(?:\\.|[^'\\\n])*'?)" if has_single_quotes else r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')",
     ]
     return re.compile("|".join(part for part in parts if part), re.DOTALL)
 
 
-def _tripled(language: Language) -> bool:
+def _has_triple_quotes(language: Language) -> bool:
     return language.id in ("python", "java", "csharp")

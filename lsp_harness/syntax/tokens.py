@@ -1,4 +1,4 @@
-"""The tokens of a stretch of a text, by what they mean to a reader: names, literals, keywords, operators, comments."""
+"""The tokens of a part of a text, by their meaning for a reader: names, literals, keywords, operators, comments."""
 
 import re
 from collections.abc import Iterator
@@ -13,17 +13,20 @@ from lsp_harness.text.position import decode
 TokenKind = Literal["name", "literal", "keyword", "operator", "separator", "comment"]
 
 SEPARATORS = frozenset("()[]{},;:") | {"'", '"', "`", '"""', "'''"}
-"""What joins and encloses, and says nothing by itself."""
-NAMES = frozenset(
+"""Tokens that only join or enclose others."""
+NAME_NODES = frozenset(
     {"name", "constant", "word", "variable_name", "instance_variable", "class_variable", "global_variable"}
 )
-"""Kinds of leaves that are names and do not have `identifier` in their kind's name."""
-LEXEME = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\s()\[\]{},;:'\"`$]+")
+"""Types of leaf nodes that are names, besides those whose type contains `identifier`."""
+TOKEN_PATTERN = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\s()\[\]{},;:'\"`$]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A leaf of a tree. `start` and `end` are bytes; two tokens with the same kind and text are the same to a reader."""
+    """A leaf of a tree.
+
+    `start` and `end` are byte offsets. Two tokens with the same kind and text mean the same to a reader.
+    """
 
     kind: TokenKind
     text: str
@@ -31,22 +34,25 @@ class Token:
     end: int
 
 
-def tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
-    """The tokens that lie in or reach into the bytes `start` to `end`, in order."""
+def read_tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
+    """Return the tokens that touch the bytes from `start` to `end`, in the order of the text."""
     return [_token(tree, node) for node in _leaves(tree.root, start, end)]
 
 
-def lexemes(data: bytes, start: int, end: int) -> list[Token]:
-    """The same without a tree, for a text that does not parse: words, runs of quotes, brackets and separators, operators."""
+def scan_tokens(data: bytes, start: int, end: int) -> list[Token]:
+    """Return the tokens of the bytes from `start` to `end` without a tree, for a text that cannot be parsed.
+
+    The tokens are words, runs of quotes, brackets, separators and operators.
+    """
     text = decode(data[start:end])
-    found: list[Token] = []
-    at, seen = start, 0
-    for match in LEXEME.finditer(text):
-        at += len(text[seen : match.start()].encode("utf-8", "surrogatepass"))
+    tokens: list[Token] = []
+    offset, previous_end = start, 0
+    for match in TOKEN_PATTERN.finditer(text):
+        offset += len(text[previous_end : match.start()].encode("utf-8", "surrogatepass"))
         size = len(match.group().encode("utf-8", "surrogatepass"))
-        found.append(Token(_kind(match.group()), match.group(), at, at + size))
-        at, seen = at + size, match.end()
-    return found
+        tokens.append(Token(_kind(match.group()), match.group(), offset, offset + size))
+        offset, previous_end = offset + size, match.end()
+    return tokens
 
 
 def _kind(text: str) -> TokenKind:
@@ -58,14 +64,14 @@ def _kind(text: str) -> TokenKind:
 
 
 def _leaves(root: Node, start: int, end: int) -> Iterator[Node]:
-    # no recursion: trees may be thousands deep
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    # There is no recursion, as a tree may have thousands of levels.
+    stack = [root]
+    while stack:
+        node = stack.pop()
         if node.end_byte < start or node.start_byte > end or node.start_byte == node.end_byte:
             continue
         if node.child_count and "comment" not in node.type:
-            waiting += reversed(node.children)
+            stack += reversed(node.children)
         else:
             yield node
 
@@ -78,7 +84,7 @@ def _token(tree: SyntaxTree, node: Node) -> Token:
     elif node.type in ("string_start", "string_end"):
         kind = "separator"
     elif node.is_named:
-        kind = "name" if "identifier" in node.type or "primitive" in node.type or node.type in NAMES else "literal"
+        kind = "name" if "identifier" in node.type or "primitive" in node.type or node.type in NAME_NODES else "literal"
         if node.type in ("self", "this", "super", "crate") or (kind == "literal" and node.type == text):
             kind = "keyword"
     elif text in SEPARATORS or text.strip("'\"`") == "":

@@ -1,7 +1,7 @@
 """Queries over syntax trees, read from `grammars/queries/<folder>/<name>.scm`.
 
-A Query is built once and never dropped: tree-sitter 0.26.1 crashes when queries with text predicates are freed. For the
-same reason our files never use `#is?` or `#is-not?`.
+A Query is built once and never freed: tree-sitter 0.26.1 crashes when a query with text predicates is freed. For the
+same reason the query files never use `#is?` or `#is-not?`.
 """
 
 import re
@@ -13,25 +13,34 @@ from tree_sitter import Node, Query, QueryCursor
 from lsp_harness.config.resources import resource_path
 from lsp_harness.syntax.languages import Language, grammar
 
-_built: dict[tuple[str, str], Query | None] = {}
-_building = Lock()
+_queries: dict[tuple[str, str], Query | None] = {}
+_build_lock = Lock()
 
 
-def query(language: Language, name: str) -> Query | None:
-    """The query of that name, or of several in one (`symbols+imports`), or what one says of each child of a kind of node
-    (`symbols@module`: its patterns `(module (…))`, each on one line); None where the language has none."""
+def load_query(language: Language, name: str) -> Query | None:
+    """Return a query of a language, built at its first use.
+
+    Args:
+        language: The language whose query files are read.
+        name: The name of a query file (`symbols`), or of several that are combined (`symbols+imports`). With `@` and
+            the type of a node (`symbols@module`) only the patterns for children of such a node are taken: those written
+            `(module (…))` on one line.
+
+    Returns:
+        The query, or None if the language has none of that name.
+    """
     key = (language.id, name)
-    if key not in _built:
-        # Two threads building the same query would drop one of the two.
-        with _building:
-            if key not in _built:
-                source = source_of(language, name)
-                _built[key] = Query(grammar(language), source) if source else None
-    return _built[key]
+    if key not in _queries:
+        # Without the lock two threads could build the same query, and one of the two would be freed.
+        with _build_lock:
+            if key not in _queries:
+                source = read_query_source(language, name)
+                _queries[key] = Query(grammar(language), source) if source else None
+    return _queries[key]
 
 
-def source_of(language: Language, name: str) -> str:
-    """The text of the query: that of the language it is a dialect of, then its own."""
+def read_query_source(language: Language, name: str) -> str:
+    """Return the text of a query: first that of the parent language of a dialect, then that of the dialect itself."""
     names, _, parent = name.partition("@")
     files = [
         resource_path("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
@@ -41,28 +50,33 @@ def source_of(language: Language, name: str) -> str:
 
 
 def captures(
-    language: Language, name: str, node: Node, within: tuple[int, int] | None = None, *, depth: int | None = None
+    language: Language, name: str, node: Node, byte_range: tuple[int, int] | None = None, *, depth: int | None = None
 ) -> dict[str, list[Node]]:
-    """Nodes by capture name: of patterns that touch the bytes `within`, and start no deeper than `depth`."""
-    found = query(language, name)
-    if found is None:
-        return {}
-    cursor = QueryCursor(found)
-    if within:
-        cursor.set_byte_range(*within)
-    if depth is not None:
-        cursor.set_max_start_depth(depth)
-    return cursor.captures(node)
+    """Run a query and return the captured nodes by the name of the capture.
+
+    Args:
+        language: The language of the tree.
+        name: The name of the query, see `load_query`.
+        node: The node to search.
+        byte_range: If given, only patterns that touch these bytes match.
+        depth: If given, only patterns that start at most so many levels below `node` match.
+    """
+    query = load_query(language, name)
+    return _cursor(query, byte_range, depth).captures(node) if query else {}
 
 
 def matches(
-    language: Language, name: str, node: Node, within: tuple[int, int] | None = None, *, depth: int | None = None
+    language: Language, name: str, node: Node, byte_range: tuple[int, int] | None = None, *, depth: int | None = None
 ) -> Iterator[dict[str, list[Node]]]:
-    """The captures of every match, or of those that touch the bytes `within`, or start no deeper than `depth`."""
-    if found := query(language, name):
-        cursor = QueryCursor(found)
-        if within:
-            cursor.set_byte_range(*within)
-        if depth is not None:
-            cursor.set_max_start_depth(depth)
-        yield from (nodes for _, nodes in cursor.matches(node))
+    """Run a query and yield the captures of each match. The arguments are those of `captures`."""
+    if query := load_query(language, name):
+        yield from (nodes for _, nodes in _cursor(query, byte_range, depth).matches(node))
+
+
+def _cursor(query: Query, byte_range: tuple[int, int] | None, depth: int | None) -> QueryCursor:
+    cursor = QueryCursor(query)
+    if byte_range:
+        cursor.set_byte_range(*byte_range)
+    if depth is not None:
+        cursor.set_max_start_depth(depth)
+    return cursor

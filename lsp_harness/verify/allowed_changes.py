@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.misspelling import is_misspelling
@@ -219,8 +219,8 @@ def _exported(wanted: str, change: Change) -> bool:
 
 def _imports(tree: SyntaxTree) -> list[Span]:
     """Where the imports of a text stand; lines that the outline does not know are read from the declarations."""
-    spans = list(imports(tree))
-    _, brought = declared(tree.language, tree.data, tree.root)
+    spans = list(find_imports(tree))
+    _, brought = find_declarations(tree.language, tree.data, tree.root)
     for each in brought:
         line = tree.document.line_span(tree.document.line_of(each.start))
         spans.append(Span(*line))
@@ -269,13 +269,13 @@ def _unbound_by(subject: Subject, change: Change) -> list[str]:
     for tree in (change.tree_before, change.tree_after):
         if tree is None:
             return []
-        found, brought = declared(tree.language, tree.data, tree.root)
+        found, brought = find_declarations(tree.language, tree.data, tree.root)
         bound = {one.alias or one.name or one.module.rpartition(".")[2] for one in brought}
         names.append({one.name for one in found} | bound)
     gone = names[0] - names[1]
     if not subject.quoted and tree_of_before is not None:
         # "Unnecessary using directive" is about all that the marked line imports
-        _, brought = declared(tree_of_before.language, tree_of_before.data, tree_of_before.root)
+        _, brought = find_declarations(tree_of_before.language, tree_of_before.data, tree_of_before.root)
         marked = [one for one in brought if subject.span.start <= one.start < subject.span.end]
         gone -= {one.alias or one.name or one.module.rpartition(".")[2] for one in marked}
     about = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}

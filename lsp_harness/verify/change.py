@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
-from lsp_harness.syntax.tree import SyntaxTree, within
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, line_edits
 
@@ -109,6 +109,6 @@ class Change:
 def _parsed(document: Document) -> tuple[SyntaxTree | None, str]:
     """The tree of a text, or why making it costs too much."""
     try:
-        return within(document, Allowance(BUDGET.text_s)), ""
-    except TooCostly as error:
+        return parse_within(document, Allowance(BUDGET.text_s)), ""
+    except ParseBudgetExceeded as error:
         return None, str(error)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.process.offload import offload
-from lsp_harness.syntax.syntax_errors import Fault, faults, python_fault
+from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
@@ -45,6 +45,6 @@ async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file:
 def broken_syntax(tree: SyntaxTree) -> list[Fault]:
     """The syntax errors of a text. For Python the compiler decides whether there is one, and the parser where it is."""
     if tree.language.id != "python":
-        return faults(tree)
-    fault = python_fault(tree.data)
-    return (faults(tree) or [fault]) if fault else []
+        return find_faults(tree)
+    fault = find_python_fault(tree.data)
+    return (find_faults(tree) or [fault]) if fault else []

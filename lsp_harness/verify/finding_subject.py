@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_harness.syntax.syntax_errors import faults
+from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
@@ -172,7 +172,9 @@ def names_in(message: str) -> tuple[str, ...]:
 def _broken(tree: SyntaxTree, document: Document, span: Span) -> bool:
     """Whether the text does not parse on the lines of a range, or on the line before it: what is missing there is reported here."""
     lines = range(document.line_of(span.start) - 1, document.line_of(span.end) + 2)
-    return any(document.line_of(fault.start) in lines or document.line_of(fault.end) in lines for fault in faults(tree))
+    return any(
+        document.line_of(fault.start) in lines or document.line_of(fault.end) in lines for fault in find_faults(tree)
+    )
 
 
 def _clamped(finding: Finding, document: Document) -> Span:

@@ -11,8 +11,8 @@ import re
 from time import perf_counter
 
 from lsp_harness.process.offload import offload
-from lsp_harness.syntax.remaining_errors import remaining_faults
-from lsp_harness.syntax.syntax_errors import python_fault, regions
+from lsp_harness.syntax.remaining_errors import find_remaining_faults
+from lsp_harness.syntax.syntax_errors import find_error_regions, find_python_fault
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
@@ -49,9 +49,11 @@ class GoneCheck:
         before, after = change.tree_before, change.tree_after
         if before is None or after is None or subject_of(self._finding, change.before, before).kind != "syntax":
             return None
-        if not regions(before) and (before.language.id != "python" or python_fault(before.data) is None):
+        if not find_error_regions(before) and (
+            before.language.id != "python" or find_python_fault(before.data) is None
+        ):
             return Outcome(self.name, "skipped", reason="the text parses without it")
-        left = remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))
+        left = find_remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))
         findings = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in left[:1])
         return Outcome(self.name, "failed" if left else "passed", findings)
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from lsp_harness.syntax.names.declared_names import declared_for, used_after_all
-from lsp_harness.syntax.removal.unused_imports import cut_import
+from lsp_harness.syntax.names.declared_names import locate_declaration, locate_use
+from lsp_harness.syntax.removal.unused_imports import is_partial_import
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.misspelling import is_misspelling
@@ -66,8 +66,8 @@ async def outdated(
     if is_python(document, file):
         return await _linted_away(finding, subject, document, ruff, file, root)
     if subject.kind == "removal" and subject.name:
-        return used_after_all(subject.span, subject.name, tree)
-    return declared_for(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
+        return locate_use(subject.span, subject.name, tree)
+    return locate_declaration(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
 
 
 def _cut(finding: Finding, subject: Subject, document: Document, tree: SyntaxTree | None) -> bool:
@@ -75,7 +75,7 @@ def _cut(finding: Finding, subject: Subject, document: Document, tree: SyntaxTre
     if subject.kind == "argument":
         return WORD.match(document.data, finding.end - 1) is not None
     if subject.kind == "removal" and not subject.quoted and tree is not None:
-        return cut_import(tree, Span(finding.start, finding.end))
+        return is_partial_import(tree, Span(finding.start, finding.end))
     return False
 
 

@@ -3,7 +3,7 @@
 from time import perf_counter
 
 from lsp_harness.process.offload import offload
-from lsp_harness.syntax.syntax_errors import new_faults
+from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 
@@ -27,6 +27,7 @@ class SyntaxCheck:
                 self.name, "failed", (Finding(place, place, change.no_tree, "lsp-harness", "syntax"),), change.no_tree
             )
         found = tuple(
-            Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in new_faults(before, after, change.edits)
+            Finding(f.start, f.end, f.message, "lsp-harness", "syntax")
+            for f in find_new_faults(before, after, change.edits)
         )
         return Outcome(self.name, "failed" if found else "passed", found, ms=(perf_counter() - began) * 1000)

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.syntax.error_regions import refined
-from lsp_harness.syntax.tokens import Token, lexemes, tokens
+from lsp_harness.syntax.error_regions import minimize_edits
+from lsp_harness.syntax.tokens import Token, read_tokens, scan_tokens
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import differences
 from lsp_harness.text.position import Span
@@ -70,13 +70,13 @@ class Difference:
 
 def difference(before: SyntaxTree, after: SyntaxTree, change: Change) -> Difference:
     """The difference by the tokens of two trees."""
-    return _compared(change, lambda span: tokens(before, *span), lambda span: tokens(after, *span))
+    return _compared(change, lambda span: read_tokens(before, *span), lambda span: read_tokens(after, *span))
 
 
 def lexical_difference(change: Change) -> Difference:
     """The difference by words and marks alone, for a text that does not parse."""
     return _compared(
-        change, lambda span: lexemes(change.before.data, *span), lambda span: lexemes(change.after.data, *span)
+        change, lambda span: scan_tokens(change.before.data, *span), lambda span: scan_tokens(change.after.data, *span)
     )
 
 
@@ -138,7 +138,7 @@ def _windows(change: Change) -> list[tuple[Span, Span]]:
     """The lines that each edit touches, before and after; edits on neighbouring lines are one window."""
     found: list[tuple[Span, Span]] = []
     shift = 0
-    for edit in refined(change.before.data, change.edits):
+    for edit in minimize_edits(change.before.data, change.edits):
         grown = len(edit.new) - (edit.end - edit.start)
         start = change.before.line_span(change.before.line_of(edit.start))[0]
         end = change.before.line_span(change.before.line_of(edit.end))[1]

@@ -68,5 +68,5 @@ class Cursor:
         """Return the cursor behind `text`, as if the user had accepted it here."""
         edit = Edit(self.offset, self.offset, encode(text))
         document = self.document.apply_edit(edit, self.document.version)
-        tree = self.tree.edited(self.document, edit, document, Allowance(BUDGET.gate_s)) if self.tree else None
+        tree = self.tree.update(self.document, edit, document, Allowance(BUDGET.gate_s)) if self.tree else None
         return Cursor(document, tree, self.offset + len(edit.new), self.path, self.persist)

@@ -23,7 +23,7 @@ from tree_sitter import Parser
 
 from lsp_harness.syntax.languages import grammar
 from lsp_harness.syntax.symbols import incremental_declarations
-from lsp_harness.syntax.symbols.declarations import Found
+from lsp_harness.syntax.symbols.declarations import SymbolRow
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -107,7 +107,7 @@ class Typing:
         self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
         self._asked += asks
         if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document)):
-            assert listed == list(incremental_declarations.Declarations(tree).of(tree))
+            assert listed == list(incremental_declarations.IncrementalDeclarations(tree).list_declarations(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
         """Nanoseconds of tree-sitter's own edit and parse."""
@@ -124,8 +124,8 @@ class Typing:
 _wholes: list[None] = []
 
 
-def _counted(asked: Callable[..., list[Found]]) -> Callable[..., list[Found]]:
-    def counting(*given: Any) -> list[Found]:
+def _counted(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[SymbolRow]]:
+    def counting(*given: Any) -> list[SymbolRow]:
         _wholes.append(None)
         return asked(*given)
 
@@ -151,7 +151,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
     asked = options.parse_args()
-    incremental_declarations.everything = _counted(incremental_declarations.everything)
+    incremental_declarations.find_symbol_rows = _counted(incremental_declarations.find_symbol_rows)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
     for document in [
         Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in asked.files

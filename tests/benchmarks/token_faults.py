@@ -14,8 +14,8 @@ from pathlib import Path
 from random import Random
 
 from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.lexemes import ENDS, Lexeme, keywords, lexemes
-from lsp_harness.syntax.syntax_errors import faults, python_fault
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, Lexeme, grammar_keywords, read_lexemes
+from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
@@ -119,7 +119,7 @@ def keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
 
 def indentation(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
     """One line that is indented too far or not far enough."""
-    token = rng.choice([one for one in tokens if one.first])
+    token = rng.choice([one for one in tokens if one.starts_line])
     start = data.rfind(b"\n", 0, token.start) + 1
     lead = data[start : token.start]
     return cut(data, start, token.start, rng.choice((lead + b"    ", lead[4:], lead + b" ", lead[1:])))
@@ -139,7 +139,7 @@ CHANGES: tuple[tuple[str, float, Change], ...] = (
     ("missing equals sign", 2, missing(b"=")),
     ("missing arrow", 1.5, missing(b"=>", b"->")),
     ("assignment for comparison", 0.7, exchanged((b"==", b"==="), (b"=",))),
-    ("missing end", 4, missing(b"}", *frozenset[bytes]().union(*ENDS.values()))),
+    ("missing end", 4, missing(b"}", *frozenset[bytes]().union(*BLOCK_END_WORDS.values()))),
     ("missing word", 1, missing(b"then", b"do", b"in")),
     ("keyword", 2.5, keyword),
     ("indentation", 2, indentation),
@@ -148,7 +148,7 @@ CHANGES: tuple[tuple[str, float, Change], ...] = (
 
 def broken(language: str, data: bytes) -> bool:
     tree = parse(Document.from_text("x", data, language=language))
-    return tree is None or bool(faults(tree)) or (language == "python" and python_fault(data) is not None)
+    return tree is None or bool(find_faults(tree)) or (language == "python" and find_python_fault(data) is not None)
 
 
 def rows(path: Path, rng: Random) -> list[dict[str, str]]:
@@ -164,7 +164,7 @@ def rows(path: Path, rng: Random) -> list[dict[str, str]]:
     ):
         return []
     tree = parse(Document.from_text("x", data, language=known.id))
-    tokens = lexemes(tree) if tree and keywords(known) else []
+    tokens = read_lexemes(tree) if tree and grammar_keywords(known) else []
     found: list[dict[str, str]] = []
     for _ in range(PER_FILE if tokens else 0):
         kind, _, change = rng.choices(CHANGES, [weight for _, weight, _ in CHANGES])[0]

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
 from lsp_harness.syntax.recovery.recovery import TrialLimits, find_recoveries
-from lsp_harness.syntax.syntax_errors import faults, python_fault
+from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
@@ -50,7 +51,7 @@ def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
             if not row or row.get("diagnostic"):
                 continue
             tree = parse(Document.from_text("x", row["text"], language=row["language"]))
-            if tree and (faults(tree) or (row["language"] == "python" and python_fault(tree.data))):
+            if tree and (find_faults(tree) or (row["language"] == "python" and find_python_fault(tree.data))):
                 yield row, tree
 
 
@@ -68,8 +69,8 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     judge, observed, right = EvidenceCollector(scene), list[Evidence](), -1
     truth = code(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
-        after = tree.spliced(trial.edit)
-        if after is None or faults(after) or (row["language"] == "python" and python_fault(after.data)):
+        after = tree.apply_edit(trial.edit, Allowance(BUDGET.text_s))
+        if after is None or find_faults(after) or (row["language"] == "python" and find_python_fault(after.data)):
             continue
         if code(decode(after.data), row["language"]) == truth:
             if right >= 0:
@@ -81,8 +82,8 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
 
 
 def first_fault(tree: SyntaxTree) -> int:
-    found = faults(tree)
-    fault = python_fault(tree.data) if tree.language.id == "python" else None
+    found = find_faults(tree)
+    fault = find_python_fault(tree.data) if tree.language.id == "python" else None
     return found[0].start if found else fault.start if fault else 0
 
 
@@ -124,7 +125,7 @@ def measure(files: Sequence[Path]) -> None:
     times: list[float] = []
     for row, tree in texts(files):
         start = first_fault(tree)
-        python_fault.cache_clear()
+        find_python_fault.cache_clear()
         begun = time.process_time()
         found = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
         times.append((time.process_time() - begun) * 1000)

@@ -12,7 +12,7 @@ import sys
 from time import perf_counter
 
 from lsp_harness.bench.figures import p50, p95
-from lsp_harness.syntax.names.unbound_names import unbound
+from lsp_harness.syntax.names.unbound_names import suggest_bindings
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.benchmarks.fim import LANGUAGES, cases
@@ -38,8 +38,9 @@ def report(name: str, *, show: bool) -> None:
         if tree is None:
             sys.exit(f"{row['id']}: no language for {path}")
         began = perf_counter()
-        found = unbound(tree, len(prefix.encode()))
+        bindings = suggest_bindings(tree, len(prefix.encode()))
         times.append((perf_counter() - began) * 1000)
+        found = [text.split()[-1] for text in bindings]
         written = set(re.findall(r"\w+", row["gold"]))
         holes += bool(found)
         bound += bool(written & {*found})

@@ -19,7 +19,7 @@ from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax import languages
-from lsp_harness.syntax.languages import WHEELS, Language
+from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, Language
 from tests.cli.conftest import Shell
 from tests.support.encoder import WIDTH, tiny_encoder
 
@@ -69,15 +69,17 @@ def said(where: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]
 
 def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
     """These modules are the grammars of these languages, and no others are installed."""
-    absent = {name: Language(name, "tree_sitter_absent") for name in WHEELS}
-    monkeypatch.setattr(languages, "WHEELS", absent | {name: Language(name, module) for name, module in wheels.items()})
-    languages._from_pack.cache_clear()
+    absent = {name: Language(name, "tree_sitter_absent") for name in OPTIONAL_LANGUAGES}
+    monkeypatch.setattr(
+        languages, "OPTIONAL_LANGUAGES", absent | {name: Language(name, module) for name, module in wheels.items()}
+    )
+    languages._language_from_pack.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _forget():
     yield
-    languages._from_pack.cache_clear()
+    languages._language_from_pack.cache_clear()
 
 
 def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):

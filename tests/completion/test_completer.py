@@ -12,7 +12,8 @@ from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import Suggestion
-from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
@@ -128,7 +129,7 @@ async def test_an_empty_document_can_be_completed() -> None:
 
 
 # -- nothing at all
-@pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
+@pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * MAX_TEXT_BYTES])
 async def test_a_binary_or_enormous_text_is_not_completed(data: bytes) -> None:
     document = Document.from_text("file:///a.py", data, language="python")
     assert await Desk(Completer(Script(), Completion())).complete(document, None, 1, "a.py") is None

@@ -11,7 +11,8 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.backend import FEATURES
 from lsp_harness.inference.request import Infill, Props
 from lsp_harness.session.results import Suggestion
-from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -361,7 +362,7 @@ async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
 
 
 # -- secrets and trust
-@pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
+@pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * MAX_TEXT_BYTES])
 async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
     desk = Desk(AREA)
     desk.document = Document.from_text("file:///a.py", data, language="python")

@@ -12,7 +12,7 @@ from lsp_harness.context.repository_context import NEAR, Elsewhere
 from lsp_harness.context.sources.recent_edits import Recent
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.context.counting import words as count
@@ -157,7 +157,7 @@ async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
     tree = parse(Document.from_text("file:///shop/cart.py", text))
     assert tree
     desk.known.edited = {
-        "shop/cart.py": UnsavedText("python", text.encode(), *declared(tree.language, tree.data, tree.root))
+        "shop/cart.py": UnsavedText("python", text.encode(), *find_declarations(tree.language, tree.data, tree.root))
     }
     [cart, *_] = await desk.at("if not amount")
     assert cart.text == f"# shop/cart.py\n{text}"

@@ -107,13 +107,13 @@ def _import_all() -> None:
 
 def _parse_something() -> None:
     """The patterns of a language are made when it is first read."""
-    from lsp_harness.syntax.symbols.declarations import declared
+    from lsp_harness.syntax.symbols.declarations import find_declarations
     from lsp_harness.syntax.tree import parse
     from lsp_harness.text.document import Document
 
     tree = parse(Document.from_text("file:///a.py", b"import a\ndef f(): pass\n"))
     assert tree
-    declared(tree.language, tree.data, tree.root)
+    find_declarations(tree.language, tree.data, tree.root)
 
 
 if __name__ == "__main__":

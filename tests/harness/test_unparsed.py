@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.errors import NoAnswer, RequestSuperseded
 from lsp_harness.session.results import Offer
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
-from lsp_harness.syntax.plain_text import plain
+from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
@@ -100,14 +100,14 @@ def whole(before: Document, text: str) -> Edit:
 
 
 def test_what_is_plain():
-    assert plain(PLAIN.encode())
-    assert plain(b"")
-    assert not plain(SIGNS.encode())
-    assert not plain(b"a" * 600_000)
-    assert not plain(b"name\x01")
+    assert is_plain_text(PLAIN.encode())
+    assert is_plain_text(b"")
+    assert not is_plain_text(SIGNS.encode())
+    assert not is_plain_text(b"a" * 600_000)
+    assert not is_plain_text(b"name\x01")
     text = PLAIN.encode() * 1_000
-    assert plain(text)
-    assert not plain(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
+    assert is_plain_text(text)
+    assert not is_plain_text(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
 
 
 async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
@@ -210,7 +210,7 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
     assert await parsed.tree_when_ready(text) is not None
     here = threading.get_ident()
-    assert {seconds for seconds, threads in made.made if here in threads} == {BUDGET.key_s}
+    assert {seconds for seconds, threads in made.made if here in threads} == {BUDGET.keystroke_s}
     assert [seconds for seconds, threads in made.made if threads and here not in threads] == [2 * BUDGET.text_s]
     parsed.close()
     await service.aclose()

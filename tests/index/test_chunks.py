@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.index.build.chunks import MAX_CHUNK_LINES, split_chunks
-from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from tests.syntax.markup import tree_of
 
 SOURCE = '''"""Doc."""
@@ -41,9 +41,9 @@ print(first)
 
 def cut(name: str, source: str) -> list[tuple[str, str]]:
     tree = tree_of(name, source)
-    declarations, _ = declared(tree.language, tree.data, tree.root)
+    declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     return [
-        (qualified(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
+        (qualified_name(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
         for n, start, end in split_chunks(tree.data, declarations)
     ]
 
@@ -91,7 +91,7 @@ LINES_OF_CODE = [
 @given(st.lists(st.sampled_from(LINES_OF_CODE), max_size=60))
 def test_nothing_but_blank_lines_is_lost(lines: list[str]):
     tree = tree_of("a.py", "".join(lines))
-    declarations, _ = declared(tree.language, tree.data, tree.root)
+    declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     found = split_chunks(tree.data, declarations)
     at = 0
     for _, start, end in found:

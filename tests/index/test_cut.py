@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.index.build.chunks import split_chunks
 from lsp_harness.syntax.languages import LANGUAGES
-from lsp_harness.syntax.symbols.declarations import all_qualified, declared
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_names
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"
@@ -16,8 +16,8 @@ NAMES = sorted(one.id for one in LANGUAGES if one.queries)
 @pytest.mark.parametrize("language", NAMES)
 def test_chunks_of(language: str, golden_update: bool):
     _, tree = fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
-    declarations = declared(tree.language, tree.data, tree.root)[0]
-    names = all_qualified(declarations)
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
+    names = qualified_names(declarations)
     found = ""
     for symbol, start, end in split_chunks(tree.data, declarations):
         first, last = tree.document.line_of(start) + 1, tree.document.line_of(end - 1) + 1

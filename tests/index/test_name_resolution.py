@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.index.graph.declared_types import find_return_types, find_written_types
 from lsp_harness.index.graph.name_resolution import NameUse, SourceText, find_name_at, resolve_name
 from lsp_harness.index.graph.reference_search import declaration_key, find_files_with_name, find_offsets, find_places
-from lsp_harness.syntax.symbols.declarations import Declaration, declared
+from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
 from tests.index.place import Indexed
@@ -40,7 +40,7 @@ def indexed(tmp_path: Path):
 
 def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
     tree = tree_of(path, FILES[path])
-    return SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0]), tree
+    return SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0]), tree
 
 
 def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
@@ -152,7 +152,7 @@ def typed(tmp_path: Path):
 def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
     tree = tree_of("app.py", WRITTEN["app.py"])
-    text = SourceText("app.py", "python", declared(tree.language, tree.data, tree.root)[0], tree.data)
+    text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     found = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in found}
 
@@ -196,7 +196,7 @@ WITHIN = {
 @pytest.mark.parametrize("path", WITHIN)
 def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
     tree = tree_of(path, WITHIN[path])
-    text = SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
+    text = SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0])
     assert [(one.name, one.bases) for one in text.declarations[:2]] == [
         ("Login", ("Handler",)),
         ("Handler", ("Thread",)),

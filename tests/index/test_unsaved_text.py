@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.unsaved_text import UnsavedText
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.index.place import Indexed
@@ -36,7 +36,7 @@ FILES = {
 def opened(path: str, text: str) -> UnsavedText:
     tree = parse(Document.from_text(f"file:///{path}", text))
     assert tree
-    return UnsavedText(tree.language.id, tree.data, *declared(tree.language, tree.data, tree.root))
+    return UnsavedText(tree.language.id, tree.data, *find_declarations(tree.language, tree.data, tree.root))
 
 
 def viewed(indexed: Indexed, **texts: str) -> IndexView:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.syntax.symbols.declarations import Declaration
-from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -79,7 +79,7 @@ class Run:
 
     def _begin(self) -> None:
         self.tree = _tree(Document.from_text(f"file:///{self.name}", self.source))
-        self._kept, self._undone = Declarations(self.tree), list[Edit]()
+        self._kept, self._undone = IncrementalDeclarations(self.tree), list[Edit]()
 
     def step(self) -> Edit:
         """One more edit."""
@@ -93,10 +93,10 @@ class Run:
         else:
             edit, after = edits(self.source, document, self._rng)
             self._undone.append(Edit(edit.start, edit.start + len(edit.new), document.data[edit.start : edit.end]))
-        edited = self.tree.edited(document, edit, after)
+        edited = self.tree.update(document, edit, after)
         assert edited is not None
         self.tree = edited
-        self._kept.edited(document, edit, after)
+        self._kept.record_edit(document, edit, after)
         return edit
 
     def asked(self) -> bool:
@@ -104,7 +104,9 @@ class Run:
 
     def both(self) -> tuple[list[Declaration], list[Declaration]]:
         """As it is kept, and made anew."""
-        return list(self._kept.of(self.tree)), list(Declarations(self.tree).of(self.tree))
+        return list(self._kept.list_declarations(self.tree)), list(
+            IncrementalDeclarations(self.tree).list_declarations(self.tree)
+        )
 
 
 def _tree(document: Document) -> SyntaxTree:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.index.build.file_extract import replace_invalid_utf8
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.symbols.python_lines import by_lines
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.symbols.python_lines import read_python_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
@@ -89,7 +89,7 @@ def changed(text: str, rng: random.Random) -> str:
 def compared(text: str) -> str:
     """`same` and `other`, of what is right; `parser` where the lines do not say; `wrong` for what is no Python."""
     data = replace_invalid_utf8(text.encode("utf-8", "replace"))
-    told = by_lines(data)
+    told = read_python_lines(data)
     if told is None:
         return "parser"
     try:
@@ -99,7 +99,7 @@ def compared(text: str) -> str:
     tree = parse(Document.from_text("file:///a.py", data))
     if tree is None or tree.root.has_error:
         return "wrong"
-    return "same" if told == declared(tree.language, data, tree.root) else "other"
+    return "same" if told == find_declarations(tree.language, data, tree.root) else "other"
 
 
 def rounds(texts: list[str], count: int, rng: random.Random) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.names.calls import calls_in, parameters_of
+from lsp_harness.syntax.names.calls import find_calls_in, find_parameters
 from lsp_harness.text.position import Span
 from tests.syntax.markup import tree_of
 
@@ -27,12 +27,12 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("path", "source", "expected"), PARAMETERS)
 def test_parameters(path: str, source: str, expected: list[list[str]]):
-    found = parameters_of(tree_of(path, source), "f")
+    found = find_parameters(tree_of(path, source), "f")
     assert [[f"{one.name}:{one.type}".rstrip(":") for one in listed] for listed in found] == expected
 
 
 def test_a_call_has_its_positional_arguments():
     tree = tree_of("a.py", "a.f(1, 'x', y, *z, key=2)\n")
-    [call] = calls_in(tree, Span(0, len(tree.data)))
+    [call] = find_calls_in(tree, Span(0, len(tree.data)))
     assert (call.name, call.receiver) == ("f", "a")
     assert [(one.text, one.literal) for one in call.arguments] == [("1", "int"), ("'x'", "string"), ("y", "")]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.syntax.languages import LANGUAGES
-from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden, tree_of
 
@@ -17,14 +17,14 @@ EXPECTED = "-- declarations --\n"
 def test_declarations_of(file: Path, golden_update: bool):
     given, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
-    declarations, imports = declared(tree.language, tree.data, tree.root)
+    declarations, imports = find_declarations(tree.language, tree.data, tree.root)
     found = ""
     for one in declarations:
         first, last = (tree.document.line_of(at) + 1 for at in (one.start, one.end))
-        head = " ".join(decode(tree.data[one.start : one.body]).split())
+        head = " ".join(decode(tree.data[one.start : one.body_start]).split())
         bases = f" < {', '.join(one.bases)}" * bool(one.bases)
-        found += f"{one.kind:<14} {first:>2}-{last:<2} {qualified(declarations, one)}{bases} | {head}\n"
-        assert decode(tree.data[one.named :]).startswith(one.name)
+        found += f"{one.kind:<14} {first:>2}-{last:<2} {qualified_name(declarations, one)}{bases} | {head}\n"
+        assert decode(tree.data[one.name_start :]).startswith(one.name)
     for it in imports:
         found += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
     assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
@@ -67,8 +67,8 @@ if os.name == "nt":
 
 def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch: pytest.MonkeyPatch):
     tree = tree_of("deep.py", DEEP)
-    found = declared(tree.language, tree.data, tree.root)
-    assert [qualified(found[0], one) for one in found[0]] == [
+    found = find_declarations(tree.language, tree.data, tree.root)
+    assert [qualified_name(found[0], one) for one in found[0]] == [
         "Inner",
         "Inner.FIELD",
         "Inner.deep",
@@ -84,5 +84,5 @@ def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch
         ("i", ""),
         (".j", "k"),
     ]
-    monkeypatch.setattr("lsp_harness.syntax.symbols.declarations.WORDS", {})
-    assert declared(tree.language, tree.data, tree.root) == found
+    monkeypatch.setattr("lsp_harness.syntax.symbols.declarations.DECLARATION_WORDS", {})
+    assert find_declarations(tree.language, tree.data, tree.root) == found

@@ -6,14 +6,15 @@ from collections.abc import Callable
 import pytest
 from tree_sitter import Node
 
-from lsp_harness.syntax.outline import outline
-from lsp_harness.syntax.scope import enclosing_class, enclosing_function, imports, statement_at
-from lsp_harness.syntax.symbols.declared_text import declared_in
-from lsp_harness.syntax.symbols.incremental_declarations import Declarations
-from lsp_harness.syntax.symbols.name_uses import referred
-from lsp_harness.syntax.syntax_errors import faults, new_faults
-from lsp_harness.syntax.text_kind import inside
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.outline import build_outline
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
+from lsp_harness.syntax.scope import enclosing_class, enclosing_function, find_imports, statement_at
+from lsp_harness.syntax.symbols.declared_text import read_declarations
+from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
+from lsp_harness.syntax.symbols.name_uses import find_references
+from lsp_harness.syntax.syntax_errors import find_faults, find_new_faults
+from lsp_harness.syntax.text_kind import text_kind_at
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import Source, marked, tree_of
@@ -33,14 +34,14 @@ SOURCES = {
     "classes.java": "class A {\n" * DEEP + "int a<|>;\n" + "}\n" * DEEP,
 }
 ASKED: dict[str, Callable[[SyntaxTree, int], object]] = {
-    "faults": lambda tree, at: faults(tree),
-    "outline": lambda tree, at: outline(tree),
-    "declared": lambda tree, at: declared_in(tree.language, tree.data),
-    "inside": inside,
-    "referred": lambda tree, at: referred(tree),
+    "find_faults": lambda tree, at: find_faults(tree),
+    "build_outline": lambda tree, at: build_outline(tree),
+    "declared": lambda tree, at: read_declarations(tree.language, tree.data),
+    "text_kind_at": text_kind_at,
+    "find_references": lambda tree, at: find_references(tree),
     "function": enclosing_function,
     "class": enclosing_class,
-    "imports": lambda tree, at: imports(tree),
+    "find_imports": lambda tree, at: find_imports(tree),
     "statement": lambda tree, at: statement_at(tree, at, at),
 }
 
@@ -52,7 +53,7 @@ def source(request: pytest.FixtureRequest) -> Source:
 
 @pytest.fixture(scope="module")
 def broken(source: Source) -> SyntaxTree:
-    tree = source.tree.spliced(Edit(source.start, source.start, WRONG))
+    tree = source.tree.apply_edit(Edit(source.start, source.start, WRONG), Allowance(BUDGET.text_s))
     assert tree is not None
     return tree
 
@@ -65,25 +66,25 @@ def test_what_is_asked_of_a_tree_is_answered(source: Source, broken: SyntaxTree,
 
 def test_who_broke_it_is_told(source: Source, broken: SyntaxTree):
     assert adds_error(source.tree, broken, (source.start, source.start + len(WRONG)))
-    assert new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
+    assert find_new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
 
 
 def test_what_it_declares_follows_its_edits(source: Source):
-    kept = Declarations(source.tree)
-    list(kept.of(source.tree))
+    kept = IncrementalDeclarations(source.tree)
+    list(kept.list_declarations(source.tree))
     edit = Edit(source.start, source.start, b"2")
     after = source.tree.document.apply_edit(edit, 2)
-    tree = source.tree.edited(source.tree.document, edit, after)
+    tree = source.tree.update(source.tree.document, edit, after)
     assert tree is not None
-    kept.edited(source.tree.document, edit, after)
-    assert list(kept.of(tree)) == declared_in(tree.language, tree.data)[0]
+    kept.record_edit(source.tree.document, edit, after)
+    assert list(kept.list_declarations(tree)) == read_declarations(tree.language, tree.data)[0]
 
 
 def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
     deep = 100_000
     source = marked("a.js", "[" * deep + "1<|>" + "]" * deep)
-    assert inside(source.tree, source.start) == "code"
-    assert len(around(source.tree.root, source.start, source.start)) > deep
+    assert text_kind_at(source.tree, source.start) == "code"
+    assert len(nodes_around(source.tree.root, source.start, source.start)) > deep
 
 
 @pytest.mark.parametrize(("name", "text"), list(sources()))
@@ -97,4 +98,4 @@ def test_what_is_around_a_place_are_the_parents_of_what_is_there(name: str, text
             while node:
                 parents.append(node)
                 node = node.parent
-            assert around(tree.root, start, end) == parents
+            assert nodes_around(tree.root, start, end) == parents

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from lsp_harness.syntax.error_regions import Region, guilty
+from lsp_harness.syntax.error_regions import Region, find_new_regions
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit, differences, line_edits
 from tests.syntax.markup import tree_of
@@ -48,14 +49,14 @@ def test_errors_are_the_same_where_they_touch(seed: int):
     old, new = [*regions(6)], regions(6)
     old += [Region(57, 58)] * 60
     new = [one for one in new if one.token or one.start == one.end]
-    assert guilty(old, new, [], data) == slowly(sorted(old), new, data)
+    assert find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
 
 
 def test_many_errors_are_compared_in_one_pass():
     data = b"a b\n" * MANY
     old = [Region(4 * n, 4 * n + 1, "") for n in range(MANY)] + [Region(4 * n + 2, 4 * n + 2, ")") for n in range(MANY)]
-    assert guilty(old, sorted(old), [], data) == []
-    assert guilty([], sorted(old), [], data) == list(range(2 * MANY))
+    assert find_new_regions(old, sorted(old), [], data) == []
+    assert find_new_regions([], sorted(old), [], data) == list(range(2 * MANY))
 
 
 def test_an_edit_between_conflict_markers_is_judged():
@@ -63,7 +64,7 @@ def test_an_edit_between_conflict_markers_is_judged():
     before = tree_of("a.py", part * 400)
     at = len(part) * 200
     edit = Edit(at, at, b"x = 1\n")
-    after = before.spliced(edit)
+    after = before.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     assert not adds_error(before, after, (at, at + len(edit.new)))
 

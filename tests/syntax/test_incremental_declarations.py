@@ -7,8 +7,8 @@ import pytest
 
 from lsp_harness.syntax.languages import LANGUAGES, language_for
 from lsp_harness.syntax.symbols import incremental_declarations
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -39,20 +39,20 @@ METHOD = "\n    def method_{n}(self):\n        return {n}\n"
 CLASS = "class Many(Base):\n    FIELD = 1\n" + "".join(METHOD.format(n=n) for n in range(300)) + "\n\nLAST = 1\n"
 
 
-def typed(tree: SyntaxTree, kept: Declarations, at: int, text: str) -> Iterator[SyntaxTree]:
+def typed(tree: SyntaxTree, kept: IncrementalDeclarations, at: int, text: str) -> Iterator[SyntaxTree]:
     for byte in text.encode():
         before, edit = tree.document, Edit(at, at, bytes((byte,)))
         after = before.apply_edit(edit, before.version + 1)
-        edited = tree.edited(before, edit, after)
+        edited = tree.update(before, edit, after)
         assert edited is not None
         tree = edited
-        kept.edited(before, edit, after)
+        kept.record_edit(before, edit, after)
         yield tree
         at += 1
 
 
 def whole(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
-    return declared(tree.language, tree.data, tree.root)[0]
+    return find_declarations(tree.language, tree.data, tree.root)[0]
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
 
     def start() -> None:
         monkeypatch.setattr(
-            incremental_declarations, "everything", lambda *_: pytest.fail("all of the text was asked about")
+            incremental_declarations, "find_symbol_rows", lambda *_: pytest.fail("all of the text was asked about")
         )
 
     return start
@@ -72,31 +72,33 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
 )
 def test_what_is_unfinished_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
     tree = tree_of("a.py", CLASS)
-    kept = Declarations(tree)
+    kept = IncrementalDeclarations(tree)
     never_whole()
     for now in typed(tree, kept, CLASS.index("return 150") + len("return 150"), text):
-        assert list(kept.of(now)) == whole(now)
+        assert list(kept.list_declarations(now)) == whole(now)
 
 
 def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
     text = CLASS + 'TEXT = """a text"""\n'
     tree, asked = tree_of("a.py", text), list[str]()
-    kept, everything = Declarations(tree), incremental_declarations.everything
-    monkeypatch.setattr(incremental_declarations, "LARGE", 100)
-    monkeypatch.setattr(incremental_declarations, "everything", lambda *given: asked.append("") or everything(*given))
+    kept, everything = IncrementalDeclarations(tree), incremental_declarations.find_symbol_rows
+    monkeypatch.setattr(incremental_declarations, "MAX_PARTIAL_BYTES", 100)
+    monkeypatch.setattr(
+        incremental_declarations, "find_symbol_rows", lambda *given: asked.append("") or everything(*given)
+    )
     now = tree
     for now in typed(tree, kept, text.index("def method_3("), '"""'):
-        assert list(kept.of(now)) == whole(now)
-    assert [one.name for one in kept.of(now)] == ["Many", "FIELD", "method_0", "method_1", "method_2"]
+        assert list(kept.list_declarations(now)) == whole(now)
+    assert [one.name for one in kept.list_declarations(now)] == ["Many", "FIELD", "method_0", "method_1", "method_2"]
     assert len(asked) == 1
 
 
 def test_what_was_answered_stays_when_the_text_goes_on():
     tree = tree_of("a.py", CLASS)
-    kept = Declarations(tree)
-    before = kept.of(tree)
+    kept = IncrementalDeclarations(tree)
+    before = kept.list_declarations(tree)
     *_, now = typed(tree, kept, 0, "import os\n\n")
-    after = kept.of(now)
+    after = kept.list_declarations(now)
     assert [one.start for one in before[:2]] == [0, CLASS.index("FIELD")]
     assert [one.start for one in after[:2]] == [11, CLASS.index("FIELD") + 11]
     assert len(before) == len(after) == 303
@@ -104,19 +106,19 @@ def test_what_was_answered_stays_when_the_text_goes_on():
 
 def test_an_edit_of_another_text_is_no_harm():
     tree = tree_of("a.py", "def one(): ...\n")
-    kept = Declarations(tree)
+    kept = IncrementalDeclarations(tree)
     other = Document.from_text("file:///a.py", "def two(): ...\n")
     edit = Edit(0, 0, b"\n")
     after = other.apply_edit(edit, 1)
-    kept.edited(other, edit, after)
-    edited = tree.edited(other, edit, after)
+    kept.record_edit(other, edit, after)
+    edited = tree.update(other, edit, after)
     assert edited is not None
-    assert [(one.name, one.line) for one in kept.of(edited)] == [("two", 1)]
+    assert [(one.name, one.line) for one in kept.list_declarations(edited)] == [("two", 1)]
 
 
 def test_many_edits_between_two_questions_are_one_change():
     now = tree_of("a.py", CLASS)
-    kept, rng = Declarations(now), random.Random(1)
+    kept, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
         *_, now = typed(now, kept, rng.randrange(len(now.data)), "def x")
-        assert list(kept.of(now)) == whole(now)
+        assert list(kept.list_declarations(now)) == whole(now)

@@ -8,7 +8,8 @@ import pytest
 
 from lsp_harness.syntax import languages
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
-from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
 
@@ -57,7 +58,7 @@ def test_every_grammar_is_installed_and_loaded_once(language: Language):
 
 @pytest.mark.usefixtures("_no_network")
 def test_a_language_only_the_pack_knows_is_not_downloaded():
-    languages._from_pack.cache_clear()
+    languages._language_from_pack.cache_clear()
     assert language_for("kotlin", "Main.kt") is None
     assert parse(Document.from_text("file:///Main.kt", "fun main() {}", language="kotlin")) is None
 
@@ -69,7 +70,7 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
         get_language=lambda _: grammar(LANGUAGES[0]),
     )
     monkeypatch.setitem(sys.modules, "tree_sitter_language_pack", pack)
-    languages._from_pack.cache_clear()
+    languages._language_from_pack.cache_clear()
     grammar.cache_clear()
     try:
         tree = parse(Document.from_text("file:///Main.kt", "x = 1"))
@@ -77,11 +78,11 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
         assert tree.language.id == "kotlin"
         assert tree.root.type == "module"
     finally:
-        languages._from_pack.cache_clear()
+        languages._language_from_pack.cache_clear()
         grammar.cache_clear()
 
 
 def test_what_is_binary_or_too_large_is_not_parsed():
     assert parse(Document.from_text("file:///a.py", b"x\0y")) is None
-    assert parse(Document.from_text("file:///a.py", b"#" * (LIMIT + 1))) is None
-    assert parse(Document.from_text("file:///a.py", b"#" * LIMIT)) is not None
+    assert parse(Document.from_text("file:///a.py", b"#" * (MAX_TEXT_BYTES + 1))) is None
+    assert parse(Document.from_text("file:///a.py", b"#" * MAX_TEXT_BYTES)) is not None

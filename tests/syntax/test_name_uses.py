@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.languages import LANGUAGES, Language
 from lsp_harness.syntax.symbols import name_uses
-from lsp_harness.syntax.symbols.name_uses import UNKNOWN, WIDE, parts, referred
+from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES, UNKNOWN_RECEIVER, find_references, split_chain
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import matches
 from tests.syntax.markup import fixture, golden, tree_of
@@ -23,8 +23,10 @@ def test_references_of(file: Path, golden_update: bool):
     given, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     found = ""
-    for line, refer in groupby(referred(tree), lambda one: tree.document.line_of(one.start) + 1):
-        said = (f"{it.kind} {'.'.join((*it.before, it.name))}{'*' * (it.own >= 0)}" for it in refer)
+    for line, refer in groupby(find_references(tree), lambda one: tree.document.line_of(one.start) + 1):
+        said = (
+            f"{it.kind} {'.'.join((*it.receiver_chain, it.name))}{'*' * (it.local_scope_start >= 0)}" for it in refer
+        )
         found += f"{line:>2} {', '.join(said)}\n"
     assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
 
@@ -37,9 +39,9 @@ def test_every_language_with_queries_has_one():
 def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
     name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)
-    everything = referred(tree)
+    everything = find_references(tree)
     for word in {one.name for one in everything}:
-        assert referred(tree, word) == [one for one in everything if one.name == word]
+        assert find_references(tree, word) == [one for one in everything if one.name == word]
 
 
 @pytest.mark.parametrize(
@@ -62,13 +64,13 @@ def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
     ],
 )
 def test_what_is_before_a_name(written: str, expected: tuple[str, ...]):
-    assert parts(written) == expected
+    assert split_chain(written) == expected
 
 
 @pytest.mark.parametrize("written", ["a" + "?.b" * 10_000 + " +", "a!()!." * 10_000 + "+", "a" * 100_000 + " +"])
 def test_a_long_chain_that_is_none_is_read_once(written: str):
     # otherwise this would take longer than there is time
-    assert parts(written) == ("?",)
+    assert split_chain(written) == ("?",)
 
 
 def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytest.MonkeyPatch):
@@ -81,7 +83,7 @@ def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytes
     monkeypatch.setattr(name_uses, "matches", matched)
     source = "valid = id\nidle(é_id, idé, id2)\n"
     tree = tree_of("a.py", source)
-    assert [one.start for one in referred(tree, "id")] == [8]
+    assert [one.start for one in find_references(tree, "id")] == [8]
     assert set(looked) == {(8, 10)}
 
 
@@ -90,13 +92,13 @@ def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
     source = "a.b" * 30_000 + ".turn\n"
     found = tree_of("a.js", source)
     # otherwise this would take minutes
-    [turn] = referred(SyntaxTree(bare, found.document, found.tree), "turn")
-    assert len(turn.before) <= WIDE
+    [turn] = find_references(SyntaxTree(bare, found.document, found.tree), "turn")
+    assert len(turn.receiver_chain) <= MAX_LINE_BYTES
 
 
 def test_a_variable_of_a_function_hides_what_is_outside_of_it():
     tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
-    assert [(one.kind, one.start, one.own) for one in referred(tree, "turn")] == [
+    assert [(one.kind, one.start, one.local_scope_start) for one in find_references(tree, "turn")] == [
         ("use", 6, 0),
         ("call", 17, 0),
         ("call", 30, -1),
@@ -110,7 +112,7 @@ def test_a_language_without_queries_is_told_by_looks():
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
     found = tree_of("A.java", source)
     tree = SyntaxTree(bare, found.document, found.tree)
-    assert [(one.kind, *one.before, one.name) for one in referred(tree)] == [
+    assert [(one.kind, *one.receiver_chain, one.name) for one in find_references(tree)] == [
         ("use", "A"),
         ("call", "go"),
         ("use", "this"),
@@ -119,16 +121,19 @@ def test_a_language_without_queries_is_told_by_looks():
         ("call", "größe"),
         ("use", "turn"),
     ]
-    assert [one.start for one in referred(tree, "turn")] == [source.index("turn(gr"), source.encode().index(b"turn;")]
+    assert [one.start for one in find_references(tree, "turn")] == [
+        source.index("turn(gr"),
+        source.encode().index(b"turn;"),
+    ]
 
 
 def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
     tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
-    chains = [one.before for one in referred(tree, "b")]
+    chains = [one.receiver_chain for one in find_references(tree, "b")]
     assert len(chains) == 2_000
     assert chains[0] == ("a",)
     assert chains[1] == ("a", "b()")
-    assert chains[-1] == (UNKNOWN,)
+    assert chains[-1] == (UNKNOWN_RECEIVER,)
 
 
 @pytest.mark.parametrize("name", ["a", "b", "f"])
@@ -139,5 +144,5 @@ def test_one_walk_finds_what_a_look_at_each_place_does(name: str, monkeypatch: p
         found = list[list[name_uses.Reference]]()
         for most in (0, 1_000):
             monkeypatch.setattr(name_uses, "MAX_PLACES", most)
-            found.append(referred(tree, name, within))
+            found.append(find_references(tree, name, within))
         assert found[0] == found[1] != []

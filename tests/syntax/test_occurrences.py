@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lsp_harness.syntax.names.occurrences import occurrence, occurrences
+from lsp_harness.syntax.names.occurrences import find_occurrences, occurrence_at
 from lsp_harness.text.position import Span
 from tests.syntax.markup import tree_of
 
@@ -104,20 +104,20 @@ def test_roles_and_scopes(path: str, source: str, expected: str):
     found: list[str] = []
     for match in re.finditer(rb"[A-Za-z_]\w*", tree.data):
         name = match[0].decode()
-        one = occurrence(tree, Span(*match.span()))
+        one = occurrence_at(tree, Span(*match.span()))
         if one and not KEYWORDS.match(name):
-            found.append(f"{name}*{one.place}" if one.binds else f"{name}:{one.role}")
+            found.append(f"{name}*{one.scope_kind}" if one.is_binding else f"{name}:{one.role}")
     assert " ".join(found) == expected
 
 
 def test_strings_and_comments_have_no_names():
     tree = tree_of("a.py", "# total\nx = 'total'\ntotal = 1\n")
-    assert [one.span.start for one in occurrences(tree, "total")] == [tree.data.rindex(b"total")]
+    assert [one.span.start for one in find_occurrences(tree, "total")] == [tree.data.rindex(b"total")]
 
 
 def test_a_sentence_that_ends_in_a_comment_makes_no_member():
     tree = tree_of("a.rb", "# The name.\nattr_readers :name\n")
-    [one] = occurrences(tree, "attr_readers")
+    [one] = find_occurrences(tree, "attr_readers")
     assert (one.role, one.receiver) == ("value", "")
 
 
@@ -128,12 +128,12 @@ def test_a_member_has_what_is_before_it():
         ("a.rs", 'fn f() { p!("", a.d); }', "a"),
         ("a.go", "package p\nvar x = a.b.d", "a.b"),
     ):
-        [one] = occurrences(tree_of(path, source), "d")
+        [one] = find_occurrences(tree_of(path, source), "d")
         assert (one.role, one.receiver) == ("member", receiver)
 
 
 def test_a_block_has_its_own_variables_where_the_language_says_so():
     for path, source, own in (("a.ts", "{ const a = 1; }", True), ("a.py", "if x:\n    a = 1\n", False)):
-        [one] = occurrences(tree_of(path, source), "a")
+        [one] = find_occurrences(tree_of(path, source), "a")
         assert (one.scope.end < len(source)) == own or one.scope.start == 0
-        assert one.place == ("function" if own else "file")
+        assert one.scope_kind == ("function" if own else "file")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.syntax.languages import LANGUAGES
-from lsp_harness.syntax.outline import WIDTH, OutlineLine, outline
+from lsp_harness.syntax.outline import MAX_LINE_CHARS, OutlineLine, build_outline
 from tests.syntax.markup import marked, tree_of
 
 FILES = sorted((Path(__file__).parent / "outlines").glob("*.txt"))
@@ -18,7 +18,7 @@ def test_outline_of(file: Path, golden_update: bool):
     name, source = given.removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)
     assert not tree.root.has_error
-    lines = outline(tree)
+    lines = build_outline(tree)
     found = "".join(f"{line.kind:<9} {line.depth} {line.text}\n" for line in lines)
     if golden_update:
         file.write_text(given + EXPECTED + found, "utf-8")
@@ -34,7 +34,7 @@ def test_every_language_with_queries_has_one():
 
 def test_what_lies_inside_the_excluded_range_is_left_out():
     src = marked("a.py", "import a\n<|>import b\n\ndef f():\n    pass\n<|>\nclass C:\n    def g(self): pass\n")
-    assert outline(src.tree, exclude=(src.start, src.end)) == [
+    assert build_outline(src.tree, exclude=(src.start, src.end)) == [
         OutlineLine(0, "import a", 0, "import"),
         OutlineLine(38, "class C:", 0, "class"),
         OutlineLine(51, "    def g(self): ...", 1, "function"),
@@ -43,7 +43,7 @@ def test_what_lies_inside_the_excluded_range_is_left_out():
 
 def test_what_only_reaches_into_the_excluded_range_stays():
     src = marked("a.py", "class C:\n    def f(self):\n<|>        return 1\n\n    def g(self): pass<|>\n")
-    assert [line.text for line in outline(src.tree, exclude=(src.start, src.end))] == [
+    assert [line.text for line in build_outline(src.tree, exclude=(src.start, src.end))] == [
         "class C:",
         "    def f(self): ...",
     ]
@@ -53,14 +53,14 @@ def test_a_broken_file_has_an_outline_of_what_is_whole():
     tree = tree_of(
         "a.py", "import os\n\ndef f(a):\n    return a\n\nx = = 1\n\nclass C:\n    def g(self, é='🎉'):\n        foo(\n"
     )
-    assert "def f(a): ..." in [line.text for line in outline(tree)]
+    assert "def f(a): ..." in [line.text for line in build_outline(tree)]
 
 
 def test_a_long_line_is_cut():
-    (line,) = outline(tree_of("a.py", f"def f({', '.join(f'argument_{n}' for n in range(90))}): pass\n"))
-    assert len(line.text) == WIDTH
+    (line,) = build_outline(tree_of("a.py", f"def f({', '.join(f'argument_{n}' for n in range(90))}): pass\n"))
+    assert len(line.text) == MAX_LINE_CHARS
     assert line.text.endswith("…")
 
 
 def test_data_has_no_outline():
-    assert outline(tree_of("a.toml", "[a]\nb = 1\n")) == []
+    assert build_outline(tree_of("a.toml", "[a]\nb = 1\n")) == []

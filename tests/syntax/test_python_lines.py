@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import lsp_harness
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.symbols.declared_text import declared_in
-from lsp_harness.syntax.symbols.python_lines import by_lines
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.symbols.declared_text import read_declarations
+from lsp_harness.syntax.symbols.python_lines import read_python_lines
 from tests.syntax.markup import tree_of
 from tests.syntax.random_lines import rounds
 
@@ -20,7 +20,7 @@ AFTER = "\n\nclass After(Base):\n    field = 1\n"
 def check(source: str) -> None:
     tree = tree_of("a.py", source)
     assert not tree.root.has_error
-    assert by_lines(tree.data) == declared(tree.language, tree.data, tree.root)
+    assert read_python_lines(tree.data) == find_declarations(tree.language, tree.data, tree.root)
 
 
 def test_all_that_is_declared_is_found():
@@ -94,8 +94,8 @@ def test_what_lines_say_is_what_the_tree_says(source: str):
 def test_where_lines_do_not_say_it_the_tree_does(source: str):
     for text in (source, source + AFTER.replace("\n", "\r\n" if "\r" in source else "\n")):
         tree = tree_of("a.py", text)
-        assert by_lines(tree.data) is None
-        assert declared_in(tree.language, tree.data) == declared(tree.language, tree.data, tree.root)
+        assert read_python_lines(tree.data) is None
+        assert read_declarations(tree.language, tree.data) == find_declarations(tree.language, tree.data, tree.root)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_where_lines_do_not_say_it_the_tree_does(source: str):
     ],
 )
 def test_a_wrong_text_is_left_to_the_parser(source: str):
-    assert by_lines(source.encode()) is None
+    assert read_python_lines(source.encode()) is None
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_wrong_text_is_left_to_the_parser(source: str):
 )
 def test_texts_that_repeat_their_beginning_take_no_longer_than_others(sign: str):
     """The test would take minutes."""
-    by_lines((sign * 60_000).encode())
+    read_python_lines((sign * 60_000).encode())
 
 
 def test_random_changes_of_lines_make_no_difference():

@@ -9,7 +9,7 @@ from tree_sitter import Query
 from lsp_harness.config import resources
 from lsp_harness.config.resources import grammar_folder, resource_path
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
-from lsp_harness.syntax.tree_query import query, source_of
+from lsp_harness.syntax.tree_query import load_query, read_query_source
 
 FILES = sorted(resource_path("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
@@ -30,16 +30,16 @@ def test_a_query_file_fits_its_grammar(file: Path):
 @pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda language: language.id)
 @pytest.mark.parametrize("name", ["scopes", "outline"])
 def test_what_a_language_inherits_fits_its_grammar(language: Language, name: str):
-    built = query(language, name)
+    built = load_query(language, name)
     assert built is not None
-    assert built is query(language, name)
+    assert built is load_query(language, name)
 
 
 def test_there_is_no_query_for_data_and_prose():
     toml = language_for("toml", "")
     assert toml is not None
-    assert query(toml, "outline") is None
-    assert query(toml, "no-such-query") is None
+    assert load_query(toml, "outline") is None
+    assert load_query(toml, "no-such-query") is None
 
 
 def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -50,8 +50,8 @@ def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: py
     # a folder of that name beside the package is somebody else's
     (tmp_path / "grammars" / "gbnf").mkdir(parents=True)
     monkeypatch.setattr(resources, "PACKAGE_FOLDER", package)
-    assert source_of(LANGUAGES[0], "outline") == "(module) @const"
-    assert source_of(LANGUAGES[0], "scopes") == ""
+    assert read_query_source(LANGUAGES[0], "outline") == "(module) @const"
+    assert read_query_source(LANGUAGES[0], "scopes") == ""
     assert grammar_folder() == package / "grammars" / "gbnf"
 
 
@@ -65,8 +65,8 @@ def test_in_a_checkout_they_are_beside_the_package():
 @pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda one: one.id)
 def test_what_begins_with_a_parent_says_nothing_else_of_it(language: Language):
     # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
-    source = source_of(language, "symbols")
+    source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))
     for parent in parents:
         begun = re.findall(rf"^\(+{parent}\b", source, re.MULTILINE)
-        assert len(begun) == len(source_of(language, f"symbols@{parent}").splitlines()), parent
+        assert len(begun) == len(read_query_source(language, f"symbols@{parent}").splitlines()), parent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.lexemes import lexemes
+from lsp_harness.syntax.lexemes import read_lexemes
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.block_word_edits import is_one_slip
 from lsp_harness.syntax.recovery.edits.generators import trials
@@ -288,7 +288,7 @@ def test_an_edit_less_likely_than_none_is_not_given() -> None:
 
 
 def test_what_the_parser_skipped_is_read_all_the_same() -> None:
-    texts = [token.text for token in lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
+    texts = [token.text for token in read_lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
     assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
 
 

@@ -5,8 +5,8 @@ import pytest
 from lsp_harness.syntax.scope import (
     enclosing_class,
     enclosing_function,
+    find_imports,
     function_text_span,
-    imports,
     statement_at,
 )
 from tests.syntax.markup import marked, tree_of
@@ -128,6 +128,13 @@ def test_the_statement_of_a_range(path: str, source: str, expected: str | None):
 def test_imports_are_those_of_the_file():
     source = "import a\nfrom b import (\n    c,\n)\ntry:\n    import d\nexcept E:\n    pass\n\ndef f():\n    for x in y:\n        import e\n"
     tree = tree_of("a.py", source)
-    assert [source[start:end] for start, end in imports(tree)] == ["import a", "from b import (\n    c,\n)", "import d"]
+    assert [source[start:end] for start, end in find_imports(tree)] == [
+        "import a",
+        "from b import (\n    c,\n)",
+        "import d",
+    ]
     source = '#include <a.h>\r\n#include "b.h"\r\nint x;\r\n'
-    assert [source[start:end] for start, end in imports(tree_of("a.c", source))] == ["#include <a.h>", '#include "b.h"']
+    assert [source[start:end] for start, end in find_imports(tree_of("a.c", source))] == [
+        "#include <a.h>",
+        '#include "b.h"',
+    ]

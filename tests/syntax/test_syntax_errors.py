@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from lsp_harness.syntax.syntax_errors import faults, new_faults, python_fault
+from lsp_harness.syntax.syntax_errors import find_faults, find_new_faults, find_python_fault
 from lsp_harness.text.edit import Edit, line_edits
 from tests.syntax.markup import tree_of
 
@@ -32,7 +32,7 @@ from tests.syntax.markup import tree_of
 )
 def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list[tuple[str, str]]):
     tree = tree_of(path, text)
-    assert [(f.message, tree.data[f.start : f.end].decode()) for f in faults(tree)] == expected
+    assert [(f.message, tree.data[f.start : f.end].decode()) for f in find_faults(tree)] == expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list
     ],
 )
 def test_the_compiler_says_what_and_where(text: str, message: str, at: str):
-    fault = python_fault(text.encode())
+    fault = find_python_fault(text.encode())
     assert fault is not None
     assert (fault.message, text.encode()[fault.start : fault.end].decode()) == (message, at)
 
@@ -56,11 +56,11 @@ def test_the_compiler_says_what_and_where(text: str, message: str, at: str):
 def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        assert python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None
+        assert find_python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None
     assert seen == []
-    assert python_fault(b"# coding: latin-1\nx = '\xe9'\n") is None
-    assert python_fault(b"\xef\xbb\xbfx = 1\n") is None
-    assert python_fault(b"-" * 100_000 + b"1") is None
+    assert find_python_fault(b"# coding: latin-1\nx = '\xe9'\n") is None
+    assert find_python_fault(b"\xef\xbb\xbfx = 1\n") is None
+    assert find_python_fault(b"-" * 100_000 + b"1") is None
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
 def test_only_new_faults_are_blamed(path: str, before: str, after: str, expected: list[str]):
     old, new = tree_of(path, before), tree_of(path, after)
     edits = line_edits(old.data, new.data)
-    assert [f.message for f in new_faults(old, new, edits)] == expected
+    assert [f.message for f in find_new_faults(old, new, edits)] == expected
     # the same, said as one edit of everything
-    assert [f.message for f in new_faults(old, new, [Edit(0, len(old.data), new.data)])] == expected
+    assert [f.message for f in find_new_faults(old, new, [Edit(0, len(old.data), new.data)])] == expected
 
 
 def test_a_text_is_not_blamed_for_itself():
     text = "x = (1]\ndef f(:\n  retrun x y\n'abc\nclass A\n"
     for path in ("a.py", "a.js", "a.go", "a.rs", "a.c", "a.rb"):
         tree = tree_of(path, text)
-        assert faults(tree)
-        assert new_faults(tree, tree_of(path, text), []) == []
+        assert find_faults(tree)
+        assert find_new_faults(tree, tree_of(path, text), []) == []

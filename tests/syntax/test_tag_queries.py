@@ -9,10 +9,18 @@ from inline_snapshot import snapshot
 from tree_sitter import Parser
 
 from lsp_harness.syntax import languages
-from lsp_harness.syntax.languages import LANGUAGES, WHEELS, Language, called, detected, grammar, language_for
+from lsp_harness.syntax.languages import (
+    LANGUAGES,
+    OPTIONAL_LANGUAGES,
+    Language,
+    detect_language_name,
+    grammar,
+    language_for,
+    language_named,
+)
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.syntax.symbols.declarations import declared, qualified
-from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
+from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
@@ -42,19 +50,19 @@ def tree_of(language: Language, text: str) -> SyntaxTree:
 
 def listed(tree: SyntaxTree) -> list[str]:
     """Kind, name and signature of each."""
-    found, imports = declared(tree.language, tree.data, tree.root)
+    found, imports = find_declarations(tree.language, tree.data, tree.root)
     assert imports == []
     for one in found:
-        assert tree.data[one.named :].decode().startswith(one.name)
-        assert one.start <= one.named < one.body <= one.end
+        assert tree.data[one.name_start :].decode().startswith(one.name)
+        assert one.start <= one.name_start < one.body_start <= one.end
     return [
-        f"{one.kind} {qualified(found, one)} | {' '.join(tree.data[one.start : one.body].decode().split())}"
+        f"{one.kind} {qualified_name(found, one)} | {' '.join(tree.data[one.start : one.body_start].decode().split())}"
         for one in found
     ]
 
 
 def test_what_tags_define_is_declared():
-    assert tag_queries.known(RUBY) == "tags"
+    assert tag_queries.declaration_source(RUBY) == "tags"
     assert listed(tree_of(RUBY, SHAPES)) == snapshot(
         [
             "module Shapes | module Shapes",
@@ -76,7 +84,7 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
     """
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: said)
     tree = tree_of(Language("said", "tree_sitter_ruby"), SHAPES)
-    found, _ = declared(tree.language, tree.data, tree.root)
+    found, _ = find_declarations(tree.language, tree.data, tree.root)
     assert [(one.kind, one.name, tree.data[one.start : one.end].decode()[:8]) for one in found] == [
         ("class", "Circle", "class Ci"),
         ("constant", "PI", "PI = 3"),
@@ -87,26 +95,26 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
 def test_a_part_of_a_text_has_what_is_around_and_in_it():
     tree = tree_of(RUBY, SHAPES)
     at = tree.data.index(b"PI * r")
-    found, _ = declared(tree.language, tree.data, tree.root, (at, at + 2))
-    assert [qualified(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
+    found, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
+    assert [qualified_name(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
 def test_of_the_languages_that_come_with_us_tags_say_nothing(language: Language):
-    assert tag_queries.query(language) is None
-    assert tag_queries.known(language) == ("queries" if language.queries else "lines")
+    assert tag_queries.load_tags_query(language) is None
+    assert tag_queries.declaration_source(language) == ("queries" if language.queries else "lines")
 
 
 @pytest.mark.parametrize("name", ["kotlin", "scala", "haskell"])
 def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
     unfit = Language(name, "tree_sitter_go")
-    assert tag_queries.known(unfit) == "lines"
+    assert tag_queries.declaration_source(unfit) == "lines"
     assert listed(tree_of(unfit, "package a\nfunc f() {}\n")) == []
 
 
 def test_an_open_text_is_followed():
     tree = tree_of(RUBY, SHAPES)
-    following = Declarations(tree)
+    following = IncrementalDeclarations(tree)
     before = tree.document
     at = before.data.index(b"area")
     for start, end, text in (
@@ -116,26 +124,28 @@ def test_an_open_text_is_followed():
     ):
         edit = Edit(start, end, text.encode())
         after = Document.from_text(before.uri, apply(before.data, [edit]))
-        following.edited(before, edit, after)
+        following.record_edit(before, edit, after)
         tree = SyntaxTree(RUBY, after, Parser(grammar(RUBY)).parse(after.data))
-        assert list(following.of(tree)) == declared(RUBY, tree.data, tree.root)[0]
+        assert list(following.list_declarations(tree)) == find_declarations(RUBY, tree.data, tree.root)[0]
         before = after
-    assert [one.name for one in following.of(tree)][-1] == "last"
+    assert [one.name for one in following.list_declarations(tree)][-1] == "last"
 
 
 def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
     elsewhere = Language("scala", "tree_sitter_go")
     monkeypatch.setattr(
-        languages, "WHEELS", {**WHEELS, "scala": elsewhere, "kotlin": Language("kotlin", "tree_sitter_x")}
+        languages,
+        "OPTIONAL_LANGUAGES",
+        {**OPTIONAL_LANGUAGES, "scala": elsewhere, "kotlin": Language("kotlin", "tree_sitter_x")},
     )
-    languages._from_pack.cache_clear()
+    languages._language_from_pack.cache_clear()
     try:
-        assert language_for("", "src/A.scala") == called("scala") == elsewhere
-        assert language_for("", "src/A.kt") is called("kotlin") is None
-        assert languages.wheels()["tree_sitter_go"] == version("tree-sitter-go")
-        assert "tree_sitter_x" not in languages.wheels()
+        assert language_for("", "src/A.scala") == language_named("scala") == elsewhere
+        assert language_for("", "src/A.kt") is language_named("kotlin") is None
+        assert languages.optional_grammar_versions()["tree_sitter_go"] == version("tree-sitter-go")
+        assert "tree_sitter_x" not in languages.optional_grammar_versions()
     finally:
-        languages._from_pack.cache_clear()
+        languages._language_from_pack.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +161,7 @@ def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.Monke
     ],
 )
 def test_what_a_file_is_can_be_told_though_it_cannot_be_parsed(path: str, name: str):
-    assert detected(path) == name
+    assert detect_language_name(path) == name
 
 
 def installed(name: str) -> Language:
@@ -159,7 +169,7 @@ def installed(name: str) -> Language:
         version(f"tree-sitter-{name}")
     except PackageNotFoundError:
         pytest.skip(f"tree-sitter-{name} is not installed (pip install 'lsp-harness[languages]')")
-    return WHEELS[name]
+    return OPTIONAL_LANGUAGES[name]
 
 
 def test_scala():

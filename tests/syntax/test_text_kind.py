@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.text_kind import inside
+from lsp_harness.syntax.text_kind import text_kind_at
 from tests.syntax.markup import marked
 
 CODE = [
@@ -92,4 +92,4 @@ STRING = [
 )
 def test_place(place: str, path: str, text: str):
     tree, offset, _ = marked(path, text)
-    assert inside(tree, offset) == place
+    assert text_kind_at(tree, offset) == place

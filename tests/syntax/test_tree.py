@@ -1,10 +1,12 @@
 """Re-parsing after an edit gives the tree that parsing the new text would."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.syntax.syntax_errors import faults
-from lsp_harness.syntax.tree import LIMIT, SyntaxTree, parse
+from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.syntax_errors import find_faults
+from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import tree_of
@@ -31,7 +33,7 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
         text = before.text
         start, end = at % (len(text) + 1), min(len(text), at % (len(text) + 1) + size)
         edit = Edit(len(text[:start].encode()), len(text[:end].encode()), "".join(pieces).encode())
-        edited = tree.edited(before, edit, before.apply_edit(edit, before.version + 1))
+        edited = tree.update(before, edit, before.apply_edit(edit, before.version + 1))
         assert edited is not None
         tree = edited
     whole = parse(Document.from_text(tree.document.uri, tree.data))
@@ -40,7 +42,7 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
     # Where the parser gives up depends on the nodes it could reuse (about one in two hundred broken texts), whether it
     # does, never.
     assert tree.root.has_error == whole.root.has_error
-    assert bool(faults(tree)) == bool(faults(whole))
+    assert bool(find_faults(tree)) == bool(find_faults(whole))
     if not whole.root.has_error:
         assert str(tree.root) == str(whole.root)
 
@@ -48,7 +50,7 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
 def test_the_tree_before_an_edit_stays_as_it_was():
     tree = tree_of("a.py", "x = [1, 2]\n")
     shape, places = str(tree.root), [node.byte_range for node in tree.root.children]
-    after = tree.spliced(Edit(0, 0, b"def f():\n    pass\n"))
+    after = tree.apply_edit(Edit(0, 0, b"def f():\n    pass\n"), Allowance(BUDGET.text_s))
     assert after is not None
     assert after.data == b"def f():\n    pass\nx = [1, 2]\n"
     assert (str(tree.root), [node.byte_range for node in tree.root.children]) == (shape, places)
@@ -58,10 +60,11 @@ def test_an_edit_of_another_text_is_parsed_from_scratch():
     tree = tree_of("a.py", "x = 1\n")
     other = Document.from_text("file:///a.py", "def f():\n    return 2\n")
     edit = Edit(0, 0, b"y = 1\n")
-    after = tree.edited(other, edit, other.apply_edit(edit, 1))
+    after = tree.update(other, edit, other.apply_edit(edit, 1))
     assert isinstance(after, SyntaxTree)
     assert [node.type for node in after.root.children] == ["expression_statement", "function_definition"]
 
 
 def test_a_text_that_grows_too_large_has_no_tree():
-    assert tree_of("a.py", "x = 1\n").spliced(Edit(0, 0, b"#" * LIMIT)) is None
+    with pytest.raises(ParseBudgetExceeded):
+        tree_of("a.py", "x = 1\n").apply_edit(Edit(0, 0, b"#" * MAX_TEXT_BYTES), Allowance(BUDGET.text_s))

@@ -5,8 +5,9 @@ from typing import SupportsIndex
 
 import pytest
 
-from lsp_harness.syntax.code_tails import complete_tail
+from lsp_harness.syntax.code_tails import generate_tails
 from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import marked
@@ -175,7 +176,7 @@ WRONG: dict[tuple[str, str], list[str]] = {
 def check(path: str, source: str, new: str) -> bool:
     src = marked(path, source)
     edit = Edit(src.start, src.end, new.encode())
-    after = src.tree.spliced(edit)
+    after = src.tree.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     return adds_error(src.tree, after, (src.start, src.start + len(edit.new)))
 
@@ -227,7 +228,7 @@ def test_of_a_long_line_no_more_is_looked_at_for_each_word(path: str, words: str
     language = language_for("", path)
     assert language
     text = Cut(words * (800 // len(words)))
-    assert list(complete_tail(text, language))
+    assert list(generate_tails(text, language))
     # the line itself is taken a few times, and the same for each word
     assert text.taken < 5 * len(text) + 200 * len(re.findall(r"\w+", text))
 
@@ -235,5 +236,5 @@ def test_of_a_long_line_no_more_is_looked_at_for_each_word(path: str, words: str
 def test_a_long_text_of_python_is_answered_too():
     indent, language = " " * 200_000, language_for("", "a.py")
     assert language
-    assert list(complete_tail("for x " * 30_000 + "=", language))
-    assert f"\n{indent}def x():" in list(complete_tail(f"{indent}@cache", language, has_body=True))
+    assert list(generate_tails("for x " * 30_000 + "=", language))
+    assert f"\n{indent}def x():" in list(generate_tails(f"{indent}@cache", language, has_body=True))

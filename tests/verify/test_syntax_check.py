@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.process.offload import SHORT_TEXT_BYTES
 from lsp_harness.syntax.parse_budget import Allowance
-from lsp_harness.syntax.tree import SyntaxTree, within
+from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.verify import change as change_module
@@ -104,9 +104,9 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 
     def recorded(document: Document, allowance: Allowance) -> SyntaxTree | None:
         threads.append(threading.get_ident())
-        return within(document, allowance)
+        return parse_within(document, allowance)
 
-    monkeypatch.setattr(change_module, "within", recorded)
+    monkeypatch.setattr(change_module, "parse_within", recorded)
     old = Document.from_text("file:///a.py", "x = 1\n" * lines)
     outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
     assert outcome.status != "failed"

@@ -1,5 +1,5 @@
-; @from is what is imported from, as it is written; @name what of it, @alias what it is called here. @tree is a
-; tree of such names (`a::{b, c}`). One match for every name.
+; One match for each imported name. @from is the module as it is written, @name the imported name, and @alias its local
+; name. @tree is a nested import (`a::{b, c}`).
 
 (preproc_include path: (system_lib_string) @from)
 (preproc_include path: (string_literal (string_content) @from))

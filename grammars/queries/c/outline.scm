@@ -1,4 +1,5 @@
-; The capture on the whole node is its kind; its line stops before @body or @value, or after @head.
+; The name of the capture on the whole node is the kind of the declaration. Its line in the outline ends before @body or
+; @value, or after @head.
 
 (preproc_include) @import
 (preproc_def) @const

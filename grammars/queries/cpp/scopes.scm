@@ -1,4 +1,4 @@
-; What C++ adds to C.
+; Patterns that C++ has in addition to those of C.
 
 (lambda_expression) @function
 

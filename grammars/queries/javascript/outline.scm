@@ -1,5 +1,6 @@
-; The capture on the whole node is its kind; its line stops before @body or @value, or after @head.
-; Names are matched as (_) because the dialects have other kinds of them.
+; The name of the capture on the whole node is the kind of the declaration. Its line in the outline ends before @body or
+; @value, or after @head.
+; Names are matched as (_) because the dialects have other types of nodes for them.
 
 (import_statement) @import
 (export_statement source: (_)) @import

@@ -1,5 +1,6 @@
-; The names that a text uses. @call is what is called, @base what a type extends, @type what is named as a type, @use any other
-; name; @receiver is what is before it. @bound are parameters and variables of functions, @key what only looks like a use.
+; The names that a text uses. @call is a called name, @base a type that is extended, @type the name of a type, and @use any
+; other use. @receiver is the expression before the name. @bound is the name of a parameter or a local variable. @key is a
+; name that looks like a use but is not one.
 
 (call_expression function: (identifier) @call)
 (call_expression function: (member_expression object: (_) @receiver property: (_) @call))

@@ -1,6 +1,7 @@
-; @function @class  what a cursor can be inside of     @block     what may hold statements
-; @wrapper          belongs to the definition in it
-; @statement        the smallest piece an edit may replace
+; @function, @class  scopes that may contain the cursor
+; @block             nodes that contain statements
+; @wrapper           nodes that belong to the definition inside of them
+; @statement         the smallest nodes that an edit may replace
 
 [
   (function_declaration)

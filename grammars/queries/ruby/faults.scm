@@ -1,2 +1,2 @@
-; The grammar takes a stray `end` for a variable.
+; The grammar parses a stray `end` as a variable.
 ((identifier) @fault (#eq? @fault "end"))

@@ -1,6 +1,7 @@
-; The capture on the whole node is its kind. @name is what it is called; its signature ends before @body or after @head;
-; @owner is the type it belongs to although it stands outside of it; @base is what the one around it extends. @outer is a
-; node that begins earlier and ends where one of these does: decorators, `export`, `template`.
+; The name of the capture on the whole node is the kind of the declaration. @name is its name. Its signature ends before
+; @body or after @head. @owner is the type that it belongs to although it stands outside of it. @base is a type that the
+; enclosing type extends. @outer is a node that starts before a declaration and ends with it: decorators, `export`,
+; `template`.
 
 (function_item name: (_) @name body: (_) @body) @function
 (function_signature_item name: (_) @name) @function

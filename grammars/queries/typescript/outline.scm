@@ -1,4 +1,4 @@
-; What TypeScript adds to JavaScript.
+; Patterns that TypeScript has in addition to those of JavaScript.
 
 (abstract_class_declaration body: (_) @body) @class
 (interface_declaration body: (_) @body) @class

@@ -1,4 +1,4 @@
-; What TypeScript adds to JavaScript.
+; Patterns that TypeScript has in addition to those of JavaScript.
 
 [
   (interface_declaration)

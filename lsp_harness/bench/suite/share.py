@@ -12,7 +12,7 @@ from lsp_harness.bench.simulated_editor import SimulatedEditor, Typist
 from lsp_harness.bench.suite.typing import first_token_ms, type_on_reference
 from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.inference.models.gguf import read_header
-from lsp_harness.syntax.outline import outline
+from lsp_harness.syntax.outline import build_outline
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
@@ -87,7 +87,7 @@ async def run(lab: Lab) -> Result:
 def has_outline(edit: RealEdit) -> bool:
     """Return whether prompts in this file begin with an outline, wherever the window is."""
     tree = parse(Document.from_text(edit.path, edit.before + edit.after, language=edit.language))
-    return tree is not None and len(outline(tree)) > MAX_VISIBLE_DECLARATIONS
+    return tree is not None and len(build_outline(tree)) > MAX_VISIBLE_DECLARATIONS
 
 
 def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:

@@ -25,7 +25,8 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader, remove_database
 from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.wording import format_count
 
@@ -106,7 +107,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 
 def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     try:
-        tree = parse(Document.from_text((root / path).as_uri(), read_file(root / path, LIMIT)))
+        tree = parse(Document.from_text((root / path).as_uri(), read_file(root / path, MAX_TEXT_BYTES)))
     except FileError:
         return []
     return extracts(tree, path, name) if tree else []

@@ -18,7 +18,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import WHEELS, called, detected
+from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, detect_language_name, language_named
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.text.wording import format_count
 
@@ -48,11 +48,15 @@ def rows(where: IndexPlace, config: Config) -> Iterator[Row]:
 
 
 def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
-    by: dict[tag_queries.Known, Counter[str]] = {"queries": Counter(), "tags": Counter(), "lines": Counter()}
+    by: dict[tag_queries.DeclarationSource, Counter[str]] = {
+        "queries": Counter(),
+        "tags": Counter(),
+        "lines": Counter(),
+    }
     for name, count in counts.items():
-        if language := called(name):
-            by[tag_queries.known(language)][name] += count
-    unfit = sorted(name for name in by["lines"] if name in WHEELS)
+        if language := language_named(name):
+            by[tag_queries.declaration_source(language)][name] += count
+    unfit = sorted(name for name in by["lines"] if name in OPTIONAL_LANGUAGES)
     by["lines"] += (texts := _texts(where))
     if by["queries"]:
         yield "ok", "languages", f"declarations and imports are known in {_listed(by['queries'])}"
@@ -63,7 +67,7 @@ def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
         says = f"no declarations are known, only lines, in {_listed(by['lines'])}"
         if unfit:
             says += f"; the installed grammar for {', '.join(unfit)} does not fit its tags"
-        if wanted := sorted(name for name in texts if name in WHEELS and name not in UNFIT):
+        if wanted := sorted(name for name in texts if name in OPTIONAL_LANGUAGES and name not in UNFIT):
             says += f"; for {', '.join(wanted)}: {EXTRA}"
         yield "note", "languages", says
 
@@ -76,7 +80,7 @@ def _texts(where: IndexPlace) -> Counter[str]:
     """The files in languages that we cannot parse, by what their names say they are."""
     with closing(Reader(where.database)) as reader:
         paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
-    return Counter(detected(path) or "text" for (path,) in paths)
+    return Counter(detect_language_name(path) or "text" for (path,) in paths)
 
 
 def _embeddings(where: IndexPlace, config: Config) -> Row:

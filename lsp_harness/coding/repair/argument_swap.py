@@ -13,7 +13,7 @@ from lsp_harness.coding.repair.foreign_names import indexed_parameters
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import words
-from lsp_harness.syntax.names.calls import Argument, Call, Parameter, calls_around, calls_in, parameters_of
+from lsp_harness.syntax.names.calls import Argument, Call, Parameter, find_calls_around, find_calls_in, find_parameters
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
@@ -61,7 +61,7 @@ async def swapped_arguments(request: RepairRequest) -> list[Repair]:
         if repair := _by_lists(call, request):
             return [repair]
     for call in calls:
-        own = parameters_of(request.tree, call.name) if call.name else []
+        own = find_parameters(request.tree, call.name) if call.name else []
         listed = own or await indexed_parameters(request, call.name)
         known = {tuple(one.name for one in each): each for each in listed}
         if len(known) != 1:
@@ -131,11 +131,11 @@ def _swapped(call: Call, m: int, n: int, cost: float) -> Repair:
 def _calls(request: RepairRequest) -> Iterator[Call]:
     """The calls that the finding is in, the innermost first, then those of its line."""
     tree, span = request.tree, request.subject.span
-    around = [*calls_around(tree, span)][:MOST]
+    around = [*find_calls_around(tree, span)][:MOST]
     yield from around
     seen = {one.span for one in around}
     line = tree.document.line_span(tree.document.line_of(span.start))
-    inside = (one for one in calls_in(tree, Span(*line)) if one.span not in seen)
+    inside = (one for one in find_calls_in(tree, Span(*line)) if one.span not in seen)
     yield from [*inside][:MOST]
 
 

@@ -4,7 +4,7 @@ import re
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.syntax.names.occurrences import occurrences
+from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 
@@ -25,8 +25,8 @@ async def missing_declaration(request: RepairRequest) -> list[Repair]:
         rb"\s*(?:\w+\s*,\s*)*|.*\b(?:if|for|switch)\s+", tree.data[line : subject.span.start]
     ):
         return []
-    here = next((one for one in occurrences(tree, subject.name) if one.span == subject.span), None)
-    if here is None or here.place != "function":
+    here = next((one for one in find_occurrences(tree, subject.name) if one.span == subject.span), None)
+    if here is None or here.scope_kind != "function":
         return []
-    later = occurrences(tree, subject.name, Span(found.end(), max(found.end(), here.scope.end)))
+    later = find_occurrences(tree, subject.name, Span(found.end(), max(found.end(), here.scope.end)))
     return [Repair(KIND, (Edit(*found.span(1), b":="),), COST)] if any(later) else []

@@ -8,8 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.syntax.names.occurrences import Occurrence, Place, class_names, occurrence, occurrences, scopes_around
-from lsp_harness.syntax.names.scope_nodes import BARE_MEMBERS
+from lsp_harness.syntax.names.occurrences import (
+    Occurrence,
+    ScopeKind,
+    class_names_around,
+    find_occurrences,
+    occurrence_at,
+    scopes_around,
+)
+from lsp_harness.syntax.names.scope_nodes import BARE_MEMBER_LANGUAGES
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
 
@@ -49,7 +56,7 @@ class Wanted:
 
     tree: SyntaxTree
     here: Occurrence
-    scopes: tuple[tuple[Span, Place], ...]
+    scopes: tuple[tuple[Span, ScopeKind], ...]
     classes: tuple[str, ...]
     sigil: bool
     """Whether it is a variable of PHP."""
@@ -70,16 +77,16 @@ class Wanted:
 
 def wanted_at(tree: SyntaxTree, span: Span) -> Wanted | None:
     """The place of the name in these bytes; None where they are no name of the code."""
-    here = occurrence(tree, span)
+    here = occurrence_at(tree, span)
     if here is None:
         return None
     scopes = tuple(scopes_around(tree, span.start))
-    return Wanted(tree, here, scopes, tuple(class_names(tree, span.start)), _sigil(tree, span))
+    return Wanted(tree, here, scopes, tuple(class_names_around(tree, span.start)), _sigil(tree, span))
 
 
 def fit(wanted: Wanted, name: str) -> float | None:
     """How well a name that the file has fits at a place; None where it does not."""
-    found = [*occurrences(wanted.tree, name)]
+    found = [*find_occurrences(wanted.tree, name)]
     if not found:
         return None
     if wanted.here.role == "member":
@@ -90,8 +97,8 @@ def fit(wanted: Wanted, name: str) -> float | None:
         cost = bare_fit(wanted, found)
     if cost is None:
         return None
-    followed = wanted.here.followed
-    if followed in (b"", b"(") or not any(one.followed == followed for one in found):
+    followed = wanted.here.suffix
+    if followed in (b"", b"(") or not any(one.suffix == followed for one in found):
         return cost
     return cost + (SAME_MEMBER if followed[:1] in b".?:-" and followed[-1:].isalnum() else SAME_USE)
 
@@ -100,15 +107,19 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
     """The fit of a name with nothing before it."""
     if wanted.language == "php":
         found = [one for one in found if _sigil(wanted.tree, one.span) == wanted.sigil]
-    visible = [one for one in found if one.binds and is_visible(wanted, one)]
+    visible = [one for one in found if one.is_binding and is_visible(wanted, one)]
     uses = [one for one in found if one.role in ("value", "type", "import") or _is_own(wanted, one)]
     if visible:
         return _visible_fit(wanted, visible, uses) + _kind_fit(wanted, visible, uses)
     # a method that the class has from another one
-    member = wanted.language in BARE_MEMBERS and wanted.here.called and any(one.role == "member" for one in found)
+    member = (
+        wanted.language in BARE_MEMBER_LANGUAGES
+        and wanted.here.is_called
+        and any(one.role == "member" for one in found)
+    )
     if wanted.language == "ruby" and _is_attribute(wanted.tree, found[0]):
         return 0.0
-    if any(one.binds for one in found):
+    if any(one.is_binding for one in found):
         # bound where it cannot be seen from here, as far as the tree tells
         same = [one for one in uses if one.scope == wanted.here.scope]
         return ELSEWHERE + _kind_fit(wanted, [], uses) if len(same) > 1 else OTHER_CLASS if member else None
@@ -119,7 +130,7 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
 
 def _is_own(wanted: Wanted, one: Occurrence) -> bool:
     """A member of the class around, in a language where its bare name means the same."""
-    return wanted.language in BARE_MEMBERS and one.role == "member" and one.receiver in SELF - {"@"}
+    return wanted.language in BARE_MEMBER_LANGUAGES and one.role == "member" and one.receiver in SELF - {"@"}
 
 
 def _is_attribute(tree: SyntaxTree, one: Occurrence) -> bool:
@@ -131,17 +142,17 @@ def _is_attribute(tree: SyntaxTree, one: Occurrence) -> bool:
 def is_visible(wanted: Wanted, binding: Occurrence) -> bool:
     """Whether a binding is in scope at the place, by nothing but its name."""
     if not binding.scope.start <= wanted.at < max(binding.scope.end, binding.scope.start + 1):
-        return binding.place == "file"
-    if binding.place != "class":
+        return binding.scope_kind == "file"
+    if binding.scope_kind != "class":
         return True
-    return wanted.language in BARE_MEMBERS or wanted.scopes[0][0] == binding.scope
+    return wanted.language in BARE_MEMBER_LANGUAGES or wanted.scopes[0][0] == binding.scope
 
 
 def _visible_fit(wanted: Wanted, visible: Sequence[Occurrence], uses: Sequence[Occurrence]) -> float:
     innermost = min(visible, key=lambda one: one.scope.end - one.scope.start)
     levels = sum(1 for span, _ in wanted.scopes if span.end - span.start < innermost.scope.end - innermost.scope.start)
     cost = LEVEL * levels
-    local = innermost.role == "variable" and innermost.place == "function"
+    local = innermost.role == "variable" and innermost.scope_kind == "function"
     if local and not any(_is_before(wanted, one) for one in visible):
         cost += LATER
     if not uses and innermost.role in ("variable", "import") and (local or innermost.role == "import"):
@@ -166,12 +177,12 @@ def _kind_fit(wanted: Wanted, bound: Sequence[Occurrence], uses: Sequence[Occurr
     if wanted.here.role == "type":
         as_type = bool(roles & {"class", "import"}) or any(one.role == "type" for one in uses)
         return 0.0 if as_type else OTHER_KIND + 0.2
-    if wanted.here.called:
-        callable_ = bool(roles & {"function", "class", "import", "parameter"}) or any(one.called for one in uses)
+    if wanted.here.is_called:
+        callable_ = bool(roles & {"function", "class", "import", "parameter"}) or any(one.is_called for one in uses)
         return 0.0 if callable_ else OTHER_KIND
-    if roles == {"function"} and not any(one.role == "value" and not one.called for one in uses):
+    if roles == {"function"} and not any(one.role == "value" and not one.is_called for one in uses):
         return OTHER_KIND / 2
-    if not roles and uses and all(one.called or one.role == "type" for one in uses):
+    if not roles and uses and all(one.is_called or one.role == "type" for one in uses):
         return OTHER_KIND / 2
     return 0.0
 
@@ -182,14 +193,14 @@ def _member_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
     for one in found:
         if one.role == "member":
             if one.receiver == receiver or (wanted.of_self and one.receiver in SELF):
-                same_class = not wanted.of_self or class_names(wanted.tree, one.span.start)[:1] == list(
+                same_class = not wanted.of_self or class_names_around(wanted.tree, one.span.start)[:1] == list(
                     wanted.classes[:1]
                 )
                 costs.append(0.0 if same_class else OTHER_CLASS)
             else:
                 costs.append(OTHER_CLASS if wanted.of_self else OTHER_RECEIVER)
-        elif one.binds and (one.place == "class" or _owned(wanted, one)):
-            owner = class_names(wanted.tree, one.span.start)[:1]
+        elif one.is_binding and (one.scope_kind == "class" or _owned(wanted, one)):
+            owner = class_names_around(wanted.tree, one.span.start)[:1]
             if wanted.of_self:
                 costs.append(0.0 if owner == list(wanted.classes[:1]) else OTHER_CLASS)
             else:
@@ -198,12 +209,12 @@ def _member_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
             costs.append(KEY)
     if not costs:
         # a member may be called as a variable is that it is given to
-        named = any(one.role in ("value", "parameter", "variable") and not one.called for one in found)
+        named = any(one.role in ("value", "parameter", "variable") and not one.is_called for one in found)
         return SAME_NAME if named and len(wanted.tree.data[slice(*found[0].span)]) >= LONG_ENOUGH else None
     kind = 0.0
-    if wanted.here.called and not any(one.called or one.role == "function" for one in found):
+    if wanted.here.is_called and not any(one.is_called or one.role == "function" for one in found):
         kind = OTHER_KIND / 2
-    return min(costs) + kind + (0.15 if len(costs) == 1 and not any(one.binds for one in found) else 0.0)
+    return min(costs) + kind + (0.15 if len(costs) == 1 and not any(one.is_binding for one in found) else 0.0)
 
 
 def _owned(wanted: Wanted, one: Occurrence) -> bool:
@@ -214,7 +225,7 @@ def _owned(wanted: Wanted, one: Occurrence) -> bool:
 def _key_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
     if any(one.role == "key" for one in found):
         return 0.1
-    if any(one.binds and one.place == "class" for one in found):
+    if any(one.is_binding and one.scope_kind == "class" for one in found):
         return 0.15
     return 0.35 if any(one.role in ("parameter", "member") for one in found) else None
 

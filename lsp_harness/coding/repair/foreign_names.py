@@ -12,10 +12,10 @@ from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.names.calls import Call, Parameter, calls_around, parameters_in, parameters_of
-from lsp_harness.syntax.names.occurrences import occurrences
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import Import, declared
+from lsp_harness.syntax.names.calls import Call, Parameter, find_calls_around, find_parameters, parse_parameters
+from lsp_harness.syntax.names.occurrences import find_occurrences
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.text.position import encode
 
 INDEXED = 0.4
@@ -62,7 +62,7 @@ def _of_class(request: RepairRequest, wanted: Wanted) -> Collection[str]:
 def _importable(request: RepairRequest, wanted: Wanted, name: str) -> Collection[str]:
     """What the statement may import: a name of its module, or a module."""
     span = _line(wanted)
-    _, brought = declared(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
+    _, brought = find_declarations(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
     inside = [one for one in brought if span[0] <= one.start < span[1]]
     named = next((one for one in inside if one.name == name), None)
     # a name that the file uses and binds nowhere else is likely the one that should be imported
@@ -106,11 +106,11 @@ def _module_of(wanted: Wanted, receiver: str) -> str:
 def _imports(wanted: Wanted, name: str) -> list[Import]:
     """What is imported at the top of the file, and on the line where a name is bound."""
     tree, document = wanted.tree, wanted.tree.document
-    spans = imports(tree)
+    spans = find_imports(tree)
     parts = [(spans[0].start, spans[-1].end)] if spans else []
-    bound = next((one for one in occurrences(tree, name) if one.binds), None)
+    bound = next((one for one in find_occurrences(tree, name) if one.is_binding), None)
     parts += [document.line_span(document.line_of(bound.span.start))] if bound else []
-    return [one for part in parts for one in declared(tree.language, tree.data, tree.root, part)[1]]
+    return [one for part in parts for one in find_declarations(tree.language, tree.data, tree.root, part)[1]]
 
 
 def _brought(one: Import, first: str, language: str) -> str | None:
@@ -147,8 +147,8 @@ def imported_names(wanted: Wanted) -> Collection[str]:
 
 async def parameter_names(request: RepairRequest, wanted: Wanted) -> Collection[str]:
     """The parameters of the function whose call the place is in: of this file, or of the index."""
-    for call in calls_around(wanted.tree, wanted.here.span):
-        if own := parameters_of(wanted.tree, call.name):
+    for call in find_calls_around(wanted.tree, wanted.here.span):
+        if own := find_parameters(wanted.tree, call.name):
             return {one.name for listed in own for one in listed}
         if indexed := {one.name for listed in await indexed_parameters(request, call.name) for one in listed}:
             return indexed
@@ -182,7 +182,7 @@ async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Pa
         return [(one, view.texts.read_body(one)) for one in named]
 
     found = await request.known.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
-    return [listed for _, text in found for listed in parameters_in(language, encode(text), name)]
+    return [listed for _, text in found for listed in parse_parameters(language, encode(text), name)]
 
 
 async def indexed_names(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
@@ -210,8 +210,8 @@ def _used(wanted: Wanted) -> set[str]:
 
 
 def _is_unbound(wanted: Wanted, name: str) -> bool:
-    found = [*occurrences(wanted.tree, name)]
-    return any(one.role in ("value", "type") for one in found) and not any(one.binds for one in found)
+    found = [*find_occurrences(wanted.tree, name)]
+    return any(one.role in ("value", "type") for one in found) and not any(one.is_binding for one in found)
 
 
 def _line(wanted: Wanted) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lsp_harness.context.sources.import_list import ORDERS
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.syntax.symbols.import_block import Statement, placed, statements
+from lsp_harness.syntax.symbols.import_block import ImportStatement, find_import_statements, insert_import
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
@@ -38,7 +38,7 @@ class Brought:
 
 def import_edit(tree: SyntaxTree, brought: Brought) -> Edit | None:
     """The edit that adds an import: to the list of a statement of its module, else a statement of its own."""
-    language, found = tree.language.id, statements(tree)
+    language, found = tree.language.id, find_import_statements(tree)
     if brought.name and language in LISTS and (edit := _listed(tree, found, brought)):
         return edit
     if language == "go":
@@ -50,10 +50,10 @@ def import_edit(tree: SyntaxTree, brought: Brought) -> Edit | None:
     rank = RANKS.get(language, _same)
     ranked = [replace(one, rank=rank(one.module, one.text)) for one in found]
     module = ".".join(filter(None, (brought.module, brought.name))) if language in ("java", "rust") else brought.module
-    return placed(tree, Statement(Span(0, 0), text, module, rank(module, text)), ranked)
+    return insert_import(tree, ImportStatement(Span(0, 0), text, module, rank(module, text)), ranked)
 
 
-def _listed(tree: SyntaxTree, found: Iterable[Statement], brought: Brought) -> Edit | None:
+def _listed(tree: SyntaxTree, found: Iterable[ImportStatement], brought: Brought) -> Edit | None:
     for one in found:
         match = LISTS[tree.language.id].match(one.text)
         groups = match.groupdict() if match else {}
@@ -67,7 +67,7 @@ def _listed(tree: SyntaxTree, found: Iterable[Statement], brought: Brought) -> E
     return None
 
 
-def _into(one: Statement, match: re.Match[str], part: str, brackets: bool, brought: Brought) -> Edit:
+def _into(one: ImportStatement, match: re.Match[str], part: str, brackets: bool, brought: Brought) -> Edit:
     """The new name between those that are there, in their order."""
     written = match[part]
     joint = ": " if part == "names2" else " as "
@@ -92,14 +92,14 @@ def _into(one: Statement, match: re.Match[str], part: str, brackets: bool, broug
     return Edit(at, at, encode(f",\n{indent}{added}" if lines and not indent.strip() else f", {added}"))
 
 
-def _go(tree: SyntaxTree, found: Sequence[Statement], brought: Brought) -> Edit:
+def _go(tree: SyntaxTree, found: Sequence[ImportStatement], brought: Brought) -> Edit:
     """Into the group of the block that has its like, sorted; a lone import becomes a block."""
     spec = f'{brought.alias} "{brought.module}"' if brought.alias else f'"{brought.module}"'
     newline = tree.document.newline
     block = next((one for one in found if "(" in one.text), None)
     if block is None:
         if not found:
-            return placed(tree, Statement(Span(0, 0), f"import {spec}", brought.module), [])
+            return insert_import(tree, ImportStatement(Span(0, 0), f"import {spec}", brought.module), [])
         own = found[0].text.removeprefix("import").strip()
         specs = sorted([own, spec], key=lambda one: one.split('"')[1])
         lines = "".join(f"\t{one}{newline}" for one in specs)
@@ -119,13 +119,13 @@ def _go_rank(module: str) -> int:
     return int("." in module.split("/")[0])
 
 
-def _python(found: Sequence[Statement], brought: Brought) -> str:
+def _python(found: Sequence[ImportStatement], brought: Brought) -> str:
     if brought.name:
         return f"from {brought.module} import {brought.name}" + (f" as {brought.alias}" if brought.alias else "")
     return f"import {brought.module}" + (f" as {brought.alias}" if brought.alias else "")
 
 
-def _script(found: Sequence[Statement], brought: Brought) -> str:
+def _script(found: Sequence[ImportStatement], brought: Brought) -> str:
     """As the file itself imports: by `import` or `require`, with its quotes, and with `node:` where it has that."""
     required = [one for one in found if "require(" in one.text]
     other = found[-1].text if found else ""
@@ -151,16 +151,16 @@ def _script(found: Sequence[Statement], brought: Brought) -> str:
 _BUILTIN = frozenset(one.partition("/")[0] for one in load_standard("javascript").modules if one != "react")
 
 
-def _ruby(found: Sequence[Statement], brought: Brought) -> str:
+def _ruby(found: Sequence[ImportStatement], brought: Brought) -> str:
     quote = '"' if any('"' in one.text for one in found) else "'"
     return f"require {quote}{brought.module}{quote}"
 
 
-def _include(found: Sequence[Statement], brought: Brought) -> str:
+def _include(found: Sequence[ImportStatement], brought: Brought) -> str:
     return f"#include {brought.module}" if brought.module.startswith('"') else f"#include <{brought.module}>"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Statement], Brought], str]] = {
+FORMS: Mapping[str, Callable[[Sequence[ImportStatement], Brought], str]] = {
     "python": _python,
     **dict.fromkeys(SCRIPTS, _script),
     "java": lambda found, brought: f"import {brought.module}{f'.{brought.name}' if brought.name else ''};",

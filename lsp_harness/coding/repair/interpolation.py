@@ -4,7 +4,7 @@ import re
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.syntax.tree import around
+from lsp_harness.syntax.tree import nodes_around
 from lsp_harness.text.edit import Edit
 
 KIND = "interpolation"
@@ -22,7 +22,7 @@ async def interpolated(request: RepairRequest) -> list[Repair]:
     finding, tree = request.finding, request.tree
     if not REPORTED.search(f"{finding.code} {finding.message}"):
         return []
-    nodes = around(tree.root, finding.start, max(finding.start + 1, min(finding.end, finding.start + 2)))
+    nodes = nodes_around(tree.root, finding.start, max(finding.start + 1, min(finding.end, finding.start + 2)))
     node = next((one for one in nodes if one.type == "string"), None)
     if node is None:
         return []

@@ -15,8 +15,8 @@ from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.context.sources.import_usage import imported_as
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.syntax.names.occurrences import occurrences
-from lsp_harness.syntax.symbols.import_block import statements
+from lsp_harness.syntax.names.occurrences import find_occurrences
+from lsp_harness.syntax.symbols.import_block import find_import_statements
 
 KIND = "import"
 ELSEWHERE, MODULE, NAME = 0.15, 0.1, 0.3
@@ -36,12 +36,15 @@ async def missing_import(request: RepairRequest) -> list[Repair]:
     """Imports that make the unknown name known, the likeliest first."""
     subject, tree = request.subject, request.tree
     wanted = wanted_at(tree, subject.span) if subject.name and subject.kind == "name" else None
-    if wanted is None or wanted.here.role in ("key", "import") or wanted.here.binds or wanted.sigil:
+    if wanted is None or wanted.here.role in ("key", "import") or wanted.here.is_binding or wanted.sigil:
         return []
     name = subject.name
     if wanted.here.role == "member" and not _may_be_brought(wanted):
         return []
-    if any(one.binds and one.place == "file" for one in occurrences(tree, name)) and wanted.here.role != "member":
+    if (
+        any(one.is_binding and one.scope_kind == "file" for one in find_occurrences(tree, name))
+        and wanted.here.role != "member"
+    ):
         return []
     found: dict[Brought, float] = {}
     if request.known and wanted.here.role != "member":
@@ -84,7 +87,7 @@ def _of_library(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
 
 def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
     members = _members(wanted, name)
-    present = {one.module for one in statements(wanted.tree)}
+    present = {one.module for one in find_import_statements(wanted.tree)}
     if python_stdlib.is_module(name) and members:
         known = python_stdlib.find_members(name)
         if members <= known or not known:
@@ -102,11 +105,11 @@ def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
     for n, module in enumerate(python_stdlib.find_exporting_modules(name)[:MOST]):
         usual = module in python_stdlib.PREFERRED_MODULES
         # `join` or `date` are names of variables as well
-        common = COMMON * (name.islower() and not wanted.here.called and not name.startswith("default"))
+        common = COMMON * (name.islower() and not wanted.here.is_called and not name.startswith("default"))
         cost = NAME + NEXT * n + common + (0.0 if usual else 0.35) + PRESENT * (module in present)
-        if module == "typing" and wanted.here.followed.startswith(b"."):
+        if module == "typing" and wanted.here.suffix.startswith(b"."):
             cost += COMMON
-        if not members or wanted.here.called or name[:1].isupper() or usual:
+        if not members or wanted.here.is_called or name[:1].isupper() or usual:
             yield Brought(module, name), cost
 
 
@@ -130,17 +133,21 @@ def _packages(wanted: Wanted, name: str) -> Costed:
 
 def _scripts(wanted: Wanted, name: str) -> Costed:
     table = load_standard(wanted.language)
-    members, present = _members(wanted, name), {one.module.removeprefix("node:") for one in statements(wanted.tree)}
+    members, present = (
+        _members(wanted, name),
+        {one.module.removeprefix("node:") for one in find_import_statements(wanted.tree)},
+    )
     if (known := table.modules.get(name)) and members and members <= known:
         yield Brought(name), MODULE
     for n, module in enumerate(table.find_exporting_modules(name)):
         here = module in present
         if module == "react" and not here and not wanted.tree.document.uri.endswith("x"):
             continue
-        if not here and name.islower() and not wanted.here.called:
+        if not here and name.islower() and not wanted.here.is_called:
             continue
         written = next(
-            (one.module for one in statements(wanted.tree) if one.module.removeprefix("node:") == module), module
+            (one.module for one in find_import_statements(wanted.tree) if one.module.removeprefix("node:") == module),
+            module,
         )
         yield Brought(written, name), (NAME + PRESENT * here + NEXT * n + COMMON * (name.islower() and not here))
 
@@ -148,7 +155,7 @@ def _scripts(wanted: Wanted, name: str) -> Costed:
 def _exported(wanted: Wanted, name: str) -> Costed:
     """Of the other languages: by the modules that export the name."""
     language, table = wanted.language, load_standard(wanted.language)
-    present = {one.module for one in statements(wanted.tree)}
+    present = {one.module for one in find_import_statements(wanted.tree)}
     if language == "php":
         # in a namespace the names of PHP itself are brought in too
         if (
@@ -166,13 +173,13 @@ def _exported(wanted: Wanted, name: str) -> Costed:
         # `<cstring>` rather than `<string.h>`
         modules.sort(key=lambda one: (one.endswith(".h"), wanted.here.receiver != "std" and not one.endswith(".h")))
     members = _members(wanted, name)
-    if language == "java" and wanted.here.role == "value" and not (members or wanted.here.called):
+    if language == "java" and wanted.here.role == "value" and not (members or wanted.here.is_called):
         # a type is no value
         return
     for n, module in enumerate(modules):
         if language == "rust" and module == "std" and not (members and _path_follows(wanted)):
             continue
-        if name[:1].islower() and not wanted.here.called and language in ("csharp",):
+        if name[:1].islower() and not wanted.here.is_called and language in ("csharp",):
             continue
         yield (
             Brought(module, name if by_name else ""),
@@ -187,7 +194,7 @@ def _path_follows(wanted: Wanted) -> bool:
 def _members(wanted: Wanted, name: str) -> set[str]:
     """What stands behind the name and a dot, wherever the file has it."""
     found: set[str] = set()
-    for one in occurrences(wanted.tree, name):
-        if one.role in ("value", "type") and (tail := TAIL.match(one.followed.decode("utf-8", "replace"))):
+    for one in find_occurrences(wanted.tree, name):
+        if one.role in ("value", "type") and (tail := TAIL.match(one.suffix.decode("utf-8", "replace"))):
             found.add(tail[1])
     return found

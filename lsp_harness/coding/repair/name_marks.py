@@ -6,7 +6,7 @@ from lsp_harness.coding.repair.expected_name import Wanted, wanted_at
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar
-from lsp_harness.syntax.names.occurrences import Occurrence, class_names, occurrences
+from lsp_harness.syntax.names.occurrences import Occurrence, class_names_around, find_occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 
@@ -46,10 +46,10 @@ async def missing_receiver(request: RepairRequest) -> list[Repair]:
         or wanted is None
         or wanted.here.role != "value"
         or not wanted.classes
-        or wanted.here.place != "function"
+        or wanted.here.scope_kind != "function"
     ):
         return []
-    own = [*occurrences(tree, subject.name)]
+    own = [*find_occurrences(tree, subject.name)]
     members = [one for one in own if _is_member(wanted, one, receiver)]
     header = tree.data[wanted.here.scope.start : wanted.here.span.start]
     if not members or (receiver == "self" and not re.search(rb"\(\s*self\b", header)):
@@ -59,8 +59,10 @@ async def missing_receiver(request: RepairRequest) -> list[Repair]:
 
 
 def _is_member(wanted: Wanted, one: Occurrence, receiver: str) -> bool:
-    of_class = class_names(wanted.tree, one.span.start)[:1] == list(wanted.classes[:1])
-    return of_class and (one.receiver == receiver if one.role == "member" else one.binds and one.place == "class")
+    of_class = class_names_around(wanted.tree, one.span.start)[:1] == list(wanted.classes[:1])
+    return of_class and (
+        one.receiver == receiver if one.role == "member" else one.is_binding and one.scope_kind == "class"
+    )
 
 
 async def missing_mark(request: RepairRequest) -> list[Repair]:
@@ -68,12 +70,12 @@ async def missing_mark(request: RepairRequest) -> list[Repair]:
     subject, tree = request.subject, request.tree
     mark = MARKS.get(tree.language.id)
     wanted = wanted_at(tree, subject.span) if mark and subject.kind == "name" and subject.name else None
-    if not mark or wanted is None or wanted.sigil or wanted.here.role != "value" or wanted.here.called:
+    if not mark or wanted is None or wanted.sigil or wanted.here.role != "value" or wanted.here.is_called:
         return []
     start = wanted.here.span.start
     if tree.data[start : start + 1] in (b"@", b"$"):
         return []
-    if not any(_is_seen(wanted, one) for one in occurrences(tree, subject.name)):
+    if not any(_is_seen(wanted, one) for one in find_occurrences(tree, subject.name)):
         return []
     return [Repair(KIND, (Edit(start, start, encode(mark)),), LEFT_OUT)]
 

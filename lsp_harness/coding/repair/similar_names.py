@@ -16,7 +16,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar, slip, words
 from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
-from lsp_harness.syntax.names.occurrences import Occurrence, occurrences
+from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 
@@ -80,7 +80,9 @@ def _in_file(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, flo
     for other, cost in similar(name, listed.keys()):
         if (added := fit(wanted, other)) is not None:
             found[other] = cost + added
-        elif len(other) >= MENTIONED_LENGTH and not any(one.binds for one in occurrences(request.tree, other)):
+        elif len(other) >= MENTIONED_LENGTH and not any(
+            one.is_binding for one in find_occurrences(request.tree, other)
+        ):
             found[other] = cost + MENTIONED
     return found
 
@@ -103,7 +105,7 @@ def _builtin(wanted: Wanted, name: str) -> dict[str, float]:
     tables = [(table.types, table.globals), (table.globals, table.types)][role == "value"]
     for names, added in zip((*tables, table.keywords), (BUILTIN, OTHER_TABLE, KEYWORD), strict=True):
         for other, cost in similar(name, names):
-            uncalled = role == "value" and not wanted.here.called and other.islower() and other not in VALUES
+            uncalled = role == "value" and not wanted.here.is_called and other.islower() and other not in VALUES
             _merge(found, {other: cost + added + UNCALLED * uncalled})
     _merge(found, {other: cost + BUILTIN for other, cost in similar(name, imported_names(wanted))})
     return found
@@ -139,7 +141,9 @@ def _repairs(wanted: Wanted, name: str, other: str, cost: float) -> list[Repair]
     binding = _lone_binding(wanted, other)
     if binding is None:
         return [use]
-    count = sum(1 for one in occurrences(wanted.tree, name) if not one.binds and one.role in ("value", "type"))
+    count = sum(
+        1 for one in find_occurrences(wanted.tree, name) if not one.is_binding and one.role in ("value", "type")
+    )
     bound_well, used_well = _is_known(other), _is_known(name)
     if bound_well and not used_well:
         return [use]
@@ -155,9 +159,9 @@ def _lone_binding(wanted: Wanted, other: str) -> Occurrence | None:
     """The binding of a name that nothing uses: it may be the one that is misspelt."""
     if wanted.here.role not in ("value", "type"):
         return None
-    found = [*occurrences(wanted.tree, other)]
+    found = [*find_occurrences(wanted.tree, other)]
     one = found[0] if len(found) == 1 else None
-    return one if one and one.binds and one.role in LOCAL and is_visible(wanted, one) else None
+    return one if one and one.is_binding and one.role in LOCAL and is_visible(wanted, one) else None
 
 
 def _is_known(name: str) -> bool:
@@ -169,8 +173,8 @@ def _is_known(name: str) -> bool:
 def _edits(wanted: Wanted, name: str, other: str) -> tuple[Edit, ...]:
     places = [wanted.here.span]
     if wanted.language in FIRST_ONLY and wanted.here.role in ("value", "type"):
-        scope = wanted.here.scope if wanted.here.place == "function" else Span(0, 0)
-        found = [*occurrences(wanted.tree, name, scope)]
-        if not any(one.binds for one in found):
+        scope = wanted.here.scope if wanted.here.scope_kind == "function" else Span(0, 0)
+        found = [*find_occurrences(wanted.tree, name, scope)]
+        if not any(one.is_binding for one in found):
             places = [one.span for one in found if one.role == wanted.here.role] or places
     return tuple(Edit(*span, encode(other)) for span in places)

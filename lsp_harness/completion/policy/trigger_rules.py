@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lsp_harness.completion.policy.generated_files import is_generated
 from lsp_harness.config.schema import Quiet
-from lsp_harness.syntax.text_kind import inside
+from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
@@ -67,12 +67,12 @@ def in_word(situation: Situation) -> bool:
 
 def in_comment(situation: Situation) -> bool:
     cursor = situation.cursor
-    return cursor.tree is not None and inside(cursor.tree, cursor.offset) == "comment"
+    return cursor.tree is not None and text_kind_at(cursor.tree, cursor.offset) == "comment"
 
 
 def in_string(situation: Situation) -> bool:
     cursor = situation.cursor
-    return cursor.tree is not None and inside(cursor.tree, cursor.offset) == "string"
+    return cursor.tree is not None and text_kind_at(cursor.tree, cursor.offset) == "string"
 
 
 def generated_files(situation: Situation) -> bool:

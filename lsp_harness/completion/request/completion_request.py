@@ -14,7 +14,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
-from lsp_harness.syntax.names.unbound_names import bindings
+from lsp_harness.syntax.names.unbound_names import suggest_bindings
 from lsp_harness.workspace.cursor import Cursor
 
 
@@ -144,7 +144,7 @@ class RequestBuilder:
         )
         needs_confidence = self.quiet.min_probability > 0
         expected = self._repository.expected(cursor.document.uri) if fragments and self._repository else ()
-        unbound = bindings(cursor.tree, cursor.offset) if cursor.tree else ()
+        unbound = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return CompletionRequest(cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected, unbound)
 
     async def _find_fragments(self, cursor: Cursor, *, is_resting: bool) -> Sequence[Fragment]:

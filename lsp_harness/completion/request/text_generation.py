@@ -14,7 +14,7 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Stop, Usage
 from lsp_harness.process.offload import offload
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.code_lines import to_lf
@@ -167,9 +167,9 @@ def valid_start(tree: SyntaxTree, offset: int, text: str, allowance: Allowance |
             continue
         new = encode(part)
         try:
-            after = tree.splice(Edit(offset, offset, new), allowance)
+            after = tree.apply_edit(Edit(offset, offset, new), allowance)
             if after is None or not adds_error(tree, after, (offset, offset + len(new)), allowance):
                 return part
-        except TooCostly:
+        except ParseBudgetExceeded:
             return None
     return None

@@ -8,8 +8,8 @@ from lsp_harness.context.sources.unused_names import unused
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, imports
-from lsp_harness.syntax.symbols.declarations import Import, declared
+from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, find_imports
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode, encode
 
@@ -43,7 +43,9 @@ def around(tree: SyntaxTree, offset: int) -> Around:
     document = tree.document
     line = document.line_of(offset)
     # what is imported is not used yet
-    brought = {n for span in imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)}
+    brought = {
+        n for span in find_imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)
+    }
     lines = {*range(max(0, line - ABOVE), min(len(document.line_starts), line + BELOW + 1))} - brought
     texts = [decode(document.line(n)) for n in sorted(lines, key=lambda n: (abs(n - line), n > line))]
     function = enclosing_function(tree, offset)
@@ -86,7 +88,7 @@ def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
         node = node.parent
     if node is None or node.parent is None:
         return "", frozenset()
-    found, brought = declared(tree.language, tree.data, tree.root, node.byte_range)
+    found, brought = find_declarations(tree.language, tree.data, tree.root, node.byte_range)
     there: list[Import] = [one for one in brought if node.start_byte <= one.start < node.end_byte]
     if not there or any(node.start_byte <= one.start < node.end_byte for one in found):
         return "", frozenset()
@@ -101,5 +103,5 @@ def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
 
 
 def _bases(tree: SyntaxTree, type_: Scope) -> tuple[str, ...]:
-    found, _ = declared(tree.language, tree.data, tree.root, (type_.start, type_.body_start))
-    return tuple(base for one in found if type_.start <= one.named < type_.body_start for base in one.bases)
+    found, _ = find_declarations(tree.language, tree.data, tree.root, (type_.start, type_.body_start))
+    return tuple(base for one in found if type_.start <= one.name_start < type_.body_start for base in one.bases)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lsp_harness.context.sources.required_imports import needed
-from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode
 
@@ -24,11 +24,11 @@ class Extract:
 
 def extracts(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
     """The declarations of this qualified name; several where it is declared again or overloaded."""
-    declarations = declared(tree.language, tree.data, tree.root)[0]
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     return [
         Extract(path, name, one.line, tuple(needed(tree, span)), decode(tree.data[slice(*span)]).rstrip())
         for one in declarations
-        if qualified(declarations, one) == name and (span := _lines(tree, one.start, one.end))
+        if qualified_name(declarations, one) == name and (span := _lines(tree, one.start, one.end))
     ]
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from lsp_harness.context.sources.required_imports import called
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.text_kind import inside
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode, encode
 
@@ -196,7 +196,7 @@ def public(view: IndexView, symbol: Symbol) -> bool:
 
 def _missing(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:
     """Of these names those that the text uses and neither declares nor imports elsewhere."""
-    definitions, brought = declared(tree.language, tree.data, tree.root)
+    definitions, brought = find_declarations(tree.language, tree.data, tree.root)
     # while it is half written, a statement may seem to have what follows it
     own = max((one.start for one in brought if one.start <= offset), default=-1)
     known = {one.name for one in definitions}
@@ -208,7 +208,7 @@ def _used(tree: SyntaxTree, name: str) -> bool:
     """Whether code uses this name: a word of its own, and one that may be any variable's is called, or has something."""
     behind = rb"\s*(?:[(.<]|::|!\()" if PLAIN.fullmatch(name) else rb"(?!\w)"
     found = re.finditer(rb"(?<![\w.])" + re.escape(encode(name)) + behind, tree.data)
-    return any(inside(tree, match.start()) == "code" for match in found)
+    return any(text_kind_at(tree, match.start()) == "code" for match in found)
 
 
 def _placed(there: Listing, names: Sequence[str]) -> list[str]:

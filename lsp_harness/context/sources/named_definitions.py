@@ -13,7 +13,7 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 DEFINITIONS = 24
 """Definitions that are looked at, the nearest names first."""
@@ -68,10 +68,10 @@ def _once(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
 
 def _declaration(view: IndexView, symbol: Symbol, number: int, near: Around) -> Iterator[Line]:
     yield Line((0, number), symbol.path, symbol.start, _text(view, symbol))
-    if symbol.kind not in TYPES:
+    if symbol.kind not in TYPE_KINDS:
         return
     for one in view.symbols.find_members(symbol):
-        if one.kind in TYPES:
+        if one.kind in TYPE_KINDS:
             continue
         if one.name in near.members:
             rank = 1
@@ -88,7 +88,7 @@ def _text(view: IndexView, symbol: Symbol) -> str:
     text = view.texts.read_signature(symbol).rstrip("{ ")
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     language = language_for(symbol.language, symbol.path)
-    whole = symbol.body >= symbol.end or symbol.kind in TYPES
+    whole = symbol.body >= symbol.end or symbol.kind in TYPE_KINDS
     return text if whole or language is None else text + language.stub
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from lsp_harness.files.secrets import find_secrets, secret_lines
-from lsp_harness.syntax.outline import OutlineLine, outline
+from lsp_harness.syntax.outline import OutlineLine, build_outline
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode
 
@@ -35,7 +35,7 @@ class Outlines:
             hidden = secret_lines(tree.document)
             self._known[key] = [
                 line
-                for line in outline(tree, exclude=window)
+                for line in build_outline(tree, exclude=window)
                 if tree.document.line_of(line.start) not in hidden and not find_secrets(encode(line.text))
             ]
             while len(self._known) > self.KEPT:

@@ -13,7 +13,7 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.knowledge.package_module import local_name
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
@@ -124,7 +124,7 @@ def _bound(tree: SyntaxTree) -> dict[str, Used]:
     """What a text calls the things it imports, those of its own workspace left out."""
     language = tree.language.id
     found: dict[str, Used] = {}
-    for one in declared(tree.language, tree.data, tree.root)[1]:
+    for one in find_declarations(tree.language, tree.data, tree.root)[1]:
         name = local_name(language, one)
         module = one.module.removeprefix("::")
         if not name or one.name == "*" or module.startswith(".") or module.split("::")[0] in ("crate", "self", "super"):

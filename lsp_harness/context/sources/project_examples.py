@@ -10,7 +10,7 @@ from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
 from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import Declaration, declared, qualified
+from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode, encode
@@ -48,14 +48,14 @@ async def examples(
 def _wanted(tree: SyntaxTree, span: Span, path: str) -> ExampleRequest | None:
     """The declaration that the change is about, or the next one around it that patterns are made of; None where nothing tells
     what it is like."""
-    declarations = declared(tree.language, tree.data, tree.root)[0]
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     one = subject(declarations, span)
     while one and one.kind not in PATTERN_KINDS:
         one = declarations[one.parent] if one.parent >= 0 else None
     if one is None:
         return None
-    start = find_lead(tree.data, declarations[one.parent].body if one.parent >= 0 else 0, one.start)
-    before, head = decode(tree.data[start : one.named]), decode(tree.data[one.named : one.body])
+    start = find_lead(tree.data, declarations[one.parent].body_start if one.parent >= 0 else 0, one.start)
+    before, head = decode(tree.data[start : one.name_start]), decode(tree.data[one.name_start : one.body_start])
     its = find_shape(DeclarationHead(tree.language.id, path, one.kind, one.name, one.bases, before, head))
     text = decode(tree.data[start : one.end])
     return ExampleRequest(path, its, one.name, text, _changed(declarations, one, span)) if its else None
@@ -64,4 +64,6 @@ def _wanted(tree: SyntaxTree, span: Span, path: str) -> ExampleRequest | None:
 def _changed(declarations: Sequence[Declaration], one: Declaration, span: Span) -> frozenset[str]:
     """The qualified names of what the change may touch, and of what is around it."""
     begin, end = min(one.start, span.start), max(one.end, span.end)
-    return frozenset(qualified(declarations, each) for each in declarations if each.start < end and begin < each.end)
+    return frozenset(
+        qualified_name(declarations, each) for each in declarations if each.start < end and begin < each.end
+    )

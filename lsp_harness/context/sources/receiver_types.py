@@ -10,7 +10,7 @@ from itertools import islice
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 SAID, PARAMETERS = 200, 1_000
 """Characters at most of what a name is set to, or of a type, and of parameters: a file may be one line."""
@@ -81,10 +81,10 @@ def _given(text: str, call: str) -> list[str]:
 
 
 def _called(view: IndexView, path: str, language: str, name: str) -> list[Symbol]:
-    found = [one for one in view.find_definitions(path, name) if one.kind in TYPES]
+    found = [one for one in view.find_definitions(path, name) if one.kind in TYPE_KINDS]
     if found:
         return found
-    named = view.symbols.find_by_name(name, 10 * CALLED, TYPES - {"implementation"}, language)
+    named = view.symbols.find_by_name(name, 10 * CALLED, TYPE_KINDS - {"implementation"}, language)
     named = [one for one in named if one.path != path]
     return named if len(named) <= CALLED else []
 

@@ -14,7 +14,7 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, declared, qualified
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode, encode
@@ -51,13 +51,13 @@ class Related:
         room, each loses its least important lines."""
         if budget <= 0:
             return ()
-        near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
+        near, declarations = within(tree, span), find_declarations(tree.language, tree.data, tree.root)[0]
         opened = self.known.opened(document.uri)
         changed = subject(declarations, span)
 
         def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
             view = IndexView(reader, opened)
-            symbol = view.symbols.find_symbol(path, qualified(declarations, changed)) if changed else None
+            symbol = view.symbols.find_symbol(path, qualified_name(declarations, changed)) if changed else None
             used = uses(view, symbol) if symbol else []
             test = tested(view, symbol, used, self.failing) if symbol else None
             return [*definitions(view, path, near)], used, test
@@ -107,7 +107,7 @@ class Related:
 
 def subject(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
     """What is to be changed: the outermost declaration that begins in it, or else the innermost around it."""
-    begun = next((one for one in declarations if span.start <= one.named < span.end), None)
+    begun = next((one for one in declarations if span.start <= one.name_start < span.end), None)
     around = [one for one in declarations if one.start <= span.start and span.end <= one.end]
     return begun or (around[-1] if around else None)
 
@@ -117,14 +117,14 @@ def _own(tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path
     heads = {name.partition(".")[0] for name in near.names}
     for one in declarations:
         parent = declarations[one.parent] if one.parent >= 0 else None
-        beside = parent is not None and parent.kind in TYPES and parent.start <= span.start < parent.end
+        beside = parent is not None and parent.kind in TYPE_KINDS and parent.start <= span.start < parent.end
         used = one.name in heads if parent is None else beside and one.name in near.members
         around = one.start <= span.start and span.end <= one.end
-        head = tree.data[one.start : one.body]
+        head = tree.data[one.start : one.body_start]
         if not used or span.start <= one.start < span.end or find_secrets(head):
             continue
         text = " ".join(decode(head).split()).rstrip("{ ")[:WIDTH]
-        whole = one.body >= one.end or one.kind in TYPES or around
+        whole = one.body_start >= one.end or one.kind in TYPE_KINDS or around
         yield Line((1, 0), path, one.start, "    " * beside + text + ("" if whole else tree.language.stub))
 
 

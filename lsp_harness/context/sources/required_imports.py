@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lsp_harness.syntax import scope
-from lsp_harness.syntax.symbols.declarations import Import, declared
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode
 
@@ -16,9 +16,9 @@ def needed(tree: SyntaxTree, span: Span) -> list[str]:
     """Import statements that bring names of this code in, in the order of the text: of a Python statement, and of one that has a
     name a line, only these names; those that bring in everything (`*`, `#include`) whole."""
     used = set(WORD.findall(decode(tree.data[slice(*span)])))
-    brought = declared(tree.language, tree.data, tree.root)[1]
+    brought = find_declarations(tree.language, tree.data, tree.root)[1]
     found: list[str] = []
-    for statement in scope.imports(tree):
+    for statement in scope.find_imports(tree):
         inside = [one for one in brought if statement.start <= one.start < statement.end]
         kept = [one for one in inside if called(one, tree.language.id) in used or _everything(one, tree.language.id)]
         if kept:

@@ -12,7 +12,7 @@ from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, encode
@@ -50,9 +50,11 @@ async def found(
     none that the code of `span` is part of, has in it, or that is `shown` already. They are as the index has them, those of edited texts as they are."""
     if budget <= 0 or not task.strip():
         return ()
-    declarations = declared(tree.language, tree.data, tree.root)[0]
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     own = {
-        (path, qualified(declarations, one)) for one in declarations if one.start < span.end and span.start < one.end
+        (path, qualified_name(declarations, one))
+        for one in declarations
+        if one.start < span.end and span.start < one.end
     }
 
     near, opened = await related.near(document.uri, task), related.known.opened(document.uri)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from lsp_harness.context.sources.required_imports import called
-from lsp_harness.syntax.scope import enclosing_function, imports
-from lsp_harness.syntax.symbols.declarations import Import, declared
+from lsp_harness.syntax.scope import enclosing_function, find_imports
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, encode
 
@@ -16,7 +16,7 @@ HANDS_ON = re.compile(rb"\s*(?:export|pub)\b")
 
 def unused(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     """Names that are imported before `offset` and are nowhere else in the text, the last first; none where there are many."""
-    spans = imports(tree)
+    spans = find_imports(tree)
     found: dict[str, None] = {}
     for one in reversed(_brought(tree, offset, spans)):
         name = called(one, tree.language.id)
@@ -40,7 +40,7 @@ def _brought(tree: SyntaxTree, offset: int, spans: Sequence[Span]) -> list[Impor
     function = enclosing_function(tree, offset)
     parts = [(spans[0].start, spans[-1].end)] if spans else []
     parts += [(function.start, function.end)] if function else []
-    found = [one for part in parts for one in declared(tree.language, tree.data, tree.root, part)[1]]
+    found = [one for part in parts for one in find_declarations(tree.language, tree.data, tree.root, part)[1]]
     return sorted(dict.fromkeys(found), key=lambda one: one.start)
 
 

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
 
 MAX_CHUNK_LINES = 80
 """A longer chunk is divided, at a blank line if there is one in its last third."""
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
-CONTAINER_KINDS = TYPES | {"module", "namespace"}
+CONTAINER_KINDS = TYPE_KINDS | {"module", "namespace"}
 CHUNK_KINDS = FUNCTION_KINDS | CONTAINER_KINDS
 NON_BLANK = re.compile(rb"\S")
 OVERLOAD_MARK = b"overload"
@@ -53,7 +53,7 @@ def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[
         if declaration.kind not in CHUNK_KINDS or declaration.start < position:
             continue
         # A signature without a body is most useful together with its neighbours.
-        is_function = declaration.kind in FUNCTION_KINDS and declaration.body < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.named) < 0
+        is_function = declaration.kind in FUNCTION_KINDS and declaration.body_start < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.name_start) < 0
         if not (is_function or declaration.kind in CONTAINER_KINDS):
             continue
         close_until(find_lead(data, position, declaration.start))

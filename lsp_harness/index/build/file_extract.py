@@ -14,11 +14,11 @@ from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.build.chunks import split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.syntax.parse_budget import TooCostly
-from lsp_harness.syntax.symbols.declarations import all_qualified
-from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
+from lsp_harness.syntax.symbols.declarations import qualified_names
+from lsp_harness.syntax.symbols.declared_text import read_declarations
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.tree import LIMIT
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.position import decode, encode
 
 DATA_LIMIT_BYTES = 200_000
@@ -64,15 +64,15 @@ def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
     if b"\0" in data[:8192]:
         return result._replace(skipped="binary")
     language = language_for("", file.path)
-    has_grammar = language is not None and tag_queries.known(language) != "lines"
-    if len(data) > (LIMIT if has_grammar else DATA_LIMIT_BYTES):
-        return result._replace(skipped=f"larger than {(LIMIT if has_grammar else DATA_LIMIT_BYTES) // 1000} kB")
+    has_grammar = language is not None and tag_queries.declaration_source(language) != "lines"
+    if len(data) > (MAX_TEXT_BYTES if has_grammar else DATA_LIMIT_BYTES):
+        return result._replace(skipped=f"larger than {(MAX_TEXT_BYTES if has_grammar else DATA_LIMIT_BYTES) // 1000} kB")
     data = mask_secrets(replace_invalid_utf8(data))
     try:
-        declarations, imports = declared_in(language, data) if language and has_grammar else ([], [])
-    except TooCostly as error:
+        declarations, imports = read_declarations(language, data) if language and has_grammar else ([], [])
+    except ParseBudgetExceeded as error:
         return result._replace(skipped=f"no syntax tree: {error}")
-    names = all_qualified(declarations)
+    names = qualified_names(declarations)
     path = PurePosixPath(file.path)
     file_title = split_words(f"{path.parent.name} {path.stem}")
     chunk_rows: list[Row] = []

@@ -25,7 +25,7 @@ from lsp_harness.errors import FileError
 from lsp_harness.files.walk import WorkspaceFile, SkippedFile, skip_unreadable
 from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
-from lsp_harness.syntax.tree import LIMIT
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +53,10 @@ ReadResult = Extract | WorkspaceFile | SkippedFile
 
 def read_and_extract(root: Path, file: WorkspaceFile, known_digest: bytes) -> ReadResult:
     """Read one file and extract it if its content changed."""
-    if file.size > LIMIT:
-        return Extract(file, b"", skipped=f"larger than {LIMIT // 1000} kB")
+    if file.size > MAX_TEXT_BYTES:
+        return Extract(file, b"", skipped=f"larger than {MAX_TEXT_BYTES // 1000} kB")
     try:
-        data = read_file(root / file.path, LIMIT)
+        data = read_file(root / file.path, MAX_TEXT_BYTES)
     except FileError as error:
         cause = error.__cause__
         return skip_unreadable(file.path, cause) if isinstance(cause, OSError) else SkippedFile(file.path, error.message)

@@ -6,7 +6,7 @@ Only unambiguous types are returned: `rows: list[Till]` yields none.
 
 import re
 
-from lsp_harness.syntax.symbols.name_uses import UNKNOWN, parts
+from lsp_harness.syntax.symbols.name_uses import UNKNOWN_RECEIVER, split_chain
 
 WRAPPER_TYPES = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
 """Types whose members are those of their type argument."""
@@ -98,11 +98,11 @@ def _cut_expression(text: str) -> str:
 def _constructed_type(text: str) -> tuple[str, ...] | None:
     """Return the called names if an expression is nothing but a call."""
     text = text.strip().removesuffix(",")
-    chain = parts(text)
+    chain = split_chain(text)
     if chain[-1] == "new":
         # Ruby calls `new` without brackets.
         return (*chain[:-1], "new()")
-    return chain if chain != (UNKNOWN,) and chain[-1].endswith("()") else _constructed_literal(text)
+    return chain if chain != (UNKNOWN_RECEIVER,) and chain[-1].endswith("()") else _constructed_literal(text)
 
 
 def _constructed_literal(text: str) -> tuple[str, ...] | None:

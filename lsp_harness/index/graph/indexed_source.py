@@ -9,13 +9,13 @@ from functools import cached_property
 from lsp_harness.index.graph.name_resolution import SourceText
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 
-ENCLOSING_KINDS = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
+ENCLOSING_KINDS = TYPE_KINDS | {"function", "method", "constructor", "macro", "module", "namespace"}
 """Kinds of declarations that contain code."""
 MAX_SOURCE_BYTES = 50_000_000
 
@@ -59,7 +59,7 @@ class Source:
 
     @cached_property
     def _imports(self) -> list[Span]:
-        return imports(self.tree)
+        return find_imports(self.tree)
 
 
 class Sources:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, guess_members, resolve_certain
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import qualified
-from lsp_harness.syntax.symbols.name_uses import Kind, referred
+from lsp_harness.syntax.symbols.declarations import qualified_name
+from lsp_harness.syntax.symbols.name_uses import UseKind, find_references
 from lsp_harness.syntax.tree import SyntaxTree
 
 MAX_FILES = 500
@@ -36,7 +36,7 @@ def declaration_key(text: SourceText, meaning: Meaning) -> DeclarationKey:
     """Return a key that is equal for meanings of the same declaration."""
     if meaning.symbol:
         return meaning.symbol.path, meaning.symbol.qualified
-    return text.path, qualified(text.declarations, text.declarations[meaning.local_index])
+    return text.path, qualified_name(text.declarations, text.declarations[meaning.local_index])
 
 
 class ReferencePlace(NamedTuple):
@@ -44,7 +44,7 @@ class ReferencePlace(NamedTuple):
     its name."""
 
     start: int
-    kind: Kind
+    kind: UseKind
     is_certain: bool
 
 
@@ -60,8 +60,8 @@ def find_places(
         name: The name that the text uses for the target.
         target: The key of the declaration.
     """
-    for reference in referred(tree, name):
-        name_use = NameUse(reference.name, reference.start, reference.before, reference.own)
+    for reference in find_references(tree, name):
+        name_use = NameUse(reference.name, reference.start, reference.receiver_chain, reference.local_scope_start)
         certain = resolve_certain(view, text, name_use)
         meanings = certain or guess_members(view, name_use)
         if any(declaration_key(text, meaning) == target for meaning in meanings):

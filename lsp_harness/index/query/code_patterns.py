@@ -23,10 +23,10 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader, Row, placeholders
-from lsp_harness.syntax.symbols.declarations import TYPES
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.text.position import decode
 
-PATTERN_KINDS = frozenset({"function", "method"}) | TYPES - {"implementation"}
+PATTERN_KINDS = frozenset({"function", "method"}) | TYPE_KINDS - {"implementation"}
 MIN_MEMBERS = 3
 """Number of declarations that make a pattern."""
 MAX_DECLARATIONS = 50_000

@@ -1,1 +1,1 @@
-"""Names in code: where they are bound, what they are used as and which are unknown."""
+"""Names in code: where they are bound, how they are used, and which are unknown."""

@@ -1,6 +1,7 @@
-"""The kinds of nodes that bind names, for every language with queries of ours.
+"""The types of nodes that bind names, for every language that has queries in `grammars/queries`.
 
-A kind means the same in all grammars that have it, so that one table serves all of them; where it does not, the language is named.
+A type of node means the same in most grammars that have it, so that one table serves all languages. The exceptions are
+listed by language.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from tree_sitter import Node
 
 Binding = Literal["variable", "parameter", "function", "class", "import"]
 
-PATTERNS = frozenset(
+PATTERN_NODES = frozenset(
     {"tuple_pattern", "list_pattern", "pattern_list", "list_splat_pattern", "dictionary_splat_pattern", "array_pattern"}
     | {"typed_parameter", "default_parameter", "typed_default_parameter", "as_pattern_target", "tuple", "list"}
     | {"object_pattern", "rest_pattern", "pair_pattern", "assignment_pattern", "object_assignment_pattern"}
@@ -24,9 +25,20 @@ PATTERNS = frozenset(
     | {"import_clause", "generic_type", "use_list", "scoped_use_list", "use_as_clause", "var_spec_list"}
     | {"use_wildcard", "type_annotation_pattern", "attributed_declarator", "splat_pattern"}
 )
-"""Nodes that a bound name may be in, within the one that binds it."""
-NOT_BOUND = ("value", "right", "type", "default_value", "size", "arguments", "path", "parameters", "subscript", "key")
-"""Fields of those in which nothing is bound."""
+"""Nodes that may stand between a bound name and the node that binds it."""
+NON_BINDING_FIELDS = (
+    "value",
+    "right",
+    "type",
+    "default_value",
+    "size",
+    "arguments",
+    "path",
+    "parameters",
+    "subscript",
+    "key",
+)
+"""Fields of pattern nodes that bind no names."""
 
 _BINDERS: Mapping[str, Mapping[str, Binding]] = {
     # Python
@@ -169,8 +181,9 @@ _BINDERS: Mapping[str, Mapping[str, Binding]] = {
     "lambda_capture_specifier": {"": "variable"},
     "type_parameter_declaration": {"": "class", "name": "class"},
 }
-"""By the kind of a node, its fields in which names are bound, `` for all of its children, and as what they are."""
-_OF: Mapping[str, Mapping[str, Mapping[str, Binding]]] = {
+"""For each type of node, the fields in which it binds names, and the kind of the binding. An empty field stands for all
+children."""
+_LANGUAGE_BINDERS: Mapping[str, Mapping[str, Mapping[str, Binding]]] = {
     "python": {"assignment": {"left": "variable"}},
     "ruby": {"assignment": {"left": "variable"}},
     "php": {
@@ -184,51 +197,59 @@ _OF: Mapping[str, Mapping[str, Mapping[str, Binding]]] = {
     "java": {"import_declaration": {"": "import"}},
     "csharp": {"using_directive": {"name": "import"}},
 }
-_USES: Mapping[str, frozenset[str]] = {
+"""Entries that replace those of `_BINDERS` for one language."""
+_BODY_REQUIRED: Mapping[str, frozenset[str]] = {
     "c": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
     "cpp": frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}),
 }
-"""Nodes that bind their name only where they have a body."""
+"""Nodes that bind their name only if they have a body, by language."""
 
-DECLARING = frozenset({"declaration", "function_definition", "field_declaration"})
-"""Nodes of C and C++ that declare a function or a variable, by the form of the declarator."""
+DECLARATION_NODES = frozenset({"declaration", "function_definition", "field_declaration"})
+"""Nodes of C and C++ that declare a function or a variable, depending on the declarator."""
 
 
-def bound_as(language: str, parent: Node, node: Node, leaf: Node) -> Binding | None:
-    """As what a child of a node is bound there; None where it is not."""
+def binding_of(language: str, parent: Node, node: Node, leaf: Node) -> Binding | None:
+    """Return the kind of binding that a node makes for a child, or None if it binds no name there.
+
+    Args:
+        language: The id of the language.
+        parent: The node that may bind a name.
+        node: The child of `parent` that contains the name.
+        leaf: The node of the name itself.
+    """
     kind = parent.type
-    fields = _OF.get(language, {}).get(kind) or _BINDERS.get(kind)
+    fields = _LANGUAGE_BINDERS.get(language, {}).get(kind) or _BINDERS.get(kind)
     if not fields:
         return None
-    if kind in _USES.get(language, ()) and parent.child_by_field_name("body") is None:
+    if kind in _BODY_REQUIRED.get(language, ()) and parent.child_by_field_name("body") is None:
         return None
     if kind == "import_statement" and language != "python":
         return None
     for field, binding in fields.items():
         if field == "":
-            if any(parent.child_by_field_name(other) == node for other in NOT_BOUND):
+            if any(parent.child_by_field_name(other) == node for other in NON_BINDING_FIELDS):
                 continue
-            return _specific(parent, node, leaf, binding)
-        # a field may have several nodes: `a, b int`
+            return _refine_binding(parent, node, leaf, binding)
+        # A field may have several nodes, as in `a, b int`.
         if node in parent.children_by_field_name(field):
-            return _specific(parent, node, leaf, binding)
+            return _refine_binding(parent, node, leaf, binding)
     return None
 
 
-def _specific(parent: Node, node: Node, leaf: Node, binding: Binding) -> Binding | None:
-    """The binding by the form of what is around it: a declarator of C may be that of a function or of a variable."""
+def _refine_binding(parent: Node, node: Node, leaf: Node, binding: Binding) -> Binding | None:
+    """Return the kind of binding after a look at the surrounding nodes, or None if the name is not bound."""
     if parent.type == "foreach_statement" and next(iter(parent.named_children), None) == node:
         return None
     if parent.type == "pair" and (parent.parent is None or parent.parent.type != "foreach_statement"):
         return None
-    if parent.type in DECLARING and parent.child_by_field_name("declarator"):
+    if parent.type in DECLARATION_NODES and parent.child_by_field_name("declarator"):
         return "function" if _declares_function(node) else "variable"
     if binding == "variable" and parent.type == "variable_declarator":
         value = parent.child_by_field_name("value")
         return "function" if value and value.type in ("arrow_function", "function_expression") else "variable"
     if parent.type in ("match_arm", "case_pattern", "let_condition") and leaf.type == "identifier":
         text = leaf.text or b""
-        # a name in a pattern is a constant where it is written as one
+        # In a pattern, a name that starts with a capital refers to a constant and is not bound.
         return None if text[:1].isupper() else binding
     return binding
 

@@ -1,108 +1,125 @@
-"""Whether a name that is said to be unknown is declared or imported for the whole file, so that no compiler can miss it.
+"""Checks whether a diagnostic about an unknown or unused name is outdated: the file declares or uses the name.
 
-Only what is evident counts: a finding that holds must not be called outdated. So members, keys and the names of imports are left aside,
-and so is a declaration that the language, a namespace or a condition may hide from the place.
+Only evident cases count, as a valid diagnostic must not be called outdated. Members, keys and the names in import
+statements are left out. So are declarations that may be invisible at the place because of the language, a namespace or
+conditional compilation.
 """
 
 from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.occurrences import Occurrence, Role, occurrence, occurrences, scopes_around
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.names.occurrences import Occurrence, Role, find_occurrences, occurrence_at, scopes_around
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span
 
-ANY: frozenset[Role] = frozenset({"import", "variable", "function", "class"})
-DECLARING: Mapping[str, frozenset[Role]] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust"), ANY),
-    # of an import of these a compiler still says that it is unknown
+ANY_BINDING: frozenset[Role] = frozenset({"import", "variable", "function", "class"})
+VISIBLE_ROLES: Mapping[str, frozenset[Role]] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust"), ANY_BINDING),
+    # In Java and C# a compiler may report a name as unknown although an import statement names it.
     "java": frozenset({"class"}),
     "csharp": frozenset({"class"}),
-    # functions do not see the variables of the file
+    # In Ruby and PHP, functions do not see the variables of the file.
     "ruby": frozenset({"function", "class"}),
     "php": frozenset({"function", "class"}),
-    # `struct point` is no type `point`
+    # In C, `struct point` does not declare a type `point`.
     "c": frozenset({"variable", "function"}),
     "cpp": frozenset({"variable", "function", "class"}),
 }
-"""Roles of bindings that make a name known in the whole file, by language; others have none."""
-IN_ORDER = frozenset({"c", "cpp"})
-"""Languages in which a name is known below its declaration alone."""
-NAMESPACES = frozenset({"mod_item", "namespace_definition", "namespace_declaration", "internal_module", "module"})
-CONDITIONS = ("preproc_if", "preproc_elif", "preproc_else")
-"""Beginnings of the types of nodes whose code may be left out when it is compiled."""
+"""Roles of bindings that make a name visible in the whole file, by language. Other languages are not checked."""
+ORDERED_LANGUAGES = frozenset({"c", "cpp"})
+"""Languages in which a name is visible only below its declaration."""
+NAMESPACE_NODES = frozenset({"mod_item", "namespace_definition", "namespace_declaration", "internal_module", "module"})
+CONDITIONAL_NODE_PREFIXES = ("preproc_if", "preproc_elif", "preproc_else")
+"""Prefixes of the types of nodes whose code is compiled conditionally."""
 
 
-def declared_for(span: Span, name: str, tree: SyntaxTree) -> str:
-    """Where the name in these bytes is declared or imported; empty where that is not evident."""
-    roles = DECLARING.get(tree.language.id, frozenset())
-    here = occurrence(tree, span) if roles else None
-    if here is None or here.binds or here.role not in ("value", "type"):
+def locate_declaration(span: Span, name: str, tree: SyntaxTree) -> str:
+    """Return a clause that says where the file declares or imports a name, or an empty string if that is not evident.
+
+    Args:
+        span: The bytes of the use that a diagnostic reports as unknown.
+        name: The name at these bytes.
+        tree: The tree of the file.
+    """
+    roles = VISIBLE_ROLES.get(tree.language.id, frozenset())
+    use = occurrence_at(tree, span) if roles else None
+    if use is None or use.is_binding or use.role not in ("value", "type"):
         return ""
-    for one in occurrences(tree, name):
-        if one.binds and one.role in roles and _fits(here, one, tree) and _reaches(one, here, tree):
-            verb = "imported" if one.role == "import" else "declared"
-            return f"`{name}` is {verb} on line {tree.document.line_of(one.span.start) + 1}"
-    return _by_path(name, tree) if tree.language.id == "go" else ""
-
-
-def used_after_all(span: Span, name: str, tree: SyntaxTree) -> str:
-    """Where the import or the variable in these bytes is used; empty where that is not evident."""
-    bound = occurrence(tree, span)
-    if bound is None or not bound.binds or bound.role not in ("import", "variable"):
-        return ""
-    for one in occurrences(tree, name):
-        if one.binds or one.role not in ("value", "type"):
+    for binding in find_occurrences(tree, name):
+        if not binding.is_binding or binding.role not in roles:
             continue
-        later = span.end < one.span.start < bound.scope.end
-        if bound.role == "import" or (later and _is_read(one, tree)):
-            return f"`{name}` is used on line {tree.document.line_of(one.span.start) + 1}"
+        if _fits(use, binding, tree) and _is_visible(binding, use, tree):
+            verb = "imported" if binding.role == "import" else "declared"
+            return f"`{name}` is {verb} on line {tree.document.line_of(binding.span.start) + 1}"
+    return _locate_go_package(name, tree) if tree.language.id == "go" else ""
+
+
+def locate_use(span: Span, name: str, tree: SyntaxTree) -> str:
+    """Return a clause that says where an import or a variable is used, or an empty string if that is not evident.
+
+    Args:
+        span: The bytes of the binding that a diagnostic reports as unused.
+        name: The name at these bytes.
+        tree: The tree of the file.
+    """
+    binding = occurrence_at(tree, span)
+    if binding is None or not binding.is_binding or binding.role not in ("import", "variable"):
+        return ""
+    for use in find_occurrences(tree, name):
+        if use.is_binding or use.role not in ("value", "type"):
+            continue
+        is_later = span.end < use.span.start < binding.scope.end
+        if binding.role == "import" or (is_later and _is_read(use, tree)):
+            return f"`{name}` is used on line {tree.document.line_of(use.span.start) + 1}"
     return ""
 
 
-def _is_read(one: Occurrence, tree: SyntaxTree) -> bool:
-    """Whether a name is surely read at its place, and not only set or counted up."""
-    behind = tree.data[one.span.end :].lstrip()[:1]
-    return behind not in (b"=", b",", b":", b"+", b"-", b"*", b"/", b"|", b"&", b"?", b"<", b">", b"%")
+def _is_read(use: Occurrence, tree: SyntaxTree) -> bool:
+    """Return whether a name is certainly read, not just assigned or incremented."""
+    next_byte = tree.data[use.span.end :].lstrip()[:1]
+    return next_byte not in (b"=", b",", b":", b"+", b"-", b"*", b"/", b"|", b"&", b"?", b"<", b">", b"%")
 
 
-def _by_path(name: str, tree: SyntaxTree) -> str:
-    """Where a package is imported whose name is the last part of its path; empty where none is."""
-    _, brought = declared(tree.language, tree.data, tree.root)
-    found = next((one for one in brought if not one.alias and one.module.rpartition("/")[2] == name), None)
-    return f"`{name}` is imported on line {tree.document.line_of(found.start) + 1}" if found else ""
+def _locate_go_package(name: str, tree: SyntaxTree) -> str:
+    """Say where a Go package is imported whose path ends with a name; empty if there is none."""
+    _, imports = find_declarations(tree.language, tree.data, tree.root)
+    match = next(
+        (package for package in imports if not package.alias and package.module.rpartition("/")[2] == name), None
+    )
+    return f"`{name}` is imported on line {tree.document.line_of(match.start) + 1}" if match else ""
 
 
-def _fits(here: Occurrence, binding: Occurrence, tree: SyntaxTree) -> bool:
-    """Whether a binding is of the kind that the place needs."""
+def _fits(use: Occurrence, binding: Occurrence, tree: SyntaxTree) -> bool:
+    """Return whether a binding is of the kind that a use needs, a type or a value."""
     if binding.role == "import":
         return True
-    if here.role == "type":
+    if use.role == "type":
         return binding.role == "class"
     return binding.role != "class" or tree.language.id in ("javascript", "java", "csharp", "ruby", "php")
 
 
-def _reaches(binding: Occurrence, here: Occurrence, tree: SyntaxTree) -> bool:
-    """Whether the place is where the binding is known."""
-    if binding.place != "file" or not binding.scope.start <= here.span.start < binding.scope.end:
+def _is_visible(binding: Occurrence, use: Occurrence, tree: SyntaxTree) -> bool:
+    """Return whether a binding of the file is certainly visible at a use."""
+    if binding.scope_kind != "file" or not binding.scope.start <= use.span.start < binding.scope.end:
         return False
-    if tree.language.id in IN_ORDER and binding.span.start > here.span.start:
+    if tree.language.id in ORDERED_LANGUAGES and binding.span.start > use.span.start:
         return False
     if binding.role == "import" and scopes_around(tree, binding.span.start)[0][1] != "file":
         return False
-    path = around(tree.root, *binding.span)
-    if any(_conditional(node, tree) for node in path):
+    path = nodes_around(tree.root, *binding.span)
+    if any(_is_conditional(node, tree) for node in path):
         return False
-    return _namespaces(path) == _namespaces(around(tree.root, *here.span))
+    return _namespace_starts(path) == _namespace_starts(nodes_around(tree.root, *use.span))
 
 
-def _conditional(node: Node, tree: SyntaxTree) -> bool:
+def _is_conditional(node: Node, tree: SyntaxTree) -> bool:
     before = node.prev_named_sibling
     attribute = tree.data[before.start_byte : before.end_byte] if before and before.type == "attribute_item" else b""
-    return node.type.startswith(CONDITIONS) or b"cfg" in attribute
+    return node.type.startswith(CONDITIONAL_NODE_PREFIXES) or b"cfg" in attribute
 
 
-def _namespaces(path: list[Node]) -> list[int]:
-    """Where the namespaces around a place begin."""
-    return [node.start_byte for node in path if node.parent is not None and node.type in NAMESPACES]
+def _namespace_starts(path: list[Node]) -> list[int]:
+    """Return the start bytes of the namespaces in a path of nodes."""
+    return [node.start_byte for node in path if node.parent is not None and node.type in NAMESPACE_NODES]

@@ -1,11 +1,12 @@
-"""The kinds of nodes that names are visible in and that tell what a name is used as, for every language with queries of ours.
+"""The types of nodes that limit the scope of names or show how a name is used.
 
-A kind means the same in all grammars that have it, so that one set serves all of them.
+They cover every language that has queries in `grammars/queries`. A type of node means the same in all grammars that
+have it, so that one set serves all languages.
 """
 
 from collections.abc import Mapping
 
-FUNCTIONS = frozenset(
+FUNCTION_NODES = frozenset(
     {"function_definition", "lambda", "function_declaration", "generator_function_declaration", "function_expression"}
     | {"generator_function", "arrow_function", "method_definition", "function_signature", "method_signature"}
     | {"method_declaration", "func_literal", "function_item", "closure_expression", "constructor_declaration"}
@@ -14,7 +15,7 @@ FUNCTIONS = frozenset(
     | {"function_signature_item", "indexer_declaration", "property_declaration_body", "accessor_declaration"}
     | {"type_alias_declaration", "delegate_declaration", "abstract_method_signature", "conversion_operator_declaration"}
 )
-CLASSES = frozenset(
+CLASS_NODES = frozenset(
     {"class_definition", "class_declaration", "class", "abstract_class_declaration", "interface_declaration"}
     | {"enum_declaration", "impl_item", "trait_item", "struct_item", "enum_item", "union_item"}
     | {
@@ -27,8 +28,9 @@ CLASSES = frozenset(
     | {"struct_specifier", "union_specifier", "class_specifier", "type_spec", "object_type"}
     | {"record_struct_declaration", "interface_type", "struct_type"}
 )
-"""Nodes whose names are members. A module within a file (`mod` of Rust) is none: its functions see its names."""
-BLOCKS = frozenset(
+"""Nodes whose names are members. A module inside of a file (`mod` in Rust) is not listed, as its functions see its
+names directly."""
+BLOCK_NODES = frozenset(
     {"block", "statement_block", "compound_statement", "for_statement", "for_in_statement", "enhanced_for_statement"}
     | {"foreach_statement", "if_statement", "catch_clause", "match_arm", "for_expression", "if_expression"}
     | {"while_expression", "for_range_loop", "using_statement", "try_with_resources_statement", "constructor_body"}
@@ -36,20 +38,21 @@ BLOCKS = frozenset(
     | {"communication_case", "switch_case", "switch_default", "case_statement", "expression_switch_statement"}
     | {"type_switch_statement", "let_chain"}
 )
-COMPREHENSIONS = frozenset(
+"""Blocks with their own variables, in the languages of `BLOCK_SCOPED_LANGUAGES`."""
+COMPREHENSION_NODES = frozenset(
     {"list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression", "do_block"}
 )
-"""Nodes in which a variable is no other's, in languages that have no other blocks of their own."""
-BLOCK_SCOPED = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
-BARE_MEMBERS = frozenset({"java", "csharp", "cpp", "c", "ruby"})
-"""Languages in which a member of the class around is written without anything before it."""
+"""Nodes that have their own variables in languages whose blocks have none."""
+BLOCK_SCOPED_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
+BARE_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "c", "ruby"})
+"""Languages in which a member of the enclosing class is used without a receiver."""
 
-IMPORTS = frozenset(
+IMPORT_NODES = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration", "import_spec"}
     | {"use_declaration", "using_directive", "namespace_use_declaration", "preproc_include", "package_declaration"}
     | {"package_clause", "namespace_name"}
 )
-KEYS: Mapping[str, tuple[str]] = {
+KEY_FIELDS: Mapping[str, tuple[str]] = {
     "keyword_argument": ("name",),
     "pair": ("key",),
     "keyed_element": ("",),
@@ -62,11 +65,12 @@ KEYS: Mapping[str, tuple[str]] = {
     "jsx_attribute": ("",),
     "element_value_pair": ("key",),
 }
+"""For each node with a key, the field of the key; an empty string stands for the first child."""
 TYPE_NODES = frozenset(
     {"type", "named_type", "type_argument_list", "base_list", "nullable_type", "array_type", "type_annotation"}
     | {"type_arguments", "attribute_item", "base_clause", "class_interface_clause", "superclass", "type_list"}
     | {"optional_type", "union_type", "type_descriptor"}
 )
 TYPE_FIELDS: Mapping[str, tuple[str, ...]] = {"csharp": ("type", "returns"), "php": ("type", "return_type")}
-PREFIXES = (b"@", b"@@", b"#", b":", b"$")
-"""What belongs to a name in some languages, and is no part of it here."""
+NAME_PREFIXES = (b"@", b"@@", b"#", b":", b"$")
+"""Prefixes that belong to a name in some grammars. They are not part of the name here."""

@@ -1,7 +1,9 @@
-"""The names that the code below a place in a function uses and nothing binds: whoever writes there is about to bind them.
+"""The names that the code below a place in a function uses but nothing binds.
 
-Said is only what is sure: a name that is written anywhere above in the function, at the top of the file or as a variable further
-down is none, and neither is any where the text leaves a doubt.
+The user is probably about to bind them there.
+
+A name is reported only if it is certainly unbound. It is left out if it occurs anywhere above in the function, at the
+top level of the file, or as a variable further down. Nothing is reported if the text leaves a doubt.
 """
 
 import builtins
@@ -12,48 +14,52 @@ from itertools import islice
 from tree_sitter import Node
 
 from lsp_harness.syntax.languages import grammar
-from lsp_harness.syntax.scope import Scope, enclosing_function, width
-from lsp_harness.syntax.symbols.declarations import declared
-from lsp_harness.syntax.text_kind import inside
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.scope import Scope, enclosing_function, indent_width
+from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.syntax.text_kind import text_kind_at
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.tree_query import matches
 from lsp_harness.text.position import decode, encode
 
-MEMBER = re.compile(rb"(?:(?<!\.)\.|::)[ \t]*[\w\x80-\xff]*\Z")
-WORD = 100
-"""Bytes in which that is looked for."""
-LEAVES = re.compile(rb"\s*(?:return|raise|throw|break|continue)\b")
-"""What ends a block: the next line is further out."""
-LARGE = 500_000
-"""Bytes of a file of which nothing is told: it is generated, or made small."""
-ABOVE, BELOW = 50_000, 3_000
-"""Bytes of the functions around, above and below, that are read. What is longer above is not told anything of."""
-MOST = 4
-"""Names that are given, the first that is used first."""
-MISSING = 8
-"""Of more, nobody means to bind them all here: what is above is missing, or cannot be read."""
-PLACES = 60
-"""Places of all names together that are looked at. What is written more often is bound somewhere."""
-BROWSER = (
-    "undefined NaN Infinity arguments globalThis window document self console process global require module exports navigator"
-    " location performance crypto localStorage sessionStorage history __dirname __filename setTimeout setInterval clearTimeout"
-    " clearInterval setImmediate queueMicrotask structuredClone fetch alert jest vi cy chrome browser screen"
+MEMBER_ACCESS = re.compile(rb"(?:(?<!\.)\.|::)[ \t]*[\w\x80-\xff]*\Z")
+MAX_WORD_BYTES = 100
+"""How far before the cursor a member access is searched for."""
+BLOCK_EXIT = re.compile(rb"\s*(?:return|raise|throw|break|continue)\b")
+"""A statement that ends a block: the next line is indented less."""
+MAX_FILE_BYTES = 500_000
+"""No names are reported for a larger file, as it is generated or minified."""
+MAX_BYTES_ABOVE, MAX_BYTES_BELOW = 50_000, 3_000
+"""How much of the enclosing function is read before and after the cursor. If more is before it, no names are
+reported."""
+MAX_NAMES = 4
+"""How many names are reported; those that are used first."""
+MAX_CANDIDATES = 8
+"""If more names are unbound, none is reported: their bindings are probably missing above or could not be parsed."""
+MAX_OCCURRENCES = 60
+"""How many occurrences of all names together are examined. A name that occurs more often is probably bound
+somewhere."""
+JAVASCRIPT_GLOBALS = (
+    "undefined NaN Infinity arguments globalThis window document self console process global require module exports"
+    " navigator location performance crypto localStorage sessionStorage history __dirname __filename setTimeout"
+    " setInterval clearTimeout clearInterval setImmediate queueMicrotask structuredClone fetch alert jest vi cy chrome"
+    " browser screen"
 )
-GLOBALS = {
+GLOBAL_NAMES = {
     "python": frozenset(dir(builtins)),
     "rust": frozenset({"self", "crate", "super"}),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset(BROWSER.split())),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset(JAVASCRIPT_GLOBALS.split())),
 }
-"""Languages in which a bare name is bound in its file or one of these. In others it may be one of another file."""
-DECLARED = {"rust": "let", **dict.fromkeys(("javascript", "typescript", "tsx"), "const")}
-"""What stands before a name where it is bound."""
-FUNCTIONS = frozenset(
+"""Names that are bound without a declaration, by language. In other languages a bare name may come from another
+file."""
+BINDING_KEYWORDS = {"rust": "let", **dict.fromkeys(("javascript", "typescript", "tsx"), "const")}
+"""The keyword of a binding, by language."""
+FUNCTION_NODES = frozenset(
     {"function_definition", "lambda", "function_declaration", "generator_function_declaration"}
     | {"function_expression", "generator_function", "arrow_function", "method_definition", "function_signature"}
     | {"method_signature", "function_item", "closure_expression"}
 )
-"""What names of its own are in: with what `scopes.scm` leaves out, as lambdas, and told from the nodes around a name alone."""
-BRACKETS = frozenset(
+"""Nodes that have their own names. They include lambdas, which `scopes.scm` leaves out."""
+BRACKET_NODES = frozenset(
     {"argument_list", "arguments", "list", "tuple", "set", "dictionary", "parenthesized_expression", "subscript"}
     | {"array", "object", "tuple_expression", "array_expression", "token_tree", "field_initializer_list", "match_block"}
     | {
@@ -65,187 +71,204 @@ BRACKETS = frozenset(
         "attribute_item",
     }
 )
-"""What a statement does not stand in."""
-NO_USES = frozenset(
+"""Nodes that cannot contain a statement."""
+AMBIGUOUS_PARENTS = frozenset(
     {"token_tree", "attribute", "label", "index_signature", "jsx_namespace_name", "function_expression"}
 )
-"""What looks like a use in these may be anything."""
+"""Parent nodes in which a use cannot be distinguished from something else."""
 
 
-def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """How the names that are `unbound` there are bound: `total`, `const total`; ` total` behind something, as `for`."""
-    function = _function(tree, offset)
-    if function is None or not (names := _of(tree, offset, function)):
+def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
+    """Return the starts of statements that bind the names that the code below uses but nothing binds.
+
+    The result is empty at the top level, behind a dot, inside of brackets, and in languages without an entry in
+    `GLOBAL_NAMES`.
+
+    Args:
+        tree: The tree of the file.
+        offset: The byte offset of the cursor.
+
+    Returns:
+        Texts such as `total` or `const total`, in the order in which the names are used. A text starts with a space
+        if the name must be bound in the head of a block that is still missing, such as `for total`.
+    """
+    function = _function_around(tree, offset)
+    if function is None or not (names := _unbound_in(tree, offset, function)):
         return ()
-    # of what is written yet, a body may begin further down
-    head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
-    if not head and _opens(tree.data, offset, _unit(tree, function)):
+    # While the head is being typed, the body that the parser found may start further down.
+    in_head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
+    if not in_head and _opens_block(tree.data, offset, _indent_unit(tree, function)):
         return (*(f" {name}" for name in names),)
-    keyword = DECLARED.get(tree.language.id)
-    return names if head or keyword is None else (*(f"{keyword} {name}" for name in names),)
+    keyword = BINDING_KEYWORDS.get(tree.language.id)
+    return names if in_head or keyword is None else (*(f"{keyword} {name}" for name in names),)
 
 
-def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Those of the function around `offset`; none at the top level, behind a dot, in brackets, and in other languages."""
-    function = _function(tree, offset)
-    return _of(tree, offset, function) if function else ()
-
-
-def _function(tree: SyntaxTree, offset: int) -> Scope | None:
-    """The one around a place of which something can be told."""
-    # asked with every key: in other languages that is all
-    if tree.language.id not in GLOBALS:
+def _function_around(tree: SyntaxTree, offset: int) -> Scope | None:
+    """Return the function around a place at which a name could be bound."""
+    # The language is checked first, as this runs for every keystroke.
+    if tree.language.id not in GLOBAL_NAMES:
         return None
     function = enclosing_function(tree, offset)
-    return function if function and offset < function.end and _told(tree, offset) else None
+    return function if function and offset < function.end and _can_bind_at(tree, offset) else None
 
 
-def _of(tree: SyntaxTree, offset: int, function: Scope) -> tuple[str, ...]:
-    functions = [node for node in around(tree.root, function.start, function.start) if node.type in FUNCTIONS]
-    start = min([function.start, *(node.start_byte for node in functions)])
-    last = max([function.end, *(node.end_byte for node in functions)])
-    if offset - start > ABOVE:
+def _unbound_in(tree: SyntaxTree, offset: int, function: Scope) -> tuple[str, ...]:
+    outer = [node for node in nodes_around(tree.root, function.start, function.start) if node.type in FUNCTION_NODES]
+    start = min([function.start, *(node.start_byte for node in outer)])
+    last = max([function.end, *(node.end_byte for node in outer)])
+    if offset - start > MAX_BYTES_ABOVE:
         return ()
-    end = _end(tree, offset, min(function.end, offset + BELOW), function)
-    needed = _needed(tree, (start, offset), (offset, end), last)
-    found = [*islice(needed, MISSING + 1)]
-    return (*found[:MOST],) if len(found) <= MISSING else ()
+    end = _function_end(tree, offset, min(function.end, offset + MAX_BYTES_BELOW), function)
+    candidates = [*islice(_iter_unbound(tree, (start, offset), (offset, end), last), MAX_CANDIDATES + 1)]
+    return (*candidates[:MAX_NAMES],) if len(candidates) <= MAX_CANDIDATES else ()
 
 
-def _told(tree: SyntaxTree, offset: int) -> bool:
-    """Whether a name that is bound nowhere in the text is bound nowhere, and one could be bound at this place."""
+def _can_bind_at(tree: SyntaxTree, offset: int) -> bool:
+    """Return whether a name could be bound at a place, and the text shows for certain which names are unbound."""
     data = tree.data
-    if len(data) > LARGE or MEMBER.search(data, max(0, offset - WORD), offset):
+    if len(data) > MAX_FILE_BYTES or MEMBER_ACCESS.search(data, max(0, offset - MAX_WORD_BYTES), offset):
         return False
-    if (tree.language.id == "python" and b"import *" in data) or inside(tree, offset) != "code":
+    if (tree.language.id == "python" and b"import *" in data) or text_kind_at(tree, offset) != "code":
         return False
-    held = (node.type for node in around(tree.root, offset, offset) if node.start_byte < offset < node.end_byte)
-    return next((kind for kind in held if kind in FUNCTIONS | BRACKETS), "") not in BRACKETS
+    nodes = (node for node in nodes_around(tree.root, offset, offset) if node.start_byte < offset < node.end_byte)
+    innermost = next((node.type for node in nodes if node.type in FUNCTION_NODES | BRACKET_NODES), "")
+    return innermost not in BRACKET_NODES
 
 
-def _end(tree: SyntaxTree, offset: int, end: int, function: Scope) -> int:
-    """Where what is below is no more of the function: in a broken text it may seem to be longer."""
-    document, head = tree.document, width(_line(tree, function.start))
-    for n in range(document.line_of(offset) + 1, len(document.line_starts)):
-        line, start = document.line(n), document.line_starts[n]
+def _function_end(tree: SyntaxTree, offset: int, end: int, function: Scope) -> int:
+    """Return where the function ends by its indentation: in a text with errors the parser may see a longer function."""
+    document, head_indent = tree.document, indent_width(_line_at(tree, function.start))
+    for number in range(document.line_of(offset) + 1, len(document.line_starts)):
+        line, start = document.line(number), document.line_starts[number]
         if start >= end:
             break
-        if line.strip() and width(line) <= head and not line.lstrip().startswith((b")", b"}", b"]", b"{")):
+        is_outside = line.strip() and indent_width(line) <= head_indent
+        if is_outside and not line.lstrip().startswith((b")", b"}", b"]", b"{")):
             return start
     return end
 
 
-def _needed(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, int], last: int) -> Iterator[str]:
-    left, bound = iter(range(PLACES)), GLOBALS[tree.language.id] | _declared(tree, below)
-    for name in _used(tree, below):
+def _iter_unbound(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, int], last: int) -> Iterator[str]:
+    budget = iter(range(MAX_OCCURRENCES))
+    bound = GLOBAL_NAMES[tree.language.id] | _declared_words(tree, below)
+    for name in _used_names(tree, below):
         if name in bound or (name.startswith("__") and name.endswith("__")):
             continue
-        # beside a hole a keyword may be read as a name
+        # Next to an incomplete statement the parser may take a keyword for a name.
         if grammar(tree.language).id_for_node_kind(name, False) is not None:
             continue
-        own = re.compile(rb"(?:(?<![\w.$:])|(?<=\.\.)|(?<=[^:]:))%s(?![\w$])" % re.escape(encode(name)))
-        parts = (above, (below[1], last))
-        if any(_written(tree, own, part, left) for part in parts) or _at_top(tree, name, (above[0], last), left):
+        pattern = re.compile(rb"(?:(?<![\w.$:])|(?<=\.\.)|(?<=[^:]:))%s(?![\w$])" % re.escape(encode(name)))
+        if any(_occurs_in_code(tree, pattern, span, budget) for span in (above, (below[1], last))):
             continue
-        yield name
+        if not _occurs_at_top_level(tree, name, (above[0], last), budget):
+            yield name
 
 
-def _used(tree: SyntaxTree, within: tuple[int, int]) -> list[str]:
-    """Bare names in these bytes that nothing binds there, the first first."""
-    # what is called, and what begins with a capital, is mostly declared elsewhere where that needs no import
-    python = tree.language.id == "python"
+def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
+    """Return the bare names that are used but not bound in a byte range, in the order of their first use."""
+    # In languages that need no import for it, a called or capitalized name is mostly declared in another file.
+    is_python = tree.language.id == "python"
     uses: dict[int, str] = {}
-    others: set[int] = set()
+    excluded: set[int] = set()
     bound: set[str] = set()
-    # `referred` reads what is before each name, which takes long where there are many calls behind each other
-    for nodes in matches(tree.language, "references", tree.root, within):
-        here = ((kind, node) for kind, found in nodes.items() for node in found if _in(node, within))
-        for kind, node in here:
-            at, name = node.start_byte, decode(tree.data[node.start_byte : node.end_byte])
+    # `find_references` is not used: it reads the receiver of each name, which is slow for long chains of calls.
+    for nodes in matches(tree.language, "references", tree.root, byte_range):
+        captured = ((kind, node) for kind, group in nodes.items() for node in group if _starts_in(node, byte_range))
+        for kind, node in captured:
+            offset, name = node.start_byte, decode(tree.data[node.start_byte : node.end_byte])
             if kind == "bound":
                 bound.add(name)
             elif kind in ("use", "call") and "receiver" not in nodes:
-                uses[at] = name
-                if (kind == "call" and not python) or (node.parent and node.parent.type in NO_USES):
-                    others.add(at)
+                uses[offset] = name
+                if (kind == "call" and not is_python) or (node.parent and node.parent.type in AMBIGUOUS_PARENTS):
+                    excluded.add(offset)
             elif kind != "receiver":
-                others.add(at)
-    likely = (name for at, name in sorted(uses.items()) if at not in others and _bare(tree.data, at, name))
-    return [name for name in dict.fromkeys(likely) if name not in bound and (python or not name[:1].isupper())]
+                excluded.add(offset)
+    likely = (name for at, name in sorted(uses.items()) if at not in excluded and _is_bare(tree.data, at, name))
+    return [name for name in dict.fromkeys(likely) if name not in bound and (is_python or not name[:1].isupper())]
 
 
-def _in(node: Node, within: tuple[int, int]) -> bool:
-    """Whether it begins there, and is no name that a broken text misses."""
-    return within[0] <= node.start_byte < within[1] and node.start_byte < node.end_byte
+def _starts_in(node: Node, byte_range: tuple[int, int]) -> bool:
+    """Return whether a node starts in a byte range and is not a missing token of a text with errors."""
+    return byte_range[0] <= node.start_byte < byte_range[1] and node.start_byte < node.end_byte
 
 
-def _bare(data: bytes, at: int, name: str) -> bool:
-    """No member of something, and no beginning of a path."""
-    end = at + len(encode(name))
-    before = data[max(0, at - 3) : at]
+def _is_bare(data: bytes, offset: int, name: str) -> bool:
+    """Return whether a name is not a member and does not start a path."""
+    end = offset + len(encode(name))
+    before = data[max(0, offset - 3) : offset]
     return (not before.endswith((b".", b"::")) or before == b"...") and not data.startswith((b"::", b"!"), end)
 
 
-def _declared(tree: SyntaxTree, within: tuple[int, int]) -> set[str]:
-    """What is declared and imported in these bytes, and words of where from."""
-    found, brought = declared(tree.language, tree.data, tree.root, within)
-    words = {word for one in brought for word in (one.alias, one.name, *re.findall(r"\w+", one.module))}
-    return words | {one.name for one in found if within[0] <= one.named < within[1]}
+def _declared_words(tree: SyntaxTree, byte_range: tuple[int, int]) -> set[str]:
+    """Return the names that are declared or imported in a byte range, with the words of the imported modules."""
+    declarations, imports = find_declarations(tree.language, tree.data, tree.root, byte_range)
+    words = {word for item in imports for word in (item.alias, item.name, *re.findall(r"\w+", item.module))}
+    return words | {item.name for item in declarations if byte_range[0] <= item.name_start < byte_range[1]}
 
 
-def _written(tree: SyntaxTree, name: re.Pattern[bytes], within: tuple[int, int], left: Iterator[int]) -> bool:
-    """Whether it is in these bytes, and not in a string or a comment alone."""
-    return any(next(left, None) is None or _token(tree, *found.span()) for found in name.finditer(tree.data, *within))
+def _occurs_in_code(
+    tree: SyntaxTree, pattern: re.Pattern[bytes], byte_range: tuple[int, int], budget: Iterator[int]
+) -> bool:
+    """Return whether a name occurs in the code of a byte range. The answer is also yes if the budget is used up."""
+    return any(
+        next(budget, None) is None or _is_code_token(tree, *match.span())
+        for match in pattern.finditer(tree.data, *byte_range)
+    )
 
 
-def _token(tree: SyntaxTree, start: int, end: int) -> bool:
-    kinds = " ".join(node.type for node in around(tree.root, start, end)[:2])
-    return not any(word in kinds for word in ("string", "comment", "template"))
+def _is_code_token(tree: SyntaxTree, start: int, end: int) -> bool:
+    types = " ".join(node.type for node in nodes_around(tree.root, start, end)[:2])
+    return not any(word in types for word in ("string", "comment", "template"))
 
 
-def _at_top(tree: SyntaxTree, name: str, function: tuple[int, int], left: Iterator[int]) -> bool:
-    """Whether it is written outside of all functions: what is in another one is mostly that one's own."""
-    word = re.compile(rb"(?<![\w.$])%s(?![\w$])" % re.escape(encode(name)))
-    for part in ((0, function[0]), (function[1], len(tree.data))):
-        for found in word.finditer(tree.data, *part):
-            if next(left, None) is None or (_token(tree, *found.span()) and not _owned(tree, found.start())):
+def _occurs_at_top_level(tree: SyntaxTree, name: str, function: tuple[int, int], budget: Iterator[int]) -> bool:
+    """Return whether a name occurs outside of all functions. A name in another function is mostly local to it."""
+    pattern = re.compile(rb"(?<![\w.$])%s(?![\w$])" % re.escape(encode(name)))
+    for byte_range in ((0, function[0]), (function[1], len(tree.data))):
+        for match in pattern.finditer(tree.data, *byte_range):
+            if next(budget, None) is None:
+                return True
+            if _is_code_token(tree, *match.span()) and not _is_in_function(tree, match.start()):
                 return True
     return False
 
 
-def _owned(tree: SyntaxTree, at: int) -> bool:
-    """Whether it is in a function, and not its name; in Python also in a class, whose names are no bare ones in its functions."""
-    kinds = FUNCTIONS | {"class_definition"}
-    named = [node.child_by_field_name("name") for node in around(tree.root, at, at + 1) if node.type in kinds]
-    return any(not (one and one.start_byte <= at < one.end_byte) for one in named)
+def _is_in_function(tree: SyntaxTree, offset: int) -> bool:
+    """Return whether a name is in a function but is not its name.
+
+    The body of a Python class counts as well, as methods cannot use its names without a receiver.
+    """
+    types = FUNCTION_NODES | {"class_definition"}
+    names = [n.child_by_field_name("name") for n in nodes_around(tree.root, offset, offset + 1) if n.type in types]
+    return any(not (name and name.start_byte <= offset < name.end_byte) for name in names)
 
 
-def _opens(data: bytes, offset: int, unit: int) -> bool:
-    """Whether the lines below are those of a block that does not begin yet: they are further in."""
-    start = data.rfind(b"\n", 0, offset) + 1
-    begun = data[start:offset]
-    above = data[max(0, start - BELOW) : start].rstrip()
-    last = above[above.rfind(b"\n") + 1 :]
-    further = last.endswith((b":", b"{", b"(", b"[")) - bool(LEAVES.match(last))
-    own = width(begun) if begun else width(last) + unit * further
-    # what stands behind a cursor at the beginning of a line is below it
-    lines = data[offset : offset + BELOW].split(b"\n")[bool(begun) :]
-    inked = [line for line in lines if line.strip()]
-    behind = next((line for line in inked if width(line) <= own), b"").lstrip()
-    if not inked or width(inked[0]) <= own or inked[0].lstrip().startswith((b".", b"?", b"|", b"&")):
+def _opens_block(data: bytes, offset: int, indent_unit: int) -> bool:
+    """Return whether the lines below are the body of a block whose head is missing: they are indented more."""
+    line_start = data.rfind(b"\n", 0, offset) + 1
+    typed = data[line_start:offset]
+    above = data[max(0, line_start - MAX_BYTES_BELOW) : line_start].rstrip()
+    last_line = above[above.rfind(b"\n") + 1 :]
+    level_change = last_line.endswith((b":", b"{", b"(", b"[")) - bool(BLOCK_EXIT.match(last_line))
+    indent = indent_width(typed) if typed else indent_width(last_line) + indent_unit * level_change
+    # If the cursor is at the start of a line, the text of that line counts as below.
+    lines = data[offset : offset + MAX_BYTES_BELOW].split(b"\n")[bool(typed) :]
+    below = [line for line in lines if line.strip()]
+    after_block = next((line for line in below if indent_width(line) <= indent), b"").lstrip()
+    if not below or indent_width(below[0]) <= indent or below[0].lstrip().startswith((b".", b"?", b"|", b"&")):
         return False
-    return not behind.startswith((b")", b"]", b"};", b"},", b"})"))
+    return not after_block.startswith((b")", b"]", b"};", b"},", b"})"))
 
 
-def _unit(tree: SyntaxTree, function: Scope) -> int:
-    """How far the body of a function is further in than its head."""
-    head, body = (width(_line(tree, at)) for at in (function.start, function.body_start))
-    begun = tree.data.find(b"\n", max(function.start, function.body_start - 1)) + 1
-    lines = (line for line in tree.data[begun : begun + BELOW].split(b"\n") if line.strip())
-    inner = body if body > head else next(map(width, lines), head)
+def _indent_unit(tree: SyntaxTree, function: Scope) -> int:
+    """Return by how many columns the body of a function is indented more than its head."""
+    head, body = (indent_width(_line_at(tree, offset)) for offset in (function.start, function.body_start))
+    next_line = tree.data.find(b"\n", max(function.start, function.body_start - 1)) + 1
+    lines = (line for line in tree.data[next_line : next_line + MAX_BYTES_BELOW].split(b"\n") if line.strip())
+    inner = body if body > head else next(map(indent_width, lines), head)
     return max(1, inner - head)
 
 
-def _line(tree: SyntaxTree, at: int) -> bytes:
-    """The line that byte is on."""
-    return tree.document.line(tree.document.line_of(at))
+def _line_at(tree: SyntaxTree, offset: int) -> bytes:
+    return tree.document.line(tree.document.line_of(offset))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lsp_harness.syntax.lexemes import ENDS, MIDDLES, Lexeme
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, BLOCK_MIDDLE_WORDS, Lexeme
 
 BLOCK_BEGINNINGS: dict[str, frozenset[bytes]] = {
     "ruby": frozenset(b"def class module if unless while until for case begin do".split()),
@@ -13,7 +13,7 @@ BLOCK_BEGINNINGS: dict[str, frozenset[bytes]] = {
 
 def continues_block(token: Lexeme, language: str) -> bool:
     """Return whether a token at the beginning of a line continues or ends a block of an earlier line."""
-    return token.kind == "close" or token.text in MIDDLES or token.text in ENDS.get(language, ())
+    return token.kind == "close" or token.text in BLOCK_MIDDLE_WORDS or token.text in BLOCK_END_WORDS.get(language, ())
 
 
 def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
@@ -27,12 +27,12 @@ def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int],
         indentation: Returns the width of the indentation of the line of a token.
         language: The language id.
     """
-    beginnings, ends = BLOCK_BEGINNINGS.get(language), ENDS.get(language, frozenset[bytes]())
+    beginnings, ends = BLOCK_BEGINNINGS.get(language), BLOCK_END_WORDS.get(language, frozenset[bytes]())
     if not beginnings:
         return
     levels: list[tuple[int, int, bool]] = []
     """The open lines: the first token, the width of the indentation, and whether the line begins a block."""
-    firsts = [position for position, token in enumerate(tokens) if token.first]
+    firsts = [position for position, token in enumerate(tokens) if token.starts_line]
     for position, following in zip(firsts, [*firsts[1:], len(tokens)], strict=True):
         width, token = indentation(position), tokens[position]
         begins = any(other.text in beginnings for other in tokens[position:following]) and not any(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, lexemes
+from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import continues_block, find_misaligned_lines
 from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
-from lsp_harness.syntax.syntax_errors import python_fault
+from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import captures
 
@@ -67,7 +67,7 @@ class BrokenText:
 
     @cached_property
     def tokens(self) -> Sequence[Lexeme]:
-        return lexemes(self.tree)
+        return read_lexemes(self.tree)
 
     @cached_property
     def token_starts(self) -> list[int]:
@@ -77,7 +77,7 @@ class BrokenText:
     def fault_places(self) -> list[int]:
         """Indices of the tokens at which a fault is noticed. Those that the parser names come first."""
         offsets: list[int] = []
-        if self.language == "python" and (fault := python_fault(self.data)):
+        if self.language == "python" and (fault := find_python_fault(self.data)):
             offsets += [fault.start, fault.end] if b"\n" not in self.data[fault.start : fault.end] else [fault.start]
         pending = [self.tree.root]
         while pending and len(offsets) < 2 * MAX_FAULT_PLACES:
@@ -104,7 +104,7 @@ class BrokenText:
         lines = [document.line(number) for number in range(len(document.line_starts))]
         continues = [False] * len(lines)
         for token in self.tokens:
-            if token.first:
+            if token.starts_line:
                 continues[token.line] = continues_block(token, self.language)
         return BrokenLineSearch(self.tree.language, lines, continues).find_lines(0, len(lines))
 
@@ -133,10 +133,10 @@ class BrokenText:
     def tokens_of_line(self, position: int) -> range:
         """Return the tokens on the line of a token."""
         first = position
-        while first and not self.tokens[first].first:
+        while first and not self.tokens[first].starts_line:
             first -= 1
         last = position + 1
-        while last < len(self.tokens) and not self.tokens[last].first:
+        while last < len(self.tokens) and not self.tokens[last].starts_line:
             last += 1
         return range(first, last)
 
@@ -170,7 +170,7 @@ def _find_suspects(broken_text: BrokenText) -> list[SuspectBracket]:
     doubt_places: dict[int, int] = {}
     width = 0
     for position, token in enumerate(tokens):
-        if token.first:
+        if token.starts_line:
             width = broken_text.indentation_width(position)
             is_continued = continues_block(token, broken_text.language)
             for opener in reversed(open_brackets):
@@ -199,9 +199,9 @@ def _find_suspects(broken_text: BrokenText) -> list[SuspectBracket]:
                 suspects.append(
                     SuspectBracket(opener, opener + 1, min(doubt_places.get(opener, position), position), False)
                 )
-            if ((opener := open_brackets[partner]) in doubt_places and token.first) or opener in doubt_places:
+            if ((opener := open_brackets[partner]) in doubt_places and token.starts_line) or opener in doubt_places:
                 paired_suspects.append(SuspectBracket(opener, opener + 1, doubt_places[opener], True))
-            elif token.first and width != indents[opener] and opener_sign == b"{":
+            elif token.starts_line and width != indents[opener] and opener_sign == b"{":
                 paired_suspects.append(
                     SuspectBracket(
                         position, _find_earliest_opener(broken_text, position, open_brackets[:partner]), position, True
@@ -225,7 +225,7 @@ def _find_earliest_opener(broken_text: BrokenText, position: int, open_brackets:
     width = broken_text.indentation_width(position)
     while first > earliest and (broken_text.tokens[first].line > line - 12):
         if (
-            broken_text.tokens[first].first
+            broken_text.tokens[first].starts_line
             and first < position
             and broken_text.indentation_width(first) <= width
             and broken_text.tokens[first].line < line

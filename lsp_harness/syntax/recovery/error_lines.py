@@ -7,8 +7,8 @@ does not contain the fault.
 from collections.abc import Sequence
 
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.parse_budget import Allowance, TooCostly
-from lsp_harness.syntax.tree import root_of
+from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree import parse_root
 
 MAX_PARSES = 300
 """Maximum number of parses."""
@@ -65,7 +65,7 @@ class BrokenLineSearch:
         """
         try:
             return self._find_lines(first, last)
-        except TooCostly:
+        except ParseBudgetExceeded:
             return []
 
     def _find_lines(self, first: int, last: int) -> list[int]:
@@ -96,6 +96,6 @@ class BrokenLineSearch:
         for prefix, suffix in WRAPPERS.get(self._language.id, ((b"", b""),)):
             self._remaining_parses -= 1
             self._remaining_bytes -= len(text)
-            if not root_of(self._language, prefix + text + suffix, self._allowance).has_error:
+            if not parse_root(self._language, prefix + text + suffix, self._allowance).has_error:
                 return True
         return False

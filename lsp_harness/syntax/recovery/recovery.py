@@ -15,13 +15,13 @@ from time import thread_time
 from typing import NamedTuple
 
 from lsp_harness.config.resources import resource_path
-from lsp_harness.syntax.parse_budget import Allowance, TooCostly
+from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
 from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, token_class
-from lsp_harness.syntax.syntax_errors import Fault, faults, new_tree_faults, python_fault
+from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_new_tree_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 
@@ -85,7 +85,7 @@ def find_recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits 
         The edits. The list is empty if the text has no fault.
     """
     broken_text = BrokenText(tree, start, end)
-    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not faults(tree) and _compiles(tree)):
+    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not find_faults(tree) and _compiles(tree)):
         return []
     repairs = list(_try_edits(broken_text, limits or TrialLimits()))
     complete = [repair for repair in repairs if repair.is_complete] or repairs
@@ -183,25 +183,25 @@ def _try_edits(broken_text: BrokenText, limits: TrialLimits) -> Iterator[_Repair
     queue: list[tuple[float, int, Trial, Evidence]] = []
     weighing = Allowance(limits.time_s, limits.clock)
     for number, trial in enumerate(islice(trials(broken_text), MAX_TRIALS)):
-        if weighing.spent:
+        if weighing.is_spent:
             # the right edit may be among those that have not been weighed
             return
         observed = collector.observe_before_trial(trial)
         heappush(queue, (weigh(observed), number, trial, observed))
-    faults_before, best_score, trial_count = faults(tree), float("inf"), 0
+    faults_before, best_score, trial_count = find_faults(tree), float("inf"), 0
     trying, allowance = Allowance(limits.time_s, limits.clock), Allowance(PARSE_TIME_S)
     while queue:
         score, _, trial, observed = heappop(queue)
-        if score > best_score + HOPELESS_NATS or trial_count >= limits.max_trials or trying.spent or allowance.spent:
+        if score > best_score + HOPELESS_NATS or trial_count >= limits.max_trials or trying.is_spent or allowance.is_spent:
             return
         trial_count += 1
         try:
-            new_tree = tree.splice(trial.edit, allowance)
-        except TooCostly:
+            new_tree = tree.apply_edit(trial.edit, allowance)
+        except ParseBudgetExceeded:
             continue
         if new_tree is None:
             continue
-        remaining = faults(new_tree)
+        remaining = find_faults(new_tree)
         if remaining and not _has_fewer_faults(tree, faults_before, new_tree, remaining, trial.edit):
             continue
         if not _compiles_as_well(tree, new_tree, trial.edit) or _is_misplaced(trial, new_tree):
@@ -231,21 +231,21 @@ def _has_fewer_faults(
     ):
         # a fault on the line of the edit is probably the same fault
         return False
-    return len(remaining) < len(faults_before) and not new_tree_faults(tree, new_tree, [edit])
+    return len(remaining) < len(faults_before) and not find_new_tree_faults(tree, new_tree, [edit])
 
 
 def _compiles(tree: SyntaxTree) -> bool:
-    return tree.language.id != "python" or python_fault(tree.data) is None
+    return tree.language.id != "python" or find_python_fault(tree.data) is None
 
 
 def _compiles_as_well(tree: SyntaxTree, new_tree: SyntaxTree, edit: Edit) -> bool:
     """Return whether the Python compiler accepts the new text, or reports an error below the line of the old error."""
     if tree.language.id != "python":
         return True
-    new_fault = python_fault(new_tree.data)
+    new_fault = find_python_fault(new_tree.data)
     if new_fault is None:
         return True
-    old_fault = python_fault(tree.data)
+    old_fault = find_python_fault(tree.data)
     if old_fault is None:
         return False
     shift = len(edit.new) - (edit.end - edit.start)

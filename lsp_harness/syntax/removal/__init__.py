@@ -1,1 +1,1 @@
-"""Removal of code that nothing uses."""
+"""The removal of unused code."""

@@ -1,4 +1,4 @@
-"""Statements as whole lines, and parts of lists: what is left when they are taken away."""
+"""Edits that remove statements with their lines, and items with their commas."""
 
 import re
 
@@ -6,18 +6,22 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
 
-BLANK = re.compile(rb"(?:[ \t]*\r?\n)*")
-BLANK_ABOVE = re.compile(rb"(?:(?<=\n)|\A)(?:[ \t]*\r?\n)*\Z")
-BODIES = frozenset({"block", "then", "body_statement"})
+BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
+BLANK_LINES_ABOVE = re.compile(rb"(?:(?<=\n)|\A)(?:[ \t]*\r?\n)*\Z")
+BODY_NODES = frozenset({"block", "then", "body_statement"})
 
 
-def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tuple[Edit, ...]:
-    """The edit that takes away statements, with their lines where nothing else stands on these.
+def remove_statements(tree: SyntaxTree, first: Node, last: Node | None = None) -> tuple[Edit, ...]:
+    """Return the edit that removes adjacent statements, with their lines if nothing else is on them.
 
-    Of the blank lines above and below, no more are left than the larger of the two gaps had. A block of Python that would be
-    empty gets a `pass`.
+    If there are blank lines above and below, the larger of the two gaps remains. A Python block that would become empty
+    gets a `pass`.
+
+    Args:
+        tree: The tree of the text.
+        first: The first statement to remove.
+        last: The last statement to remove, by default the first.
     """
     last = last or first
     data, start, end = tree.data, first.start_byte, last.end_byte
@@ -25,49 +29,52 @@ def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tu
         end -= 1
     if data[end : end + 1] == b";":
         end += 1
-    if tree.language.id == "python" and _is_alone(first, last):
+    if tree.language.id == "python" and _is_whole_block(first, last):
         return (Edit(start, end, b"pass"),)
-    line = data.rfind(b"\n", 0, start) + 1
-    rest = re.compile(rb"[ \t]*(?:\r?\n|\Z)").match(data, end)
-    if data[line:start].strip():
-        # something else is on its first line
-        begin = start - (len(data[line:start]) - len(data[line:start].rstrip(b" \t"))) if rest else start
-        return (Edit(begin, end, b""),)
-    if not rest:
-        follows = re.compile(rb"[ \t]*").match(data, end)
-        return (Edit(start, follows.end() if follows else end, b""),)
-    end = rest.end()
-    below = BLANK.match(data, end)
+    line_start = data.rfind(b"\n", 0, start) + 1
+    line_rest = re.compile(rb"[ \t]*(?:\r?\n|\Z)").match(data, end)
+    before = data[line_start:start]
+    if before.strip():
+        # Other code precedes it on the first line.
+        edit_start = start - (len(before) - len(before.rstrip(b" \t"))) if line_rest else start
+        return (Edit(edit_start, end, b""),)
+    if not line_rest:
+        blanks = re.compile(rb"[ \t]*").match(data, end)
+        return (Edit(start, blanks.end() if blanks else end, b""),)
+    end = line_rest.end()
+    below = BLANK_LINES.match(data, end)
     gap_below = below[0].count(b"\n") if below else 0
-    above = BLANK_ABOVE.search(data, max(0, line - 200), line)
+    above = BLANK_LINES_ABOVE.search(data, max(0, line_start - 200), line_start)
     gap_above = above[0].count(b"\n") if above else 0
-    if below and (line == 0 or gap_above) and gap_below:
-        taken = gap_below if line == 0 else min(gap_above, gap_below)
-        lines = below[0].splitlines(keepends=True)[:taken]
-        end += sum(map(len, lines))
-    return (Edit(line, end, encode("")),)
+    if below and (line_start == 0 or gap_above) and gap_below:
+        removed_count = gap_below if line_start == 0 else min(gap_above, gap_below)
+        end += sum(map(len, below[0].splitlines(keepends=True)[:removed_count]))
+    return (Edit(line_start, end, b""),)
 
 
-def part_removed(tree: SyntaxTree, one: Node) -> Edit:
-    """A part of a list with the comma behind it, or else the one before it; its line where it is alone there."""
-    data, start, end = tree.data, one.start_byte, one.end_byte
-    behind = re.compile(rb"\s*,").match(data, end)
-    if behind:
-        end = behind.end()
-        line = data.rfind(b"\n", 0, start) + 1
-        rest = re.compile(rb"[ \t]*\r?\n").match(data, end)
-        if rest and not data[line:start].strip():
-            return Edit(line, rest.end(), b"")
+def remove_list_item(tree: SyntaxTree, item: Node) -> Edit:
+    """Return the edit that removes an item of a list with the comma behind it, or else the comma before it.
+
+    The whole line is removed if the item is alone on it.
+    """
+    data, start, end = tree.data, item.start_byte, item.end_byte
+    comma = re.compile(rb"\s*,").match(data, end)
+    if comma:
+        end = comma.end()
+        line_start = data.rfind(b"\n", 0, start) + 1
+        line_rest = re.compile(rb"[ \t]*\r?\n").match(data, end)
+        if line_rest and not data[line_start:start].strip():
+            return Edit(line_start, line_rest.end(), b"")
         blanks = re.compile(rb"[ \t]*").match(data, end)
         return Edit(start, blanks.end() if blanks else end, b"")
-    before = re.compile(rb",\s*\Z").search(data, max(0, start - 200), start)
-    return Edit(before.start() if before else start, end, b"")
+    comma_before = re.compile(rb",\s*\Z").search(data, max(0, start - 200), start)
+    return Edit(comma_before.start() if comma_before else start, end, b"")
 
 
-def _is_alone(first: Node, last: Node) -> bool:
-    """Whether nothing else is in the block."""
+def _is_whole_block(first: Node, last: Node) -> bool:
+    """Return whether the statements from `first` to `last` are the whole content of their block."""
     block = first.parent
-    if block is None or block.type not in BODIES:
+    if block is None or block.type not in BODY_NODES:
         return False
-    inside = [one for one in block.named_children if not one.is_extra]
-    return bool(inside) and inside[0] == first and inside[-1] == last
+    statements = [child for child in block.named_children if not child.is_extra]
+    return bool(statements) and statements[0] == first and statements[-1] == last

@@ -1,6 +1,6 @@
-"""How code that nothing uses is taken away: a variable, and statements that are never reached.
+"""The removal of unused variables and of statements that are never reached.
 
-What may do something stays: of `x = f()` the call is kept as a statement of its own.
+Code that may have an effect stays: the call in `x = f()` becomes a statement of its own.
 """
 
 import re
@@ -9,96 +9,112 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.calls import CALLS
-from lsp_harness.syntax.names.occurrences import Occurrence, occurrence, occurrences
-from lsp_harness.syntax.names.scope_nodes import FUNCTIONS
-from lsp_harness.syntax.removal.code_removal import DROPPED, KEPT_VALUE, PREFIX, REMOVED, Removal, below
-from lsp_harness.syntax.removal.removed_lines import part_removed, removed_lines
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.names.calls import CALL_NODES
+from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences, occurrence_at
+from lsp_harness.syntax.names.scope_nodes import FUNCTION_NODES
+from lsp_harness.syntax.removal.code_removal import (
+    KEEP_VALUE_COST,
+    NAME_COST,
+    PREFIX_COST,
+    STATEMENT_COST,
+    Removal,
+    descendants,
+)
+from lsp_harness.syntax.removal.removed_lines import remove_list_item, remove_statements
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 
-EFFECTS = CALLS | frozenset(
-    {
-        "await",
-        "await_expression",
-        "yield",
-        "yield_expression",
-        "assignment_expression",
+EFFECT_NODES = CALL_NODES | frozenset(
+    {"await", "await_expression", "yield", "yield_expression", "assignment_expression"}
+    | {
         "augmented_assignment_expression",
+        "update_expression",
+        "macro_invocation",
+        "named_expression",
+        "send_statement",
+        "throw_expression",
+        "delete",
     }
-    | {"update_expression", "macro_invocation", "named_expression", "send_statement", "throw_expression", "delete"}
     | {"try_expression", "postfix_unary_expression", "include_expression", "require_expression", "exit_statement"}
     | {"assignment", "operator_assignment", "augmented_assignment", "super", "command_call", "unary_expression_receive"}
 )
-"""Expressions that may do something."""
-HARMLESS = re.compile(
-    rb"(?:(?:list|dict|set|tuple|frozenset|str|int|float|bool|object|Vec::new|String::new|Symbol)\(\)|require\([^()]*\))\Z"
+"""Expressions that may have an effect."""
+HARMLESS_CALL = re.compile(
+    rb"(?:(?:list|dict|set|tuple|frozenset|str|int|float|bool|object|Vec::new|String::new|Symbol)\(\)"
+    rb"|require\([^()]*\))\Z"
 )
-"""Calls that make an empty value, and imports: a module that is imported for what it does is given no name."""
-DECLARATIONS = frozenset(
+"""Calls without an effect: those that make an empty value, and imports with a name. A module that is imported for its
+effect gets no name."""
+DECLARATION_NODES = frozenset(
     {"lexical_declaration", "variable_declaration", "short_var_declaration", "var_declaration", "let_declaration"}
     | {"local_variable_declaration", "local_declaration_statement", "declaration", "expression_statement", "assignment"}
 )
-"""Statements that bind a variable."""
-DECLARATORS = frozenset({"variable_declarator", "init_declarator", "var_spec", "assignment", "assignment_expression"})
-PREFIXED = frozenset({"rust", "javascript", "typescript", "tsx", "ruby", "python"})
-"""Languages whose tools let a name be that begins with an underscore."""
+"""Statements that may bind a variable."""
+DECLARATOR_NODES = frozenset(
+    {"variable_declarator", "init_declarator", "var_spec", "assignment", "assignment_expression"}
+)
+UNDERSCORE_LANGUAGES = frozenset({"rust", "javascript", "typescript", "tsx", "ruby", "python"})
+"""Languages whose tools do not report an unused name that starts with an underscore."""
 
 
-def unused_variable(tree: SyntaxTree, span: Span, name: str) -> list[Removal]:
-    """Ways to get rid of a variable that nothing reads, the surest first."""
-    here = occurrence(tree, span)
-    if here is None or not here.binds or here.role not in ("variable", "parameter", "function"):
+def remove_unused_variable(tree: SyntaxTree, span: Span, name: str) -> list[Removal]:
+    """Return ways to remove a variable that nothing reads, the cheapest first.
+
+    Args:
+        tree: The tree of the text.
+        span: The bytes of the binding of the variable.
+        name: The name of the variable.
+    """
+    binding = occurrence_at(tree, span)
+    if binding is None or not binding.is_binding or binding.role not in ("variable", "parameter", "function"):
         return []
-    path = around(tree.root, *span)
-    if any(node.type in FUNCTIONS and node.child_by_field_name("name") == path[0] for node in path[1:3]):
+    path = nodes_around(tree.root, *span)
+    if any(node.type in FUNCTION_NODES and node.child_by_field_name("name") == path[0] for node in path[1:3]):
         return []
-    found = [*_statement_removed(tree, path, here, name), *_pattern_without(tree, path, here, name)]
-    return sorted(found, key=lambda one: one.cost)
+    removals = [*_remove_binding_statement(tree, path, binding, name), *_remove_from_pattern(tree, path, binding, name)]
+    return sorted(removals, key=lambda removal: removal.cost)
 
 
-def _statement_removed(tree: SyntaxTree, path: list[Node], here: Occurrence, name: str) -> Iterator[Removal]:
-    statement = next((node for node in path if node.type in DECLARATIONS and not _is_inner(node)), None)
-    if statement is None or here.role == "parameter":
+def _remove_binding_statement(tree: SyntaxTree, path: list[Node], binding: Occurrence, name: str) -> Iterator[Removal]:
+    statement = next((node for node in path if node.type in DECLARATION_NODES and not _is_inner(node)), None)
+    if statement is None or binding.role == "parameter":
         return
-    within = [node for node in path if node.start_byte >= statement.start_byte and node.end_byte <= statement.end_byte]
-    if any("pattern" in node.type or node.type.endswith("_assignment_list") for node in within):
+    inner = [node for node in path if node.start_byte >= statement.start_byte and node.end_byte <= statement.end_byte]
+    if any("pattern" in node.type or node.type.endswith("_assignment_list") for node in inner):
         return
-    if any(node.type == "expression_list" and node.named_child_count > 1 for node in within):
+    if any(node.type == "expression_list" and node.named_child_count > 1 for node in inner):
         return
-    if any(node.type in FUNCTIONS for node in within):
+    if any(node.type in FUNCTION_NODES for node in inner):
         return
-    others = _other_assignments(tree, here, name)
-    if others is None:
+    other_edits = _remove_assignments(tree, binding, name)
+    if other_edits is None:
         return
-    declarator = next((node for node in within if node.type in DECLARATORS), None)
-    declared = [*_declarators(statement)]
-    value = _value(declarator or statement)
-    if len(declared) > 1:
-        one = next((node for node in declared if node in within), None)
-        if one and (value is None or is_pure(value)):
-            yield Removal((part_removed(tree, one), *others), DROPPED)
+    declarators = [*_declarators(statement)]
+    value = _value(next((node for node in inner if node.type in DECLARATOR_NODES), statement))
+    if len(declarators) > 1:
+        declarator = next((node for node in declarators if node in inner), None)
+        if declarator and (value is None or is_pure(value)):
+            yield Removal((remove_list_item(tree, declarator), *other_edits), NAME_COST)
         return
     if value is None or is_pure(value):
-        yield Removal((*removed_lines(tree, statement), *others), REMOVED)
+        yield Removal((*remove_statements(tree, statement), *other_edits), STATEMENT_COST)
     else:
-        kept = Edit(statement.start_byte, value.start_byte, b"")
-        # rustc proposes the underscore there
-        yield Removal((kept, *others), KEPT_VALUE + 2 * PREFIX * (tree.language.id == "rust"))
+        keep_value = Edit(statement.start_byte, value.start_byte, b"")
+        # In Rust this is the last choice, as rustc proposes the underscore for this case.
+        yield Removal((keep_value, *other_edits), KEEP_VALUE_COST + 2 * PREFIX_COST * (tree.language.id == "rust"))
 
 
 def _is_inner(node: Node) -> bool:
-    """Parts of a statement that have the kind of one: the `variable_declaration` of C#, an assignment of Python."""
+    """Return whether a node is only a part of a statement, as a `variable_declaration` of C# is."""
     parent = node.parent
     return bool(parent and parent.type in ("expression_statement", "local_declaration_statement", "field_declaration"))
 
 
 def _declarators(statement: Node) -> Iterator[Node]:
-    inner = [statement, *(one for one in statement.named_children if one.type == "variable_declaration")]
-    for one in inner:
-        for child in one.named_children:
-            if child.type in DECLARATORS or child in one.children_by_field_name("declarator"):
+    for parent in (statement, *(node for node in statement.named_children if node.type == "variable_declaration")):
+        for child in parent.named_children:
+            if child.type in DECLARATOR_NODES or child in parent.children_by_field_name("declarator"):
                 yield child
 
 
@@ -106,25 +122,27 @@ def _value(node: Node) -> Node | None:
     if node.type == "expression_statement":
         inner = next(iter(node.named_children), None)
         return _value(inner) if inner else None
-    found = node.child_by_field_name("value") or node.child_by_field_name("right")
-    if found is None and node.type == "variable_declarator" and node.named_child_count > 1:
-        # C# gives the value no name
+    value = node.child_by_field_name("value") or node.child_by_field_name("right")
+    if value is None and node.type == "variable_declarator" and node.named_child_count > 1:
+        # In C# the value is not a field of the node.
         last = node.named_children[-1]
-        found = last if last != node.child_by_field_name("name") else None
-    if found and found.type == "expression_list" and found.named_child_count == 1:
-        found = next(iter(found.named_children), found)
-    return found
+        value = last if last != node.child_by_field_name("name") else None
+    if value and value.type == "expression_list" and value.named_child_count == 1:
+        value = next(iter(value.named_children), value)
+    return value
 
 
-def _other_assignments(tree: SyntaxTree, here: Occurrence, name: str) -> tuple[Edit, ...] | None:
-    """The edits that take away what else sets the variable; None where something else is done with it."""
+def _remove_assignments(tree: SyntaxTree, binding: Occurrence, name: str) -> tuple[Edit, ...] | None:
+    """Return the edits that remove all other assignments to a variable, or None if it is used in another way."""
     if tree.language.id in ("python", "ruby", "php"):
         return ()
     edits: list[Edit] = []
-    for one in occurrences(tree, name, here.scope):
-        if one.span == here.span or one.role in ("member", "key") or (one.binds and one.scope != here.scope):
+    for occurrence in find_occurrences(tree, name, binding.scope):
+        if occurrence.span == binding.span or occurrence.role in ("member", "key"):
             continue
-        path = around(tree.root, *one.span)
+        if occurrence.is_binding and occurrence.scope != binding.scope:
+            continue
+        path = nodes_around(tree.root, *occurrence.span)
         statement = next((node for node in path if node.type in ("expression_statement", "assignment_statement")), None)
         value = _value(statement) if statement else None
         first = next(iter(statement.named_children), None) if statement else None
@@ -135,84 +153,94 @@ def _other_assignments(tree: SyntaxTree, here: Occurrence, name: str) -> tuple[E
             statement is None
             or value is None
             or left is None
-            or left.byte_range != tuple(one.span)
+            or left.byte_range != tuple(occurrence.span)
             or not is_pure(value)
         ):
             return None
-        edits += removed_lines(tree, statement)
+        edits += remove_statements(tree, statement)
     return tuple(edits)
 
 
 def is_pure(node: Node) -> bool:
-    """Whether an expression does nothing but give a value, as far as its form says."""
-    for one in (node, *below(node, FUNCTIONS)):
-        if one.type in EFFECTS and not HARMLESS.match(one.text or b""):
+    """Return whether an expression certainly has no effect, judged by its form."""
+    for part in (node, *descendants(node, FUNCTION_NODES)):
+        if part.type in EFFECT_NODES and not HARMLESS_CALL.match(part.text or b""):
             return False
-        if one.type == "unary_expression" and (one.text or b"").startswith(b"<-"):
+        if part.type == "unary_expression" and (part.text or b"").startswith(b"<-"):
             return False
     return True
 
 
-def _pattern_without(tree: SyntaxTree, path: list[Node], here: Occurrence, name: str) -> Iterator[Removal]:
-    """Of several names that are bound at once, or of a loop or a parameter, the one that is not used."""
+def _remove_from_pattern(tree: SyntaxTree, path: list[Node], binding: Occurrence, name: str) -> Iterator[Removal]:
+    """Remove one of several names that are bound together, or mark the variable of a loop or a parameter as unused."""
     language, leaf = tree.language.id, path[0]
     if alias := next((node for node in path if node.type == "as_pattern_target"), None):
         if alias.byte_range == leaf.byte_range and alias.prev_sibling and alias.prev_sibling.prev_sibling:
-            yield Removal((Edit(alias.prev_sibling.prev_sibling.end_byte, alias.end_byte, b""),), REMOVED)
+            yield Removal((Edit(alias.prev_sibling.prev_sibling.end_byte, alias.end_byte, b""),), STATEMENT_COST)
         return
     if language == "go":
-        yield from _go_blank(tree, path)
+        yield from _blank_go_name(tree, path)
         return
     if leaf.type == "shorthand_property_identifier_pattern" and (pattern := leaf.parent):
-        if not any(one.type == "rest_pattern" for one in pattern.named_children) and pattern.named_child_count > 1:
-            yield Removal((part_removed(tree, leaf),), DROPPED)
+        has_rest = any(child.type == "rest_pattern" for child in pattern.named_children)
+        if not has_rest and pattern.named_child_count > 1:
+            yield Removal((remove_list_item(tree, leaf),), NAME_COST)
         return
-    if language not in PREFIXED or name.startswith("_") or (language == "python" and here.role == "parameter"):
+    if (
+        language not in UNDERSCORE_LANGUAGES
+        or name.startswith("_")
+        or (language == "python" and binding.role == "parameter")
+    ):
         return
-    if any(one.span != here.span and one.scope == here.scope for one in occurrences(tree, name, here.scope)):
+    others = (other for other in find_occurrences(tree, name, binding.scope) if other.span != binding.span)
+    if any(other.scope == binding.scope for other in others):
         return
-    shorthand = any(node.type == "field_pattern" for node in path[1:2]) and leaf.type == "shorthand_field_identifier"
-    new = f"{name}: _" if shorthand else f"_{name}"
-    yield Removal((Edit(*here.span, encode(new)),), PREFIX)
+    is_shorthand = leaf.type == "shorthand_field_identifier" and any(node.type == "field_pattern" for node in path[1:2])
+    new_text = f"{name}: _" if is_shorthand else f"_{name}"
+    yield Removal((Edit(*binding.span, encode(new_text)),), PREFIX_COST)
 
 
-def _go_blank(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
-    listed = next((node for node in path if node.type == "expression_list"), None)
-    binder = listed.parent if listed else None
-    if listed is None or binder is None or binder.child_by_field_name("left") != listed:
+def _blank_go_name(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
+    """Replace one of several names in Go by a blank identifier, or remove it from a `range` clause."""
+    names = next((node for node in path if node.type == "expression_list"), None)
+    binder = names.parent if names else None
+    if names is None or binder is None or binder.child_by_field_name("left") != names:
         return
-    others = [one for one in listed.named_children if one != path[0]]
-    blank = all(one.text == b"_" for one in others)
-    if binder.type == "range_clause" and others and path[0] == listed.named_children[-1]:
-        yield Removal((Edit(listed.named_children[-2].end_byte, path[0].end_byte, b""),), DROPPED)
+    others = [node for node in names.named_children if node != path[0]]
+    if binder.type == "range_clause" and others and path[0] == names.named_children[-1]:
+        yield Removal((Edit(names.named_children[-2].end_byte, path[0].end_byte, b""),), NAME_COST)
     elif binder.type == "range_clause" and not others:
-        right = tree.data.find(b"range", listed.end_byte)
-        yield Removal((Edit(listed.start_byte, right, b""),), DROPPED)
+        right = tree.data.find(b"range", names.end_byte)
+        yield Removal((Edit(names.start_byte, right, b""),), NAME_COST)
     elif others:
         edits = [Edit(*path[0].byte_range, b"_")]
-        if blank and binder.type == "short_var_declaration":
-            sign = tree.data.find(b":=", listed.end_byte)
-            edits.append(Edit(sign, sign + 2, b"="))
-        yield Removal(tuple(edits), DROPPED)
+        if binder.type == "short_var_declaration" and all(node.text == b"_" for node in others):
+            # `:=` needs at least one new name.
+            operator = tree.data.find(b":=", names.end_byte)
+            edits.append(Edit(operator, operator + 2, b"="))
+        yield Removal(tuple(edits), NAME_COST)
 
 
-def unreachable(tree: SyntaxTree, span: Span) -> list[Removal]:
-    """The statements from a place to the end of their block, without functions, which are seen from above."""
-    path = around(tree.root, span.start, span.start + 1)
+def remove_unreachable(tree: SyntaxTree, span: Span) -> list[Removal]:
+    """Return the removal of the statements from a place to the end of their block.
+
+    There is none if a function or a `case` is among them: code above may call the function, and a `case` can be
+    reached.
+    """
+    path = nodes_around(tree.root, span.start, span.start + 1)
     for node, parent in pairwise(path):
-        if parent.type not in HOLDERS:
+        if parent.type not in STATEMENT_LIST_NODES:
             continue
-        following = [one for one in parent.named_children if one.start_byte >= node.start_byte and not one.is_extra]
-        gone = [one for one in following if one.type not in FUNCTIONS and "case" not in one.type]
-        if not gone or gone[0] != node or (len(gone) != len(following)):
+        following = [n for n in parent.named_children if n.start_byte >= node.start_byte and not n.is_extra]
+        removable = [n for n in following if n.type not in FUNCTION_NODES and "case" not in n.type]
+        if not removable or removable[0] != node or len(removable) != len(following):
             return []
-        start, end = gone[0], gone[-1]
-        return [Removal(removed_lines(tree, start, end), REMOVED)]
+        return [Removal(remove_statements(tree, removable[0], removable[-1]), STATEMENT_COST)]
     return []
 
 
-HOLDERS = frozenset(
+STATEMENT_LIST_NODES = frozenset(
     {"block", "statement_block", "statement_list", "compound_statement", "body_statement", "constructor_body", "then"}
     | {"switch_case", "switch_default", "module", "program", "source_file", "case_statement", "block_body"}
 )
-"""Nodes whose children are statements that are run one after the other."""
+"""Nodes whose children are statements that run one after the other."""

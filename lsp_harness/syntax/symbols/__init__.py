@@ -1,1 +1,1 @@
-"""Declarations and imports of a text, and the uses of their names."""
+"""The declarations and imports of a text, and the uses of their names."""

@@ -1,7 +1,7 @@
-"""What a file declares and imports, for the index: every definition with its place, and every imported name.
+"""The declarations and imports of a file, for the index.
 
-One query finds both in one walk over the tree, as that walk is what costs; everything else that could be said of a symbol
-(its signature, its first words of documentation) is read off the text when it is asked for.
+One query finds both in one walk over the tree, as the walk is the expensive part. Other facts about a symbol, such as
+its signature and its documentation, are read from the text on demand.
 """
 
 from bisect import bisect_right
@@ -12,37 +12,47 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.syntax.symbols.rust_use_tree import used
+from lsp_harness.syntax.symbols.rust_use_tree import read_use_tree
 from lsp_harness.syntax.tree_query import matches
 from lsp_harness.text.position import decode
 
 QUERY = "symbols+imports"
-MARKS = ":\"'"
-TYPES = frozenset({"class", "interface", "struct", "enum", "implementation"})
-"""Kinds whose functions are methods."""
-WEAK = frozenset({"field", "variable", "constant", "type"})
-"""Kinds that give way where a pattern knows better what is declared there."""
-DEPTH = 4
-WORDS: Mapping[str, tuple[bytes, ...]] = {"python": (b"def ", b"class ", b"import ")}
-"""Languages in which what is declared or imported deeper in the tree than `DEPTH` has one of these words before its name. To
-walk over all of a tree costs a third of parsing it."""
-BEFORE = (b"async", b":", b";")
-"""What such a word may come after on its line."""
+QUOTE_MARKS = ":\"'"
+TYPE_KINDS = frozenset({"class", "interface", "struct", "enum", "implementation"})
+"""Kinds of declarations whose functions are methods."""
+WEAK_KINDS = frozenset({"field", "variable", "constant", "type"})
+"""Unspecific kinds. If another pattern finds another kind for the same name, that kind is used."""
+QUERY_DEPTH = 4
+"""How many levels of the tree the query walks in the languages of `DECLARATION_WORDS`."""
+DECLARATION_WORDS: Mapping[str, tuple[bytes, ...]] = {"python": (b"def ", b"class ", b"import ")}
+"""By language, the words before the name of each declaration or import that is deeper in the tree than `QUERY_DEPTH`.
+They are searched for in the text, as a walk over the whole tree takes a third of the time of parsing."""
+WORD_PREDECESSORS = (b"async", b":", b";")
+"""Text that may precede such a word on its line."""
 
 
 class Declaration(NamedTuple):
-    """A definition. Offsets are bytes; `body` is where the signature ends, `line` that of the name, counted from 0.
+    """One declaration. All offsets are bytes.
 
-    `parent` is the place in the list of the one around it, -1 at the top; `owner` the type it belongs to although it stands
-    outside of it (`func (c *Circle) Area`).
+    Attributes:
+        kind: The kind of the symbol, such as `function` or `class`.
+        name: The name without quotes.
+        start: The start of the declaration, with its decorators.
+        end: The end of the declaration, without trailing blanks.
+        name_start: The start of the name.
+        body_start: The end of the signature.
+        line: The line of the name, counted from 0.
+        parent: The index of the enclosing declaration in the same list, or -1 at the top level.
+        owner: The type that it belongs to although it stands outside of it, as in `func (c *Circle) Area`.
+        bases: The types that a class extends.
     """
 
     kind: str
     name: str
     start: int
     end: int
-    named: int
-    body: int
+    name_start: int
+    body_start: int
     line: int
     parent: int = -1
     owner: str = ""
@@ -50,7 +60,7 @@ class Declaration(NamedTuple):
 
 
 class Import(NamedTuple):
-    """One name that a file imports: `name` of `module`, empty for the module itself, `*` for all of it."""
+    """One imported name. `name` is empty for the module itself and `*` for all its names. `start` is a byte offset."""
 
     module: str
     name: str
@@ -58,227 +68,262 @@ class Import(NamedTuple):
     start: int
 
 
-class Found(NamedTuple):
-    """What a pattern has found: as a `Declaration` is, but of its node alone, `end` being that of the node.
+class SymbolRow(NamedTuple):
+    """One match of a symbol query.
 
-    `kind` is `OUTER` of a node that begins earlier than what is declared in it, and `BASE` of what the type around it extends.
+    The fields are those of `Declaration`, but `start` and `end` are the bytes of the node.
+
+    `kind` may also be `OUTER_KIND`, for a node such as a decorated definition that starts before the declaration inside
+    of it, or `BASE_KIND`, for the name of a type that the enclosing type extends.
     """
 
     start: int
     end: int
-    named: int
+    name_start: int
     kind: str
     name: str = ""
-    last: int = 0
-    """Where the node ends without the blanks at its end."""
-    body: int = 0
+    trimmed_end: int = 0
+    """The end of the node without trailing blanks."""
+    body_start: int = 0
     line: int = 0
     owner: str = ""
 
 
-OUTER, BASE = "outer", "base"
+OUTER_KIND, BASE_KIND = "outer", "base"
 
 
-def declared(
-    language: Language, data: bytes, root: Node, within: tuple[int, int] | None = None
+def find_declarations(
+    language: Language, data: bytes, root: Node, byte_range: tuple[int, int] | None = None
 ) -> tuple[list[Declaration], list[Import]]:
-    """Definitions in the order of the text, outer ones first, and imported names in the order of the text; of all of it, or
-    only what is around and in the bytes `within`."""
+    """Return the declarations and imports of a tree, both in the order of the text.
+
+    Args:
+        language: The language of the text.
+        data: The text as UTF-8.
+        root: The root of its tree.
+        byte_range: If given, only declarations and imports around and inside of these bytes are returned.
+
+    Returns:
+        The declarations, each before those inside of it, and the imported names.
+    """
     imports: list[Import] = []
-    seen: set[int] = set()
-    listed = found(data, _matches(language, data, root, within, seen), _counted(data), imports, seen)
-    imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
-    return nested(listed), imports
+    visited: set[int] = set()
+    matched = _matches(language, data, root, byte_range, visited)
+    rows = collect_rows(data, matched, _line_counter(data), imports, visited)
+    imports = sorted(dict.fromkeys(imports), key=lambda item: item.start)
+    return nest_rows(rows), imports
 
 
-def everything(language: Language, data: bytes, root: Node) -> list[Found]:
-    """What a walk over all of the tree finds. That also finds what a broken line declares where `WORDS` do not look."""
-    matched = matches(language, "symbols", root) if language.queries else tag_queries.matches(language, root)
-    return found(data, matched, _counted(data))
+def find_symbol_rows(language: Language, data: bytes, root: Node) -> list[SymbolRow]:
+    """Return the rows of a query over the whole tree.
+
+    Next to a syntax error this may find declarations that `find_declarations` misses because of `DECLARATION_WORDS`.
+    """
+    matched = matches(language, "symbols", root) if language.queries else tag_queries.tag_matches(language, root)
+    return collect_rows(data, matched, _line_counter(data))
 
 
-def found(
+def collect_rows(
     data: bytes,
     matched: Iterable[Mapping[str, Sequence[Node]]],
     line_of: Callable[[int], int],
     imports: list[Import] | None = None,
-    seen: set[int] | None = None,
-) -> list[Found]:
-    """What matches of the query say, in the order of the text, outer ones first, once for every name; `imports` are added to,
-    and where names begin to those that were `seen`, before the next match is asked for.
+    visited: set[int] | None = None,
+) -> list[SymbolRow]:
+    """Turn matches of a symbol query into rows, one for each name, in the order of `row_order`.
 
-    `line_of` is asked about offsets that go up."""
-    seen = set() if seen is None else seen
-    named: dict[int, tuple[str, Mapping[str, Sequence[Node]]]] = {}
-    around: dict[Found, None] = {}
+    Args:
+        data: The text as UTF-8.
+        matched: The captures of each match.
+        line_of: Returns the line of a byte offset. It is called with increasing offsets.
+        imports: A list to which the imported names are added.
+        visited: A set to which the start of each name is added before the next match is taken from `matched`.
+    """
+    visited = set() if visited is None else visited
+    by_name: dict[int, tuple[str, Mapping[str, Sequence[Node]]]] = {}
+    other_rows: dict[SymbolRow, None] = {}
     for nodes in matched:
         if "name" in nodes and (kind := _kind(nodes)):
-            at = nodes["name"][0].start_byte
-            seen.add(at)
-            if at not in named or better(kind, named[at][0]):
-                named[at] = (kind, nodes)
+            name_start = nodes["name"][0].start_byte
+            visited.add(name_start)
+            if name_start not in by_name or is_more_specific(kind, by_name[name_start][0]):
+                by_name[name_start] = (kind, nodes)
         elif "from" in nodes or "tree" in nodes:
             if imports is not None:
-                seen.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
+                visited.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
                 imports += _imports(data, nodes)
-        elif OUTER in nodes:
-            around |= ((Found(*node.byte_range, -1, OUTER, ""), None) for node in nodes[OUTER])
-        elif BASE in nodes:
-            around |= ((Found(*node.byte_range, -1, BASE, _text(data, node)), None) for node in nodes[BASE])
-    rows = [*around, *(_found(data, at, line_of(at), *named[at]) for at in sorted(named))]
-    return sorted(rows, key=in_order)
+        elif OUTER_KIND in nodes:
+            other_rows |= ((SymbolRow(*node.byte_range, -1, OUTER_KIND, ""), None) for node in nodes[OUTER_KIND])
+        elif BASE_KIND in nodes:
+            bases = nodes[BASE_KIND]
+            other_rows |= ((SymbolRow(*node.byte_range, -1, BASE_KIND, _text(data, node)), None) for node in bases)
+    declared = [_make_row(data, start, line_of(start), *by_name[start]) for start in sorted(by_name)]
+    return sorted([*other_rows, *declared], key=row_order)
 
 
-def _counted(data: bytes) -> Callable[[int], int]:
-    """The lines of offsets that go up."""
-    line = before = 0
+def _line_counter(data: bytes) -> Callable[[int], int]:
+    """Return a function that counts the line of each offset. The offsets must increase from call to call."""
+    line = previous = 0
 
     def line_of(offset: int) -> int:
-        nonlocal line, before
-        line, before = line + data.count(b"\n", before, offset), offset
+        nonlocal line, previous
+        line, previous = line + data.count(b"\n", previous, offset), offset
         return line
 
     return line_of
 
 
-def better(kind: str, than: str) -> bool:
-    """Of two patterns that declare the same name."""
-    return than in WEAK and kind not in WEAK
+def is_more_specific(kind: str, other: str) -> bool:
+    """Return whether `kind` replaces `other` if two patterns match the same name."""
+    return other in WEAK_KINDS and kind not in WEAK_KINDS
 
 
-def in_order(row: Found) -> tuple[int, int, int]:
-    return row.start, -row.end, row.named
+def row_order(row: SymbolRow) -> tuple[int, int, int]:
+    """Return the sort key of a row: the order of the text, outer nodes first."""
+    return row.start, -row.end, row.name_start
 
 
-def _found(data: bytes, at: int, line: int, kind: str, nodes: Mapping[str, Sequence[Node]]) -> Found:
+def _make_row(data: bytes, name_start: int, line: int, kind: str, nodes: Mapping[str, Sequence[Node]]) -> SymbolRow:
     start, end = nodes[kind][0].byte_range
-    last = end
-    while data[last - 1 : last].isspace():
-        last -= 1
+    trimmed_end = end
+    while data[trimmed_end - 1 : trimmed_end].isspace():
+        trimmed_end -= 1
     name = _text(data, nodes["name"][0])
     owner = _owner(_text(data, nodes["owner"][0])) if "owner" in nodes else ""
-    return Found(start, end, at, kind, name, last, _body(nodes, last), line, owner)
+    return SymbolRow(start, end, name_start, kind, name, trimmed_end, _body_start(nodes, trimmed_end), line, owner)
 
 
 def _matches(
-    language: Language, data: bytes, root: Node, within: tuple[int, int] | None, seen: Container[int]
+    language: Language, data: bytes, root: Node, byte_range: tuple[int, int] | None, visited: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Matches of the query, some of them twice. Where the names begin that were taken from one is `seen` before the next."""
+    """Yield the matches of the query, some of them twice.
+
+    The caller adds the start of each name to `visited` at once.
+    """
     if not language.queries:
-        yield from tag_queries.matches(language, root, within)
+        yield from tag_queries.tag_matches(language, root, byte_range)
         return
-    words = () if within else WORDS.get(language.id, ())
-    yield from matches(language, QUERY, root, within, depth=DEPTH if words else None)
+    words = () if byte_range else DECLARATION_WORDS.get(language.id, ())
+    yield from matches(language, QUERY, root, byte_range, depth=QUERY_DEPTH if words else None)
     for word in words:
-        at = data.find(word)
-        while at >= 0:
-            if at + len(word) not in seen and _begins(data, at):
-                yield from _matches_at(language, root, at)
-            at = data.find(word, at + len(word))
+        offset = data.find(word)
+        while offset >= 0:
+            if offset + len(word) not in visited and _can_start_statement(data, offset):
+                yield from _matches_at(language, root, offset)
+            offset = data.find(word, offset + len(word))
 
 
-def _matches_at(language: Language, root: Node, at: int) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Matches of the statement that has a token there, and of what is right around it: a decorator."""
-    token = root.descendant_for_byte_range(at, at + 1)
+def _matches_at(language: Language, root: Node, offset: int) -> Iterator[Mapping[str, Sequence[Node]]]:
+    """Yield the matches of the statement with a token at `offset`, and of the decorated definition around it."""
+    token = root.descendant_for_byte_range(offset, offset + 1)
     statement = token.parent if token else None
     if statement:
         yield from matches(language, QUERY, statement.parent or statement, statement.byte_range, depth=1)
 
 
-def _begins(data: bytes, at: int) -> bool:
-    """Whether a statement may begin on this line before `at`, and nothing else is there."""
-    before = data[data.rfind(b"\n", 0, at) + 1 : at].strip()
-    return not before or before.endswith(BEFORE) or b"from" in before
+def _can_start_statement(data: bytes, offset: int) -> bool:
+    """Return whether the text before `offset` on its line allows a statement to start there."""
+    before = data[data.rfind(b"\n", 0, offset) + 1 : offset].strip()
+    return not before or before.endswith(WORD_PREDECESSORS) or b"from" in before
 
 
-def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
-    """Its name after those of what it is in: `Circle.area`."""
-    names = [one.name, one.owner]
-    while one.parent >= 0:
-        one = declarations[one.parent]
-        names += (one.name, one.owner)
+def qualified_name(declarations: Sequence[Declaration], declaration: Declaration) -> str:
+    """Return the name of a declaration after the names of those around it, such as `Circle.area`."""
+    names = [declaration.name, declaration.owner]
+    while declaration.parent >= 0:
+        declaration = declarations[declaration.parent]
+        names += (declaration.name, declaration.owner)
     return ".".join(name for name in reversed(names) if name)
 
 
-def all_qualified(declarations: Iterable[Declaration]) -> list[str]:
-    """The qualified name of each."""
+def qualified_names(declarations: Iterable[Declaration]) -> list[str]:
+    """Return the qualified name of each declaration of a file."""
     names: list[str] = []
-    for one in declarations:
-        around = names[one.parent] if one.parent >= 0 else ""
-        names.append(".".join(filter(None, (around, one.owner, one.name))))
+    for declaration in declarations:
+        parent = names[declaration.parent] if declaration.parent >= 0 else ""
+        names.append(".".join(filter(None, (parent, declaration.owner, declaration.name))))
     return names
 
 
 def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
     for name in nodes:
-        if name not in _PARTS and name[0] != "_":
+        if name not in _PART_CAPTURES and name[0] != "_":
             return name
     return ""
 
 
-_PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
+_PART_CAPTURES = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
 
 
-def nested(rows: Iterable[Found]) -> list[Declaration]:
-    """The declarations of what was found, which is in order."""
-    listed: list[Declaration] = []
-    bases: list[Found] = []
-    around: list[int] = []
-    begins, until, same = 0, -1, (0, 0)
+def nest_rows(rows: Iterable[SymbolRow]) -> list[Declaration]:
+    """Return the declarations of rows, with their parents and bases. The rows must be in the order of `row_order`."""
+    declarations: list[Declaration] = []
+    bases: list[SymbolRow] = []
+    enclosing: list[int] = []
+    outer_start, outer_end, previous_span = 0, -1, (0, 0)
     for row in rows:
-        start, end, named, kind, name, last, body, line, owner = row
-        if kind == BASE:
+        start, end, name_start, kind, name, trimmed_end, body_start, line, owner = row
+        if kind == BASE_KIND:
             bases.append(row)
             continue
-        if kind == OUTER:
-            if start >= until:
-                begins, until = start, end
+        if kind == OUTER_KIND:
+            if start >= outer_end:
+                outer_start, outer_end = start, end
             continue
-        if same == (start, end):
-            # `a, b = 1, 2` declares two within one node
-            around.pop()
-        while around and listed[around[-1]].end <= start:
-            around.pop()
-        same = (start, end)
-        parent = around[-1] if around else -1
-        if kind == "function" and parent >= 0 and listed[parent].kind in TYPES:
+        if previous_span == (start, end):
+            # `a, b = 1, 2` declares two names in one node. Neither is the parent of the other.
+            enclosing.pop()
+        while enclosing and declarations[enclosing[-1]].end <= start:
+            enclosing.pop()
+        previous_span = (start, end)
+        parent = enclosing[-1] if enclosing else -1
+        if kind == "function" and parent >= 0 and declarations[parent].kind in TYPE_KINDS:
             kind = "method"
-        around.append(len(listed))
-        # Ruby declares by symbols (`attr_reader :name`), TypeScript has names in quotes
-        named += name[:1] in MARKS
-        first = begins if start < until else start
-        listed.append(Declaration(kind, name.strip(MARKS), first, last, named, body, line, parent, owner))
-        until = -1
-    for at, _, _, _, base, *_ in bases:
-        n = bisect_right(listed, at, key=lambda one: one.start) - 1
-        while n >= 0 and not (listed[n].kind in TYPES and at < listed[n].end):
-            n = listed[n].parent
-        if n >= 0:
-            listed[n] = listed[n]._replace(bases=(*listed[n].bases, base))
-    return listed
+        enclosing.append(len(declarations))
+        # In Ruby a symbol may declare a name (`attr_reader :name`). In TypeScript a name may have quotes.
+        name_start += name[:1] in QUOTE_MARKS
+        first = outer_start if start < outer_end else start
+        declarations.append(
+            Declaration(kind, name.strip(QUOTE_MARKS), first, trimmed_end, name_start, body_start, line, parent, owner)
+        )
+        outer_end = -1
+    _add_bases(declarations, bases)
+    return declarations
+
+
+def _add_bases(declarations: list[Declaration], bases: Iterable[SymbolRow]) -> None:
+    """Add the name of each base to the innermost type around it."""
+    for base in bases:
+        index = bisect_right(declarations, base.start, key=lambda declaration: declaration.start) - 1
+        while index >= 0:
+            declaration = declarations[index]
+            if declaration.kind in TYPE_KINDS and base.start < declaration.end:
+                declarations[index] = declaration._replace(bases=(*declaration.bases, base.name))
+                break
+            index = declaration.parent
 
 
 def _imports(data: bytes, nodes: Mapping[str, Sequence[Node]]) -> Iterator[Import]:
     if "tree" in nodes:
         [node] = nodes["tree"]
-        yield from (Import(*one, node.start_byte) for one in used(data, node))
+        yield from (Import(*names, node.start_byte) for names in read_use_tree(data, node))
         return
     module, name, alias = (_text(data, nodes[part][0]) if part in nodes else "" for part in ("from", "name", "alias"))
     if name and not name.strip("*._ "):
         name = "*"
-    name = name.strip(MARKS)
-    first = min(node.start_byte for part in nodes.values() for node in part)
-    yield Import(module, name, alias, first)
+    name = name.strip(QUOTE_MARKS)
+    start = min(node.start_byte for part in nodes.values() for node in part)
+    yield Import(module, name, alias, start)
 
 
-def _body(nodes: Mapping[str, Sequence[Node]], end: int) -> int:
+def _body_start(nodes: Mapping[str, Sequence[Node]], end: int) -> int:
     if "head" in nodes:
         return nodes["head"][0].end_byte
     return nodes["body"][0].start_byte if "body" in nodes else end
 
 
 def _owner(text: str) -> str:
-    """The bare name of a type: `*Circle[T]` is a Circle."""
+    """Return the bare name of a type: `Circle` for `*Circle[T]`."""
     return text.strip("*&() ").split("[")[0].split("<")[0]
 
 

@@ -1,14 +1,21 @@
-"""What a whole text declares and imports, as cheaply as that is known."""
+"""The declarations and imports of a whole text, by the fastest method for its language."""
 
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.parse_budget import FILE_BUDGET, Allowance
-from lsp_harness.syntax.symbols.declarations import Declaration, Import, declared
-from lsp_harness.syntax.symbols.python_lines import by_lines
-from lsp_harness.syntax.tree import root_of
+from lsp_harness.syntax.symbols.declarations import Declaration, Import, find_declarations
+from lsp_harness.syntax.symbols.python_lines import read_python_lines
+from lsp_harness.syntax.tree import parse_root
 
 
-def declared_in(language: Language, data: bytes) -> tuple[list[Declaration], list[Import]]:
-    """As `declared` of the text's tree; a text that is wrong may declare other things here. Raises TooCostly where parsing it takes more
-    than the budget of a file."""
-    told = by_lines(data) if language.id == "python" else None
-    return told or declared(language, data, root_of(language, data, Allowance(FILE_BUDGET.text_s), FILE_BUDGET))
+def read_declarations(language: Language, data: bytes) -> tuple[list[Declaration], list[Import]]:
+    """Return the declarations and imports of a text, as `find_declarations` does for its tree.
+
+    For a text with syntax errors the result may differ from that of the tree.
+
+    Raises:
+        ParseBudgetExceeded: Parsing exceeds the budget of a file.
+    """
+    fast_result = read_python_lines(data) if language.id == "python" else None
+    return fast_result or find_declarations(
+        language, data, parse_root(language, data, Allowance(FILE_BUDGET.text_s), FILE_BUDGET)
+    )

@@ -1,6 +1,8 @@
-"""The import statements of a file, and the place of one more among them: in its group, sorted where the group is sorted.
+"""The import statements of a file, and the insertion of another one into its group.
 
-A statement is text here; which one is needed is not decided in this file.
+The sorted order of a group is kept.
+
+A statement is handled as text. Which import is needed is decided elsewhere.
 """
 
 import re
@@ -8,29 +10,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.syntax import scope
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
-REQUIRED = re.compile(
+REQUIRE_CALL = re.compile(
     rb"^(?:const|let|var)[^\n=]{1,300}=[ \t]*require\(([^)\n]{1,200})\)[^\n]*|^require(?:_relative)?[ (]([^\n]{1,200})",
     re.MULTILINE,
 )
-"""Imports by a call: of JavaScript, and of Ruby."""
-NO_IMPORTS = (b"package", b"namespace", b"export", b"pub use", b"pub(")
-HEAD = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n"
-    rb"|(?:'use strict'|\"use strict\");?[^\n]*\n|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
+"""Imports by a call of `require`, in JavaScript and Ruby."""
+NON_IMPORT_PREFIXES = (b"package", b"namespace", b"export", b"pub use", b"pub(")
+"""Starts of statements that the outline query captures as imports although they import nothing for the file itself."""
+FILE_HEAD = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n"
+    rb"|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n|(?:'use strict'|\"use strict\");?[^\n]*\n"
+    rb"|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
     re.DOTALL,
 )
-"""What stands above the imports of a file that has none yet: comments, the package, directives."""
+"""The text above the place of the first import: comments, the package declaration, directives."""
 DOCSTRING = re.compile(rb"[rRuU]?(\"\"\"|''').*?\1[^\n]*\n|[rRuU]?\"[^\n\"]*\"[^\n]*\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """An import statement at the top of a file. `module` is what it imports from, `rank` the group it belongs to by its kind."""
+class ImportStatement:
+    """An import statement at the top level of a file.
+
+    Attributes:
+        span: The bytes of the statement.
+        text: The statement without trailing blanks.
+        module: The module that it imports or imports from.
+        rank: The order of the group that it belongs to. The caller defines the ranks.
+    """
 
     span: Span
     text: str
@@ -38,163 +49,179 @@ class Statement:
     rank: int = 0
 
 
-def statements(tree: SyntaxTree) -> list[Statement]:
-    """The import statements of a file, in its order, without those inside of functions."""
-    spans = [one for one in scope.imports(tree) if not tree.data.startswith(NO_IMPORTS, one.start)]
+def find_import_statements(tree: SyntaxTree) -> list[ImportStatement]:
+    """Return the import statements of a file in its order, without those inside of functions."""
+    spans = [span for span in scope.find_imports(tree) if not tree.data.startswith(NON_IMPORT_PREFIXES, span.start)]
     if tree.language.id in ("javascript", "typescript", "tsx", "ruby"):
-        spans = sorted({*spans, *(Span(*found.span()) for found in REQUIRED.finditer(tree.data))})
-        spans = [one for n, one in enumerate(spans) if n == 0 or one.start >= spans[n - 1].end]
-    found: list[Statement] = []
+        spans = sorted({*spans, *(Span(*match.span()) for match in REQUIRE_CALL.finditer(tree.data))})
+        spans = [span for n, span in enumerate(spans) if n == 0 or span.start >= spans[n - 1].end]
+    statements: list[ImportStatement] = []
     for span in spans:
         text = decode(tree.data[span.start : span.end]).rstrip()
-        found.append(Statement(Span(span.start, span.start + len(encode(text))), text, _module(tree, span, text)))
-    return found
+        trimmed = Span(span.start, span.start + len(encode(text)))
+        statements.append(ImportStatement(trimmed, text, _module(tree, span, text)))
+    return statements
 
 
 def _module(tree: SyntaxTree, span: Span, text: str) -> str:
-    if required := REQUIRED.match(encode(text)):
+    if required := REQUIRE_CALL.match(encode(text)):
         return decode(required[1] or required[2]).strip("'\" ()\r")
-    _, imports = declared(tree.language, tree.data, tree.root, span)
-    inside = [one.module for one in imports if span.start <= one.start < span.end]
-    names = [one.name for one in imports if span.start <= one.start < span.end]
-    if tree.language.id == "rust" and inside:
-        return "::".join(filter(None, (inside[0], names[0])))
-    return inside[0].strip("<>\"'") if inside else re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(' ;<>"')
+    _, imports = find_declarations(tree.language, tree.data, tree.root, span)
+    first = next((item for item in imports if span.start <= item.start < span.end), None)
+    if first is None:
+        return re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(' ;<>"')
+    if tree.language.id == "rust":
+        return "::".join(filter(None, (first.module, first.name)))
+    return first.module.strip("<>\"'")
 
 
-def placed(tree: SyntaxTree, made: Statement, others: Sequence[Statement]) -> Edit:
-    """The edit that puts a statement in among others, whose ranks are those of their groups."""
+def insert_import(tree: SyntaxTree, new: ImportStatement, others: Sequence[ImportStatement]) -> Edit:
+    """Return the edit that inserts an import statement.
+
+    Args:
+        tree: The tree of the file.
+        new: The statement to insert. Its span is ignored.
+        others: The import statements of the file in its order, with the ranks of their groups.
+    """
     newline = tree.document.newline
     if not others:
-        return _first(tree, made, newline)
+        return _insert_first(tree, new, newline)
     groups = _groups(tree, others)
-    same = [group for group in groups if any(one.rank == made.rank for one in group)]
-    if same:
-        group = max(same, key=lambda each: sum(one.rank == made.rank for one in each))
-        listed = [one for one in group if one.rank == made.rank]
-        return _within(tree, made, listed, newline)
-    after = [group for group in groups if min(one.rank for one in group) < made.rank]
-    apart = newline if len(groups) > 1 or _is_apart(others) else ""
-    if after:
-        at = _line_end(tree, after[-1][-1].span.end)
-        lead = "" if tree.data[at - 1 : at] == b"\n" else newline
-        return Edit(at, at, encode(lead + apart + _indent(tree, others[0]) + made.text + newline))
-    at = _above(tree, groups[0][0])
-    apart = "" if tree.data[at : at + 1] in (b"\n", b"\r") else apart
-    return Edit(at, at, encode(_indent(tree, others[0]) + made.text + newline + apart))
+    same_rank = [group for group in groups if any(other.rank == new.rank for other in group)]
+    if same_rank:
+        group = max(same_rank, key=lambda group: sum(other.rank == new.rank for other in group))
+        return _insert_in_group(tree, new, [other for other in group if other.rank == new.rank], newline)
+    lower = [group for group in groups if min(other.rank for other in group) < new.rank]
+    separator = newline if len(groups) > 1 or _has_separate_groups(others) else ""
+    statement = _indent(tree, others[0]) + new.text + newline
+    if lower:
+        offset = _line_end(tree, lower[-1][-1].span.end)
+        return Edit(offset, offset, encode(_missing_newline(tree, offset, newline) + separator + statement))
+    offset = _group_start(tree, groups[0][0])
+    separator = "" if tree.data[offset : offset + 1] in (b"\n", b"\r") else separator
+    return Edit(offset, offset, encode(statement + separator))
 
 
-def _above(tree: SyntaxTree, first: Statement) -> int:
-    """Where a new group begins: above the comment that the first group has, which is not the one at the head of the file."""
-    at = begin = _top(tree, first)
-    while begin:
-        above = _line_start(tree, begin - 1)
-        if not tree.data[above:begin].lstrip().startswith((b"//", b"# ")):
-            return begin if tree.data[:begin].strip() and not tree.data[above:begin].strip() else at
-        begin = above
-    return at
+def _group_start(tree: SyntaxTree, first: ImportStatement) -> int:
+    """Return where a new first group starts: above the comment of the old first group.
+
+    A comment at the top of the file stays above the new group.
+    """
+    offset = start = _first_line_start(tree, first)
+    while start:
+        above = _line_start(tree, start - 1)
+        if not tree.data[above:start].lstrip().startswith((b"//", b"# ")):
+            return start if tree.data[:start].strip() and not tree.data[above:start].strip() else offset
+        start = above
+    return offset
 
 
-def _is_apart(others: Sequence[Statement]) -> bool:
-    """Statements of Python in one group only say that there was one group to write."""
+def _has_separate_groups(others: Sequence[ImportStatement]) -> bool:
+    """Return whether a blank line separates a second group in a file that has only one group, as in Python."""
     return others[0].text.startswith(("import ", "from ")) and "{" not in others[0].text and ";" not in others[0].text
 
 
-def _within(tree: SyntaxTree, made: Statement, listed: Sequence[Statement], newline: str) -> Edit:
-    # a statement with a condition of its own (`#[cfg(test)]`) says nothing of the others
-    listed = [one for one in listed if _top(tree, one) == _line_start(tree, one.span.start)] or listed
-    key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
+def _insert_in_group(tree: SyntaxTree, new: ImportStatement, group: Sequence[ImportStatement], newline: str) -> Edit:
+    # The order of a statement with a condition of its own (`#[cfg(test)]`) shows nothing about the others.
+    group = [other for other in group if _first_line_start(tree, other) == _line_start(tree, other.span.start)] or group
+    key = _sort_key(group)
     if key is None:
-        # not sorted as a whole: beside those of the same origin, which often are
-        origin = _plain(made.module).split(".")[0]
-        listed = [one for one in listed if _plain(one.module).split(".")[0] == origin] or listed
-        key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
-    before = next((one for one in listed if key(one) > key(made)), None) if key else None
-    if before:
-        at = _top(tree, before)
-        return Edit(at, at, encode(_indent(tree, before) + made.text + newline))
-    at = _line_end(tree, listed[-1].span.end)
-    lead = "" if tree.data[at - 1 : at] == b"\n" else newline
-    return Edit(at, at, encode(lead + _indent(tree, listed[-1]) + made.text + newline))
+        # The group is not sorted as a whole. Statements with the same top-level package often are.
+        package = _normalize_module(new.module).split(".")[0]
+        group = [other for other in group if _normalize_module(other.module).split(".")[0] == package] or group
+        key = _sort_key(group)
+    following = next((other for other in group if key(other) > key(new)), None) if key else None
+    if following:
+        offset = _first_line_start(tree, following)
+        return Edit(offset, offset, encode(_indent(tree, following) + new.text + newline))
+    offset = _line_end(tree, group[-1].span.end)
+    lead = _missing_newline(tree, offset, newline)
+    return Edit(offset, offset, encode(lead + _indent(tree, group[-1]) + new.text + newline))
 
 
-def _top(tree: SyntaxTree, one: Statement) -> int:
-    """The start of a statement's first line, with the attributes of Rust that it has."""
-    at = _line_start(tree, one.span.start)
-    while tree.language.id == "rust" and at:
-        above = _line_start(tree, at - 1)
-        if not tree.data.startswith(b"#[", above + len(tree.data[above:at]) - len(tree.data[above:at].lstrip())):
+def _sort_key(group: Sequence[ImportStatement]) -> Callable[[ImportStatement], tuple[int, str]] | None:
+    """Return the first of `SORT_KEYS` by which a group is sorted, or None."""
+    return next((key for key in SORT_KEYS if [*map(key, group)] == sorted(map(key, group))), None)
+
+
+def _first_line_start(tree: SyntaxTree, statement: ImportStatement) -> int:
+    """Return the start of the first line of a statement, including its attributes in Rust."""
+    start = _line_start(tree, statement.span.start)
+    while tree.language.id == "rust" and start:
+        above = _line_start(tree, start - 1)
+        line = tree.data[above:start]
+        if not tree.data.startswith(b"#[", above + len(line) - len(line.lstrip())):
             break
-        at = above
-    return at
+        start = above
+    return start
 
 
-def _plain(text: str) -> str:
+def _normalize_module(text: str) -> str:
     return text.replace("\\", ".").replace("::", ".").lower()
 
 
-ORDERS: tuple[Callable[[Statement], tuple[int, str]], ...] = (
-    # `import x` before `from x import y`, as isort and ruff have them
-    lambda one: (one.text.startswith("from "), _plain(one.module)),
-    lambda one: (0, _plain(one.module)),
-    lambda one: (0, one.module),
-    lambda one: (0, one.text),
-    lambda one: (len(one.text), ""),
+SORT_KEYS: tuple[Callable[[ImportStatement], tuple[int, str]], ...] = (
+    # `import x` before `from x import y`, as isort and ruff sort them.
+    lambda statement: (statement.text.startswith("from "), _normalize_module(statement.module)),
+    lambda statement: (0, _normalize_module(statement.module)),
+    lambda statement: (0, statement.module),
+    lambda statement: (0, statement.text),
+    lambda statement: (len(statement.text), ""),
 )
-"""In which statements stand, the first that fits those that are there."""
+"""The orders in which import statements may be sorted. The first one that fits a group is used."""
 
 
-def _groups(tree: SyntaxTree, listed: Sequence[Statement]) -> list[list[Statement]]:
-    """Statements with nothing between them but the end of a line."""
-    groups: list[list[Statement]] = []
-    for one in listed:
-        between = tree.data[groups[-1][-1].span.end : one.span.start] if groups else b""
+def _groups(tree: SyntaxTree, statements: Sequence[ImportStatement]) -> list[list[ImportStatement]]:
+    """Split statements into groups that are separated by blank lines or other text."""
+    groups: list[list[ImportStatement]] = []
+    for statement in statements:
+        between = tree.data[groups[-1][-1].span.end : statement.span.start] if groups else b""
         if not groups or between.count(b"\n") > 1 or b"\n" not in between:
             groups.append([])
-        groups[-1].append(one)
+        groups[-1].append(statement)
     return groups
 
 
-def _first(tree: SyntaxTree, made: Statement, newline: str) -> Edit:
-    head = HEAD.match(tree.data)
-    at = head.end() if head else 0
-    if tree.language.id == "python" and (doc := DOCSTRING.match(tree.data, at)):
-        at = doc.end()
-    rest = tree.data[at:]
-    # comments that belong to the first definition stay with it
-    above = tree.data[:at].rstrip()
-    comment = above[above.rfind(b"\n") + 1 :].lstrip()
-    blank_above = not tree.data[:at].strip() or tree.data[:at].endswith((b"\n\n", b"\r\n\r\n"))
-    if (
-        not blank_above
-        and comment.startswith((b"#", b"//", b"*/"))
-        and not comment.startswith(b"#!")
-        and rest[:1].strip()
-    ):
-        block = tree.data[:at].rfind(b"\n\n")
-        at = block + 2 if block >= 0 else at
-        rest = tree.data[at:]
+def _insert_first(tree: SyntaxTree, new: ImportStatement, newline: str) -> Edit:
+    """Return the edit that inserts a statement into a file without imports."""
+    data = tree.data
+    head = FILE_HEAD.match(data)
+    offset = head.end() if head else 0
+    if tree.language.id == "python" and (docstring := DOCSTRING.match(data, offset)):
+        offset = docstring.end()
+    above = data[:offset].rstrip()
+    last_line = above[above.rfind(b"\n") + 1 :].lstrip()
+    blank_above = not data[:offset].strip() or data[:offset].endswith((b"\n\n", b"\r\n\r\n"))
+    is_comment = last_line.startswith((b"#", b"//", b"*/")) and not last_line.startswith(b"#!")
+    if not blank_above and is_comment and data[offset : offset + 1].strip():
+        # The comment belongs to the first definition and stays with it.
+        block = data[:offset].rfind(b"\n\n")
+        offset = block + 2 if block >= 0 else offset
         blank_above = True
-    while tree.data[:at].endswith(3 * encode(newline)):
-        # of several blank lines one stays above, and the others below
-        at -= len(newline)
-        rest = tree.data[at:]
+    while data[:offset].endswith(3 * encode(newline)):
+        # Of several blank lines one stays above the import, and the others stay below.
+        offset -= len(newline)
     lead = "" if blank_above else newline
-    trail = newline if rest[:1] not in (b"\n", b"\r", b"") else ""
-    if tree.language.id == "python" and rest.startswith((b"def ", b"class ", b"@", b"async ")):
+    trail = newline if data[offset : offset + 1] not in (b"\n", b"\r", b"") else ""
+    if tree.language.id == "python" and data.startswith((b"def ", b"class ", b"@", b"async "), offset):
         trail = 2 * newline
-    return Edit(at, at, encode(lead + made.text + newline + trail))
+    return Edit(offset, offset, encode(lead + new.text + newline + trail))
 
 
-def _line_start(tree: SyntaxTree, at: int) -> int:
-    return tree.data.rfind(b"\n", 0, at) + 1
+def _line_start(tree: SyntaxTree, offset: int) -> int:
+    return tree.data.rfind(b"\n", 0, offset) + 1
 
 
-def _line_end(tree: SyntaxTree, at: int) -> int:
-    end = tree.data.find(b"\n", at)
+def _line_end(tree: SyntaxTree, offset: int) -> int:
+    end = tree.data.find(b"\n", offset)
     return end + 1 if end >= 0 else len(tree.data)
 
 
-def _indent(tree: SyntaxTree, beside: Statement) -> str:
-    text = decode(tree.data[_line_start(tree, beside.span.start) : beside.span.start])
+def _missing_newline(tree: SyntaxTree, offset: int, newline: str) -> str:
+    """Return the newline that the last line of the file lacks before `offset`, or an empty string."""
+    return "" if tree.data[offset - 1 : offset] == b"\n" else newline
+
+
+def _indent(tree: SyntaxTree, statement: ImportStatement) -> str:
+    text = decode(tree.data[_line_start(tree, statement.span.start) : statement.span.start])
     return text if not text.strip() else ""

@@ -1,268 +1,315 @@
-"""What a Python text declares and imports, read off its lines.
+"""The declarations and imports of a Python text, read from its lines without a parser.
 
-Python says by lines and indentation what belongs to what, so that no tree is needed to know what is declared where, only an
-eye for strings, comments and brackets. One regular expression passes over all lines that declare nothing; what it stops at is
-looked at. That takes a third of the time of a parse. What is said here is what the queries find in a tree; a text with
-anything in it that is not as simple as this is left to the parser.
+In Python the lines and their indentation show which declaration belongs to which block. Only strings, comments and
+brackets need care. One regular expression skips the lines that declare nothing, and only the other lines are examined.
+This takes a third of the time of a parse. The result is the same as that of the queries. A text that is not simple
+enough is left to the parser.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from lsp_harness.syntax.symbols import python_patterns as words
+from lsp_harness.syntax.symbols import python_patterns as patterns
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
 from lsp_harness.text.position import decode
 
-OTHER_LINES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
-"""Where indentation, or what is behind the name of a variable, is not by spaces, or lines are not what they are here."""
+UNSUPPORTED_BYTES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
+"""Texts with these bytes are left to the parser: tabs as indentation or behind the name of a variable, and other line
+separators."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
-"""What stands before a colon and is no variable."""
-VALUES = frozenset({b"None", b"True", b"False"})
+COLON_KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
+"""Keywords that may stand before a colon, as an annotated variable does."""
+CONSTANTS = frozenset({b"None", b"True", b"False"})
 
 _AT, _HASH, _BACKSLASH, _ROUND = b"@#\\("
-END, BODY = 3, 5
-"""Places in a row."""
 
 
-class Block(NamedTuple):
-    """What is open: the indentation of its statements, its place in the list (-1 for the text), whether its variables count."""
+class _Block(NamedTuple):
+    """An open block: the indentation of its statements, and the index of its row (-1 for the module)."""
 
     indent: int
-    n: int
-    outer: bool
+    row: int
+    has_variables: bool
+    """Whether assignments in it declare variables: this is so in a module and a class."""
 
 
-class _Other(Exception):
-    """A text that is not as simple as this."""
+@dataclass(slots=True)
+class _Row:
+    """A declaration whose end is not known yet. The fields are those of `Declaration`."""
+
+    kind: str
+    name: bytes
+    start: int
+    end: int
+    name_start: int
+    body_start: int
+    parent: int
+    bases: tuple[str, ...] = ()
+    line: int = 0
+
+    def to_declaration(self) -> Declaration:
+        return Declaration(
+            self.kind,
+            decode(self.name),
+            self.start,
+            self.end,
+            self.name_start,
+            self.body_start,
+            self.line,
+            self.parent,
+            "",
+            self.bases,
+        )
 
 
-def by_lines(data: bytes) -> tuple[list[Declaration], list[Import]] | None:
-    """What `declarations.declared` says of the text's tree; None where only a parser can tell."""
-    if data.startswith(BYTE_ORDER_MARK) or any(each in data for each in OTHER_LINES):
+class _Unsupported(Exception):
+    """The text is not simple enough to be read without a parser."""
+
+
+def read_python_lines(data: bytes) -> tuple[list[Declaration], list[Import]] | None:
+    """Return what `find_declarations` returns for the tree of the text, or None if only the parser can tell."""
+    if data.startswith(BYTE_ORDER_MARK) or any(unsupported in data for unsupported in UNSUPPORTED_BYTES):
         return None
     try:
-        # the last line may say that it goes on
-        return _Text(data + b"\n\n").read()
-    except _Other:
+        # Two newlines are added because the last line may end with a backslash.
+        return _LineReader(data + b"\n\n").read()
+    except _Unsupported:
         return None
 
 
-class _Text:
+class _LineReader:
+    """Reads the declarations of one text. Methods that read a line return the start of the next one."""
+
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.rows: list[list[Any]] = []
+        self.rows: list[_Row] = []
         self.imports: list[Import] = []
-        self.line = self.counted = 0
+        self._line = self._counted_end = 0
 
     def read(self) -> tuple[list[Declaration], list[Import]]:
         data = self.data
-        around: list[Block] = []
-        block = Block(0, -1, True)
-        at, decorated = 0, -1
-        while quiet := words.quiet(block.indent, block.outer).match(data, at):
-            passed_over, at, code = quiet.end(1) > at, quiet.end(1), quiet.end()
-            deep = code - quiet.start(2)
-            if decorated >= 0 and (passed_over or deep < block.indent):
+        outer_blocks: list[_Block] = []
+        block = _Block(0, -1, True)
+        offset, decorator_start = 0, -1
+        while quiet := patterns.quiet_lines(block.indent, block.has_variables).match(data, offset):
+            is_skipping, offset, code = quiet.end(1) > offset, quiet.end(1), quiet.end()
+            indent = code - quiet.start(2)
+            if decorator_start >= 0 and (is_skipping or indent < block.indent):
                 break
-            if code == len(data) or deep < block.indent:
-                if not around:
-                    return list(map(Declaration._make, self.rows)), self.imports
-                at = self.closed(block, at, code)
-                block = around.pop()
+            if code == len(data) or indent < block.indent:
+                if not outer_blocks:
+                    return [row.to_declaration() for row in self.rows], self.imports
+                offset = self.close_block(block, offset, code)
+                block = outer_blocks.pop()
             elif data[code] == _AT:
-                decorated = code if decorated < 0 else decorated
-                _, at = self.ended(code)
-            elif head := words.DEFINITION.match(data, code):
-                n, at, below = self.defined(head, code if decorated < 0 else decorated, block.n)
-                decorated = -1
-                outer = head[1] == b"class"
-                if below:
-                    around.append(block)
-                    block = Block(self.opened(n, at, deep), n, outer)
+                decorator_start = code if decorator_start < 0 else decorator_start
+                _, offset = self.line_ends(code)
+            elif head := patterns.DEFINITION.match(data, code):
+                start = code if decorator_start < 0 else decorator_start
+                row, offset, has_block = self.read_definition(head, start, block.row)
+                decorator_start = -1
+                is_class = head[1] == b"class"
+                if has_block:
+                    outer_blocks.append(block)
+                    block = _Block(self.open_block(row, offset, indent), row, is_class)
                 else:
-                    at = self.beside(n, at, outer)
-            elif decorated >= 0:
+                    offset = self.read_one_line_body(row, offset, is_class)
+            elif decorator_start >= 0:
                 break
-            elif told := words.IMPORT.match(data, code):
-                at = self.imported(code, told)
+            elif statement := patterns.IMPORT.match(data, code):
+                offset = self.read_import(code, statement)
             else:
-                at = self.stated(block, code, deep)
-        raise _Other
+                offset = self.read_statement(block, code, indent)
+        raise _Unsupported
 
-    def opened(self, n: int, at: int, deep: int) -> int:
-        """The indentation of the block that begins below a line."""
-        body = _passed(words.EMPTY, self.data, at)
+    def open_block(self, row: int, offset: int, outer_indent: int) -> int:
+        """Return the indentation of the block that starts below the line of a definition."""
+        body = _match_end(patterns.EMPTY, self.data, offset)
         indent = body - self.data.rfind(b"\n", 0, body) - 1
-        if indent <= deep:
-            raise _Other
-        self.rows[n][BODY] = body
+        if indent <= outer_indent:
+            raise _Unsupported
+        self.rows[row].body_start = body
         return indent
 
-    def beside(self, n: int, at: int, outer: bool) -> int:
-        """A block that is on the line itself; where the next line begins."""
-        end, after = self.ended(at)
-        self.rows[n][END] = self.ink(after)
-        if outer:
-            self.variables(n, at, end)
-        return after
+    def read_one_line_body(self, row: int, offset: int, is_class: bool) -> int:
+        """Read a body on the line of its definition."""
+        end, next_line = self.line_ends(offset)
+        self.rows[row].end = self.trim(next_line)
+        if is_class:
+            self.read_variables(row, offset, end)
+        return next_line
 
-    def closed(self, block: Block, at: int, code: int) -> int:
-        """The end of a block whose last line of code ends at `at`: comments below belong to it while they are as deep."""
+    def close_block(self, block: _Block, offset: int, code: int) -> int:
+        """Set the end of a block whose last line of code ends at `offset`.
+
+        Comments below belong to it if they are indented like it.
+        """
         data = self.data
-        if data.find(b"#", at, code) >= 0:
-            while (mark := _passed(words.SPACES, data, at)) < code:
-                if data[mark] == _HASH and mark - data.rfind(b"\n", 0, mark) - 1 < block.indent:
+        if data.find(b"#", offset, code) >= 0:
+            while (text_start := _match_end(patterns.SPACES, data, offset)) < code:
+                if data[text_start] == _HASH and text_start - data.rfind(b"\n", 0, text_start) - 1 < block.indent:
                     break
-                at = data.find(b"\n", mark) + 1
-        self.rows[block.n][END] = self.ink(at)
-        return at
+                offset = data.find(b"\n", text_start) + 1
+        self.rows[block.row].end = self.trim(offset)
+        return offset
 
-    def defined(self, head: re.Match[bytes], start: int, parent: int) -> tuple[int, int, bool]:
-        """Its place in the list, where it goes on after the colon, and whether that is the next line."""
-        data, at, given = self.data, head.end(), -1
-        while data[at] in b"([":
-            given, at = (at if data[at] == _ROUND else given), self.bracketed(at)
-        if arrow := words.ARROW.match(data, at):
-            at = self.over(words.ANNOTATION, arrow.end())
-        if not (colon := words.COLON.match(data, at)) or data[colon.end()] == _BACKSLASH:
-            raise _Other
+    def read_definition(self, head: re.Match[bytes], start: int, parent: int) -> tuple[int, int, bool]:
+        """Read the head of a function or class.
+
+        Args:
+            head: The match of `patterns.DEFINITION`.
+            start: The start of the definition with its decorators.
+            parent: The index of the enclosing row.
+
+        Returns:
+            The index of the new row, the offset behind the colon, and whether the body starts on the next line.
+        """
+        data, offset, arguments = self.data, head.end(), -1
+        while data[offset] in b"([":
+            arguments, offset = (offset if data[offset] == _ROUND else arguments), self.bracket_end(offset)
+        if arrow := patterns.ARROW.match(data, offset):
+            offset = self.skip(patterns.ANNOTATION, arrow.end())
+        if not (colon := patterns.COLON.match(data, offset)) or data[colon.end()] == _BACKSLASH:
+            raise _Unsupported
         bases: tuple[str, ...] = ()
         if head[1] == b"class":
             kind = "class"
-            bases = self.bases(given) if given >= 0 else ()
-        elif given < 0:
-            raise _Other
+            bases = self.read_bases(arguments) if arguments >= 0 else ()
+        elif arguments < 0:
+            raise _Unsupported
         else:
-            kind = "method" if parent >= 0 and self.rows[parent][0] == "class" else "function"
-        n = self.add(kind, head[2], start, 0, head.start(2), colon.end(), parent, bases)
-        return n, colon.end(), colon[1] is not None
+            kind = "method" if parent >= 0 and self.rows[parent].kind == "class" else "function"
+        row = self.add(_Row(kind, head[2], start, 0, head.start(2), colon.end(), parent, bases))
+        return row, colon.end(), colon[1] is not None
 
-    def bases(self, given: int) -> tuple[str, ...]:
-        """What a class extends."""
-        named = (part[1] for part in _parts(words.BASE, self.inside(given)))
-        # a call is none
-        return tuple(decode(name) for name in named if name and name not in VALUES and not name.endswith(b")"))
+    def read_bases(self, bracket: int) -> tuple[str, ...]:
+        """Return the bases of a class."""
+        names = (part[1] for part in _split_at_commas(patterns.BASE, self.bracket_content(bracket)))
+        # A call is not a base with a name.
+        return tuple(decode(name) for name in names if name and name not in CONSTANTS and not name.endswith(b")"))
 
-    def imported(self, code: int, told: re.Match[bytes]) -> int:
-        """What a line imports; where the next begins."""
-        data, at = self.data, told.end()
-        end, after = self.ended(code)
-        if told[1] is None:
-            for part in _parts(words.IMPORTED, data[at:end]):
-                self.imports.append(Import(decode(part[1]), "", decode(part[2] or b""), at + part.start(1)))
-            return after
-        inside = self.inside(at) if data[at] == _ROUND else words.NOISE.sub(b" ", data[at:end])
-        if self.over(words.STATEMENT, at) < end:
-            # another statement
-            raise _Other
-        names = dict.fromkeys((part[1], part[2] or b"") for part in _parts(words.IMPORTED, inside))
-        module = decode(told[1].rstrip())
+    def read_import(self, code: int, statement: re.Match[bytes]) -> int:
+        """Read the imports of a line."""
+        data, offset = self.data, statement.end()
+        end, next_line = self.line_ends(code)
+        if statement[1] is None:
+            for part in _split_at_commas(patterns.IMPORTED, data[offset:end]):
+                alias = decode(part[2] or b"")
+                self.imports.append(Import(decode(part[1]), "", alias, offset + part.start(1)))
+            return next_line
+        is_bracket = data[offset] == _ROUND
+        names = self.bracket_content(offset) if is_bracket else patterns.NOISE.sub(b" ", data[offset:end])
+        if self.skip(patterns.STATEMENT, offset) < end:
+            # Another statement follows on the line.
+            raise _Unsupported
+        unique_names = dict.fromkeys((part[1], part[2] or b"") for part in _split_at_commas(patterns.IMPORTED, names))
+        module = decode(statement[1].rstrip())
         if not module:
-            raise _Other
+            raise _Unsupported
         if module != "__future__":
-            self.imports += [Import(module, decode(name), decode(alias), told.start(1)) for name, alias in names]
-        return after
+            start = statement.start(1)
+            self.imports += [Import(module, decode(name), decode(alias), start) for name, alias in unique_names]
+        return next_line
 
-    def stated(self, block: Block, code: int, deep: int) -> int:
-        """A line that may declare variables or a type, or was only too much for the expression; where the next begins."""
-        end, after = self.ended(code)
-        if one := words.TYPE.match(self.data, code):
-            if self.over(words.STATEMENT, code) < end:
-                raise _Other
-            self.add("type", one[1], code, end, one.start(1), end, block.n)
-        elif words.TELLING.match(self.data, code):
-            raise _Other
-        elif block.outer and deep == block.indent:
-            self.variables(block.n, code, end)
-        return after
+    def read_statement(self, block: _Block, code: int, indent: int) -> int:
+        """Read a line that may declare variables or a type.
 
-    def variables(self, parent: int, at: int, end: int) -> None:
-        """Those of the statements of one line, of a module or class itself."""
-        while at < end:
-            stop = min(self.over(words.STATEMENT, at), end)
-            self.assigned(parent, at, self.ink(stop))
-            at = _passed(words.SPACES, self.data, stop + 1)
+        It may also be a line that was just too complex to be skipped.
+        """
+        end, next_line = self.line_ends(code)
+        if alias := patterns.TYPE.match(self.data, code):
+            if self.skip(patterns.STATEMENT, code) < end:
+                raise _Unsupported
+            self.add(_Row("type", alias[1], code, end, alias.start(1), end, block.row))
+        elif patterns.DECLARING_START.match(self.data, code):
+            raise _Unsupported
+        elif block.has_variables and indent == block.indent:
+            self.read_variables(block.row, code, end)
+        return next_line
 
-    def assigned(self, parent: int, start: int, end: int) -> None:
-        """The variables of one statement of a module or class."""
-        if one := words.VARIABLE.match(self.data, start):
-            if one[1] not in KEYWORDS:
-                self.add("variable" if parent < 0 else "field", one[1], start, end, start, end, parent)
-        elif parent < 0 and (several := words.TARGETS.match(self.data, start)):
-            for part in _parts(words.TARGET, several[1].rstrip().removesuffix(b",")):
-                if words.NAME.fullmatch(name := part[1].rstrip()):
-                    self.add("variable", name, start, end, start + part.start(1), end, parent)
+    def read_variables(self, parent: int, offset: int, end: int) -> None:
+        """Read the variables of the statements of one line of a module or class."""
+        while offset < end:
+            stop = min(self.skip(patterns.STATEMENT, offset), end)
+            self.read_assignment(parent, offset, self.trim(stop))
+            offset = _match_end(patterns.SPACES, self.data, stop + 1)
 
-    def add(
-        self,
-        kind: str,
-        name: bytes,
-        start: int,
-        end: int,
-        named: int,
-        body: int,
-        parent: int,
-        bases: tuple[str, ...] = (),
-    ) -> int:
-        self.line += self.data.count(b"\n", self.counted, named)
-        self.counted = named
-        self.rows.append([kind, decode(name), start, end, named, body, self.line, parent, "", bases])
+    def read_assignment(self, parent: int, start: int, end: int) -> None:
+        """Read the variables of one statement of a module or class."""
+        if variable := patterns.VARIABLE.match(self.data, start):
+            if variable[1] not in COLON_KEYWORDS:
+                kind = "variable" if parent < 0 else "field"
+                self.add(_Row(kind, variable[1], start, end, start, end, parent))
+        elif parent < 0 and (targets := patterns.TARGETS.match(self.data, start)):
+            for part in _split_at_commas(patterns.TARGET, targets[1].rstrip().removesuffix(b",")):
+                if patterns.NAME.fullmatch(name := part[1].rstrip()):
+                    self.add(_Row("variable", name, start, end, start + part.start(1), end, parent))
+
+    def add(self, row: _Row) -> int:
+        """Add a row with the line of its name, and return its index. Names are added in the order of the text."""
+        self._line += self.data.count(b"\n", self._counted_end, row.name_start)
+        self._counted_end = row.name_start
+        row.line = self._line
+        self.rows.append(row)
         return len(self.rows) - 1
 
-    def ended(self, code: int) -> tuple[int, int]:
-        """Where the statements of a line end, and where the next line begins."""
-        at = self.over(words.LINE, code)
-        if self.data[at] not in b"#\n":
-            raise _Other
-        return self.ink(at), self.data.find(b"\n", at) + 1
+    def line_ends(self, code: int) -> tuple[int, int]:
+        """Return the end of the statements of a line, and the start of the next line."""
+        offset = self.skip(patterns.LINE, code)
+        if self.data[offset] not in b"#\n":
+            raise _Unsupported
+        return self.trim(offset), self.data.find(b"\n", offset) + 1
 
-    def over(self, pattern: re.Pattern[bytes], at: int) -> int:
-        """The end of what such a pattern passes over, however deep there are brackets in it."""
-        at = _passed(pattern, self.data, at)
-        while self.data[at] in b"([{":
-            at = _passed(pattern, self.data, self.bracketed(at))
-        return at
+    def skip(self, pattern: re.Pattern[bytes], offset: int) -> int:
+        """Return the end of the text that a pattern skips.
 
-    def inside(self, bracket: int) -> bytes:
-        """What is in a bracket, without comments and the last comma."""
-        return words.NOISE.sub(b" ", self.data[bracket + 1 : self.bracketed(bracket) - 1]).rstrip().removesuffix(b",")
+        Brackets that are nested too deeply for the pattern are skipped too.
+        """
+        offset = _match_end(pattern, self.data, offset)
+        while self.data[offset] in b"([{":
+            offset = _match_end(pattern, self.data, self.bracket_end(offset))
+        return offset
 
-    def bracketed(self, at: int) -> int:
-        """The end of what is in a bracket."""
-        if whole := words.BRACKETS.match(self.data, at):
-            return whole.end()
-        depth = 0
-        while one := words.BRACKET.match(self.data, at):
-            at = one.end()
-            depth += (one[1] is not None) - (one[2] is not None)
+    def bracket_content(self, bracket: int) -> bytes:
+        """Return the text inside of a pair of brackets, without comments and without a trailing comma."""
+        content = self.data[bracket + 1 : self.bracket_end(bracket) - 1]
+        return patterns.NOISE.sub(b" ", content).rstrip().removesuffix(b",")
+
+    def bracket_end(self, bracket: int) -> int:
+        """Return the offset behind the partner of a bracket."""
+        if pair := patterns.BRACKETS.match(self.data, bracket):
+            return pair.end()
+        depth, offset = 0, bracket
+        while part := patterns.BRACKET.match(self.data, offset):
+            offset = part.end()
+            depth += (part[1] is not None) - (part[2] is not None)
             if not depth:
-                return at
-        raise _Other
+                return offset
+        raise _Unsupported
 
-    def ink(self, at: int) -> int:
-        """Where the text before `at` ends without blanks."""
-        while self.data[at - 1] in b" \n\t":
-            at -= 1
-        if self.data[at - 1] == _BACKSLASH:
-            raise _Other
-        return at
-
-
-def _passed(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    """Where what a pattern matches there ends."""
-    found = pattern.match(data, at)
-    return found.end() if found else at
+    def trim(self, offset: int) -> int:
+        """Return the end of the text before `offset` without trailing blanks."""
+        while self.data[offset - 1] in b" \n\t":
+            offset -= 1
+        if self.data[offset - 1] == _BACKSLASH:
+            raise _Unsupported
+        return offset
 
 
-def _parts(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
-    """What is between commas, all of it."""
-    at = 0
-    while at < len(data):
-        part = pattern.match(data, at)
-        if not part:
-            raise _Other
-        yield part
-        at = part.end()
+def _match_end(pattern: re.Pattern[bytes], data: bytes, offset: int) -> int:
+    match = pattern.match(data, offset)
+    return match.end() if match else offset
+
+
+def _split_at_commas(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the match of a pattern for each item of a comma-separated list. The matches must cover the whole list."""
+    offset = 0
+    while offset < len(data):
+        item = pattern.match(data, offset)
+        if not item:
+            raise _Unsupported
+        yield item
+        offset = item.end()

@@ -1,87 +1,95 @@
-"""Regular expressions for what the lines of Python are made of, `<NAME>` in one of them being another.
+"""Regular expressions for the parts of Python lines. `<NAME>` in a pattern stands for another pattern of `WORDS`.
 
-All of them are possessive: a text that repeats its beginning takes no longer than another. They know strings, comments and brackets,
-so that nothing within these is taken for code.
+All quantifiers are possessive, so that no text takes quadratic or exponential time. The patterns recognise strings,
+comments and brackets, so that their content is not taken for code.
 """
 
 import re
 from functools import cache
 
 
-def _brackets(deep: int) -> bytes:
-    """Brackets within brackets, so deep; where there are more they have to be counted."""
-    return rb"[(\[{](?:<INSIDE>|" + (_brackets(deep - 1) if deep else rb"(?!)") + rb")*+[)\]}]"
+def _brackets(depth: int) -> bytes:
+    """Return a pattern for a pair of brackets that contains at most `depth` levels of other brackets."""
+    return rb"[(\[{](?:<INSIDE>|" + (_brackets(depth - 1) if depth else rb"(?!)") + rb")*+[)\]}]"
 
 
 WORDS = {
     b"NAME": rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+",
     b"DOTTED": rb"<NAME>(?:\.<NAME>)*+",
-    # with its quotes; its prefix is a name before it
+    # A string with its quotes. A prefix such as `rb` is matched as a name before it.
     b"STRING": rb'"""(?:[^"\\]++|\\(?s:.)|"(?!""))*+"""|"(?!"")(?:[^"\\\n]++|\\(?s:.))*+"'
     rb"|'''(?:[^'\\]++|\\(?s:.)|'(?!''))*+'''|'(?!'')(?:[^'\\\n]++|\\(?s:.))*+'",
     b"COMMENT": rb"#[^\n]*+",
-    # a line that goes on in the next
+    # The end of a line that continues on the next one.
     b"BROKEN": rb"\\\n",
     b"GAP": rb"(?:[ ]|<BROKEN>)*+",
     b"END": rb"(?:<COMMENT>)?\n",
-    # lines with nothing in them, and comments
+    # Blank lines and comment lines.
     b"EMPTY": rb"(?:[ ]*+<END>)*+",
     b"INSIDE": rb"[^\"'#\\()\[\]{}]++|<STRING>|<COMMENT>|<BROKEN>",
     b"BRACKETS": _brackets(3),
-    # code of one line, comments apart, that has no signs of its own in it
+    # Parts of a line whose content must not be examined.
     b"OPAQUE": rb"<STRING>|<BRACKETS>|<BROKEN>",
-    # how a statement begins that declares something anywhere
-    b"TELLING": rb"(?:(?:async[ \t]++)?+def|class|import|from|type[ \t]++<NAME>)\b",
-    # how one begins that may declare variables of a module or class
+    # The start of a statement that is a declaration in any block.
+    b"DECLARING": rb"(?:(?:async[ \t]++)?+def|class|import|from|type[ \t]++<NAME>)\b",
+    # The start of a statement that may declare variables of a module or class.
     b"TARGET": rb"<NAME>[ ]*+(?:=(?!=)|:)"
     rb"|(?:[^\n=:;\"'#()\[\]{},]++|<BRACKETS>)*+,(?:[^\n=:;\"'#()\[\]{}]++|<BRACKETS>)*+=(?!=)",
-    # statements of a line that declare nothing but variables
-    b"QUIET": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP><TELLING>)|<OPAQUE>)*+",
-    # the same without variables of a module or class
-    b"SILENT": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP>(?:<TELLING>|<TARGET>))|<OPAQUE>)*+",
+    # The statements of a line, if none is a declaration other than of variables.
+    b"QUIET": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP><DECLARING>)|<OPAQUE>)*+",
+    # The same, if the line cannot declare variables of a module or class either.
+    b"SILENT": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP>(?:<DECLARING>|<TARGET>))|<OPAQUE>)*+",
 }
 
 
-def expression(pattern: bytes) -> re.Pattern[bytes]:
-    """Compiled, with what the words in it stand for."""
-    written = re.sub(rb"<([A-Z]+)>", lambda word: WORDS[word[1]], pattern)
-    return re.compile(written) if written == pattern else expression(written)
+def compile_pattern(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile a pattern after the words in it were replaced by the patterns of `WORDS`."""
+    expanded = re.sub(rb"<([A-Z]+)>", lambda word: WORDS[word[1]], pattern)
+    return re.compile(expanded) if expanded == pattern else compile_pattern(expanded)
 
 
 @cache
-def quiet(indent: int, outer: bool) -> re.Pattern[bytes]:
-    """The lines of a block that declare nothing (1), then those without code, then the indentation of the next that has some (2);
-    `outer` is a block of which variables count."""
-    deeper = rb"(?![@\t\\]|<TELLING>)<QUIET><END>"
-    # what may be a variable of the block itself is looked at
-    line = rb"(?:(?![ @\t\\]|<TELLING>|<TARGET>)<SILENT><END>|[ ]++%b)" if outer else rb"[ ]*+%b"
-    return expression(rb"((?:<EMPTY>[ ]{%d}%b)*+)<EMPTY>([ ]*+)" % (indent, line % deeper))
+def quiet_lines(indent: int, has_variables: bool) -> re.Pattern[bytes]:
+    """Return a pattern for the lines of a block that declare nothing.
+
+    Args:
+        indent: The indentation of the statements of the block.
+        has_variables: Whether assignments in the block declare variables, as in a module or class.
+
+    Returns:
+        A pattern whose group 1 is these lines. It is followed by lines without code, and group 2 is the indentation of
+        the next line of code.
+    """
+    deeper = rb"(?![@\t\\]|<DECLARING>)<QUIET><END>"
+    # A line of the block itself must not start with what may be a variable.
+    line = rb"(?:(?![ @\t\\]|<DECLARING>|<TARGET>)<SILENT><END>|[ ]++%b)" if has_variables else rb"[ ]*+%b"
+    return compile_pattern(rb"((?:<EMPTY>[ ]{%d}%b)*+)<EMPTY>([ ]*+)" % (indent, line % deeper))
 
 
-NOISE = expression(rb"<COMMENT>|<BROKEN>")
-SPACES = expression(rb"[ ]*+")
-EMPTY = expression(rb"<EMPTY>[ ]*+")
-"""Up to the next code."""
-LINE = expression(rb"<QUIET>")
-STATEMENT = expression(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
-ANNOTATION = expression(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")
-BRACKETS = expression(rb"<BRACKETS>")
-BRACKET = expression(rb"<INSIDE>|([(\[{])|([)\]}])")
-"""What is in brackets, or one (1: it opens, 2: it closes)."""
-TELLING = expression(rb"[@\t\\]|<TELLING>")
-DEFINITION = expression(rb"(?:async[ ]++)?(def|class)[ ]++(<NAME>)[ ]*+")
-ARROW = expression(rb"[ ]*+->")
-COLON = expression(rb"[ ]*+:[ ]*+(<END>)?+")
-"""1: what belongs to it is on the lines below."""
-BASE = expression(
+NOISE = compile_pattern(rb"<COMMENT>|<BROKEN>")
+SPACES = compile_pattern(rb"[ ]*+")
+EMPTY = compile_pattern(rb"<EMPTY>[ ]*+")
+"""Everything up to the next code."""
+LINE = compile_pattern(rb"<QUIET>")
+STATEMENT = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
+ANNOTATION = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")
+BRACKETS = compile_pattern(rb"<BRACKETS>")
+BRACKET = compile_pattern(rb"<INSIDE>|([(\[{])|([)\]}])")
+"""Text without brackets, or one bracket: an opening one is group 1, a closing one is group 2."""
+DECLARING_START = compile_pattern(rb"[@\t\\]|<DECLARING>")
+DEFINITION = compile_pattern(rb"(?:async[ ]++)?(def|class)[ ]++(<NAME>)[ ]*+")
+ARROW = compile_pattern(rb"[ ]*+->")
+COLON = compile_pattern(rb"[ ]*+:[ ]*+(<END>)?+")
+"""The colon of a block. Group 1 matches if the block starts on the next line."""
+BASE = compile_pattern(
     rb"[ \n]*+(?:(<DOTTED>(?:<BRACKETS>)*+)(?=[ \n]*+(?:,|$))"
     rb"|(?:\*\*?|<NAME>[ ]*+=(?!=))(?:[^\"'#\\()\[\]{},]++|<STRING>|<BRACKETS>)*+)[ \n]*+(?:,|$)"
 )
-"""1: a base or a call; other arguments of a class have none."""
-IMPORT = expression(rb"(?:import|from<GAP>((?:\.[ ]*+)*+(?:(?!import\b)<DOTTED>)?+)<GAP>import)\b<GAP>")
-IMPORTED = expression(rb"[ \n]*+(<DOTTED>|\*)(?:[ \n]++as[ \n]++(<NAME>))?[ \n]*+(?:,|$)")
-TYPE = expression(rb"type[ ]++(<NAME>)[ ]*+[=\[]")
-VARIABLE = expression(rb"(<NAME>)[ ]*+(?:=(?!=)|:)")
-TARGETS = expression(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|<BRACKETS>)*+)=(?!=)")
-TARGET = expression(rb"[ ]*+((?:[^,()\[\]{}]++|<BRACKETS>)++)(?:,|$)")
-NAME = expression(rb"<NAME>")
+"""One argument of a class statement. Group 1 is a base or a call; it is missing for keyword and starred arguments."""
+IMPORT = compile_pattern(rb"(?:import|from<GAP>((?:\.[ ]*+)*+(?:(?!import\b)<DOTTED>)?+)<GAP>import)\b<GAP>")
+IMPORTED = compile_pattern(rb"[ \n]*+(<DOTTED>|\*)(?:[ \n]++as[ \n]++(<NAME>))?[ \n]*+(?:,|$)")
+TYPE = compile_pattern(rb"type[ ]++(<NAME>)[ ]*+[=\[]")
+VARIABLE = compile_pattern(rb"(<NAME>)[ ]*+(?:=(?!=)|:)")
+TARGETS = compile_pattern(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|<BRACKETS>)*+)=(?!=)")
+TARGET = compile_pattern(rb"[ ]*+((?:[^,()\[\]{}]++|<BRACKETS>)++)(?:,|$)")
+NAME = compile_pattern(rb"<NAME>")

@@ -1,8 +1,8 @@
-"""What other languages declare, by the queries that tree-sitter-language-pack has for them ("tags"), where there is a grammar
-and no query of ours.
+"""Declarations of languages without queries in `grammars/queries`, by the tag queries of tree-sitter-language-pack.
 
-Tags name what is declared and say around where: no imports, no bases, and not where a signature ends. One that does not fit
-the grammar that is installed says nothing, and the language is read by its lines.
+A tag query captures the name of a declaration and roughly its extent. It knows no imports, no bases and no end of the
+signature. If it does not fit the installed grammar, it is not used, and the text of the language is only split into
+lines.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,9 @@ from tree_sitter import Node, Query, QueryCursor, QueryError
 
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar
 
-Known = Literal["queries", "tags", "lines"]
-"""By what we know the declarations of a language: queries of ours, tags, or not at all."""
+DeclarationSource = Literal["queries", "tags", "lines"]
+"""The source of the declarations of a language: its queries here, its tag query, or nothing but the lines of the
+text."""
 KINDS = {
     "class": "class",
     "constant": "constant",
@@ -37,34 +38,35 @@ KINDS = {
     "type": "type",
     "variable": "variable",
 }
-"""`@definition.X` → our kind; others are left out."""
+"""The kind of a declaration by the X of its capture `@definition.X`. Other captures are ignored."""
 DEFINITION = "definition."
 
-_built: dict[Language, Query | None] = {}
-_building = Lock()
+_tag_queries: dict[Language, Query | None] = {}
+_build_lock = Lock()
 
 
-def known(language: Language) -> Known:
-    """By what the declarations of a language that we can parse are known."""
+def declaration_source(language: Language) -> DeclarationSource:
+    """Return the source of the declarations of a language that can be parsed."""
     if language.queries:
         return "queries"
-    return "tags" if query(language) else "lines"
+    return "tags" if load_tags_query(language) else "lines"
 
 
-def query(language: Language) -> Query | None:
-    """The tags of a language that has no queries of ours; None where there are none, or they do not fit the grammar."""
-    # of what comes with us and has none (JSON, HTML, …) the pack has none either, and it takes a tenth of a second to import
+def load_tags_query(language: Language) -> Query | None:
+    """Return the tag query of a language without queries here, or None if there is none that fits the grammar."""
+    # The pack has no tag queries for the languages of `LANGUAGES` without queries (JSON, HTML, …). Importing it takes
+    # 0.1 s.
     if language.queries or language in LANGUAGES:
         return None
-    if language not in _built:
-        # as our own queries: built once, and never dropped
-        with _building:
-            if language not in _built:
-                _built[language] = _made(language)
-    return _built[language]
+    if language not in _tag_queries:
+        # As in `tree_query`, a query is built once and never freed, because tree-sitter crashes when some are freed.
+        with _build_lock:
+            if language not in _tag_queries:
+                _tag_queries[language] = _build_query(language)
+    return _tag_queries[language]
 
 
-def _made(language: Language) -> Query | None:
+def _build_query(language: Language) -> Query | None:
     import tree_sitter_language_pack as pack
 
     source = pack.get_tags_query(language.id)
@@ -74,38 +76,47 @@ def _made(language: Language) -> Query | None:
         return None
 
 
-def matches(language: Language, root: Node, within: tuple[int, int] | None = None) -> Iterator[dict[str, list[Node]]]:
-    """What is declared in a tree, or touches the bytes `within`, as our own queries capture it: each name once, with the
-    smallest node that is said of it."""
-    found = query(language)
-    if found is None:
+def tag_matches(
+    language: Language, root: Node, byte_range: tuple[int, int] | None = None
+) -> Iterator[dict[str, list[Node]]]:
+    """Yield the declarations of a tree with the capture names of the queries in `grammars/queries`.
+
+    Each name is yielded once, with the smallest node that the tag query reports for it.
+
+    Args:
+        language: The language of the tree.
+        root: The root of the tree.
+        byte_range: If given, only declarations that touch these bytes are yielded.
+    """
+    query = load_tags_query(language)
+    if query is None:
         return
-    named: dict[int, tuple[str, Node, Node]] = {}
-    for _, nodes in QueryCursor(found).matches(root):
-        kind, node = _defined(nodes)
+    by_name: dict[int, tuple[str, Node, Node]] = {}
+    for _, nodes in QueryCursor(query).matches(root):
+        kind, node = _definition_node(nodes)
         if node is None or "name" not in nodes:
             continue
         name = nodes["name"][0]
-        # some say of what is declared only the part behind its name
+        # Some tag queries capture only the part behind the name.
         while node.start_byte > name.start_byte and node.parent:
             node = node.parent
-        old = named.get(name.start_byte)
+        old = by_name.get(name.start_byte)
         if old is None or _size(node) < _size(old[1]):
-            named[name.start_byte] = kind, node, name
-    taken: set[int] = set()
-    for at in sorted(named):
-        kind, node, name = named[at]
-        if node.id in taken and name.parent:
-            # of what stands in a class some only say the class
+            by_name[name.start_byte] = kind, node, name
+    used_nodes: set[int] = set()
+    for name_start in sorted(by_name):
+        kind, node, name = by_name[name_start]
+        if node.id in used_nodes and name.parent:
+            # For a member of a class some tag queries capture the node of the class.
             node = name.parent
-        taken.add(node.id)
-        if within and (node.end_byte < within[0] or node.start_byte > within[1]):
+        used_nodes.add(node.id)
+        if byte_range and (node.end_byte < byte_range[0] or node.start_byte > byte_range[1]):
             continue
         body = _body(node)
         yield {kind: [node], "name": [name]} | ({"body": [body]} if body else {})
 
 
-def _defined(nodes: dict[str, list[Node]]) -> tuple[str, Node | None]:
+def _definition_node(nodes: dict[str, list[Node]]) -> tuple[str, Node | None]:
     for capture, [node, *_] in nodes.items():
         if capture.startswith(DEFINITION) and (kind := KINDS.get(capture.removeprefix(DEFINITION))):
             return kind, node
@@ -117,8 +128,8 @@ def _size(node: Node) -> int:
 
 
 def _body(node: Node) -> Node | None:
-    """What stands behind the signature, by the names that grammars have for it; in the node, or in its first part."""
-    for one in (node, *node.named_children):
-        if body := one.child_by_field_name("body"):
+    """Return the body of a declaration: a field or a child with a usual name, in the node or in one of its children."""
+    for parent in (node, *node.named_children):
+        if body := parent.child_by_field_name("body"):
             return body
-    return next((one for one in node.named_children if one.type.endswith(("body", "block"))), None)
+    return next((child for child in node.named_children if child.type.endswith(("body", "block"))), None)

@@ -10,7 +10,7 @@ from functools import cached_property
 from tree_sitter import TreeCursor
 
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.syntax_errors import faults, python_fault
+from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 
@@ -98,9 +98,9 @@ class Code:
     @property
     def broken(self) -> bool:
         """Whether the syntax is wrong; for Python its compiler is asked as well."""
-        if faults(self.tree):
+        if find_faults(self.tree):
             return True
-        return self.language.id == "python" and python_fault(self.data) is not None
+        return self.language.id == "python" and find_python_fault(self.data) is not None
 
     def line_of(self, offset: int) -> tuple[int, int]:
         """Start and end of the line of an offset, the line end included."""

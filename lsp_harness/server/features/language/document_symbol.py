@@ -33,7 +33,7 @@ def _tree(client: Client, snapshot: Snapshot, declared: "Sequence[Declaration]")
             name=f"{one.owner}.{one.name}" if one.owner else one.name,
             kind=SYMBOL_KINDS[one.kind],
             range=_range(client, snapshot, one.start, one.end),
-            selection_range=_range(client, snapshot, one.named, one.named + len(encode(one.name))),
+            selection_range=_range(client, snapshot, one.name_start, one.name_start + len(encode(one.name))),
             children=inside[-1],
         )
         # what has no name yet must not be sent
@@ -43,14 +43,14 @@ def _tree(client: Client, snapshot: Snapshot, declared: "Sequence[Declaration]")
 
 
 def _list(client: Client, snapshot: Snapshot, declared: "Sequence[Declaration]") -> list[types.SymbolInformation]:
-    from lsp_harness.syntax.symbols.declarations import qualified
+    from lsp_harness.syntax.symbols.declarations import qualified_name
 
     return [
         types.SymbolInformation(
             name=one.name,
             kind=SYMBOL_KINDS[one.kind],
             location=types.Location(snapshot.document.uri, _range(client, snapshot, one.start, one.end)),
-            container_name=qualified(declared, one).rpartition(".")[0] or None,
+            container_name=qualified_name(declared, one).rpartition(".")[0] or None,
         )
         for one in declared
         if one.name

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, keywords
+from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, grammar_keywords
 from lsp_harness.syntax.recovery.broken_text import BrokenText, SuspectBracket
 from lsp_harness.syntax.recovery.edits.token_layout import insertion_edit, own_line_edit
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, replacement
@@ -54,7 +54,7 @@ def body_openers(broken_text: BrokenText) -> Iterator[Trial]:
     if broken_text.language in BRACELESS_LANGUAGES:
         return
     for gap in broken_text.nearby_tokens:
-        if not gap or not tokens[gap].first or tokens[gap - 1].text in (b"{", b";", b","):
+        if not gap or not tokens[gap].starts_line or tokens[gap - 1].text in (b"{", b";", b","):
             continue
         header = broken_text.tokens_of_line(gap - 1).start
         extra_indentation = broken_text.indentation_width(gap) - broken_text.indentation_width(header)
@@ -101,7 +101,7 @@ def _gaps(broken_text: BrokenText, suspect: SuspectBracket, block: bool) -> list
     gaps = range(last, suspect.first - 1, -1)
     if len(gaps) <= MAX_GAPS:
         return list(gaps)
-    between = [gap for gap in gaps if gap == len(broken_text.tokens) or broken_text.tokens[gap].first]
+    between = [gap for gap in gaps if gap == len(broken_text.tokens) or broken_text.tokens[gap].starts_line]
     if block:
         width = broken_text.indentation_width(suspect.bracket)
         between.sort(
@@ -119,7 +119,7 @@ def _split(broken_text: BrokenText, suspect: SuspectBracket, opener: bytes) -> I
             continue
         for cut in range(1, len(token.text)):
             left, right = token.text[:cut], token.text[cut:]
-            known_words = broken_text.words | keywords(broken_text.tree.language)
+            known_words = broken_text.words | grammar_keywords(broken_text.tree.language)
             is_number = right.isdigit() and not left[-1:].isdigit()
             if left in known_words or right in known_words or is_number:
                 is_two_words = (left in known_words and right in known_words) or is_number

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
-from lsp_harness.syntax.syntax_errors import python_fault
+from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.text.edit import Edit
 
 MAX_INDENTATIONS = 8
@@ -18,7 +18,7 @@ def indentations(broken_text: BrokenText) -> Iterator[Trial]:
     """
     if broken_text.language != "python":
         return
-    fault = python_fault(broken_text.data)
+    fault = find_python_fault(broken_text.data)
     if fault is None:
         return
     document = broken_text.tree.document

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.syntax.lexemes import ENDS, begins_operand, ends_operand, keywords, marks
+from lsp_harness.syntax.lexemes import (
+    BLOCK_END_WORDS,
+    can_begin_operand,
+    can_end_operand,
+    grammar_keywords,
+    grammar_marks,
+)
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.token_layout import SEPARATORS
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, insertion, replacement
@@ -59,10 +65,10 @@ def separators(broken_text: BrokenText) -> Iterator[Trial]:
         if not gap:
             continue
         previous_token, next_token = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
-        ends_line = next_token is None or next_token.first
+        ends_line = next_token is None or next_token.starts_line
         if (
             broken_text.language in SEMICOLON_LANGUAGES | {"go", "ruby"}
-            and ends_operand(previous_token)
+            and can_end_operand(previous_token)
             and (next_token is None or ends_line or next_token.text in (b"}", b"end") or _in_header(broken_text, gap))
         ):
             yield insertion(broken_text, gap, b";")
@@ -70,7 +76,7 @@ def separators(broken_text: BrokenText) -> Iterator[Trial]:
             yield insertion(broken_text, gap, b":")
         if broken_text.language == "ruby" and next_token is not None and next_token.text == b"|":
             yield insertion(broken_text, gap, b"do")
-        if broken_text.language == "bash" and ends_operand(previous_token):
+        if broken_text.language == "bash" and can_end_operand(previous_token):
             yield insertion(broken_text, gap, b";")
             if ends_line:
                 yield from (
@@ -79,13 +85,13 @@ def separators(broken_text: BrokenText) -> Iterator[Trial]:
                 )
         if next_token is None:
             continue
-        if ends_operand(previous_token) and begins_operand(next_token):
+        if can_end_operand(previous_token) and can_begin_operand(next_token):
             yield from (insertion(broken_text, gap, text) for text in expected)
-        elif ends_operand(previous_token) and next_token.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
+        elif can_end_operand(previous_token) and next_token.text in (b"{", b"=>", b"->", b"=", b"]", b")", b"}"):
             yield from (
                 insertion(broken_text, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"=")
             )
-        elif previous_token.kind == "mark" and begins_operand(next_token) and broken_text.language != "json":
+        elif previous_token.kind == "mark" and can_begin_operand(next_token) and broken_text.language != "json":
             yield from (insertion(broken_text, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
@@ -102,14 +108,14 @@ def surplus_signs(broken_text: BrokenText) -> Iterator[Trial]:
                 and token.text == broken_text.tokens[position - 1].text
                 and token.kind in ("word", "keyword", "mark")
             )
-            or token.text in ENDS.get(broken_text.language, ())
+            or token.text in BLOCK_END_WORDS.get(broken_text.language, ())
         ):
             yield deletion(broken_text, position)
 
 
 def swapped_signs(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield replacements of signs near the fault by signs that are often confused with them."""
-    language_signs = marks(broken_text.tree.language)
+    language_signs = grammar_marks(broken_text.tree.language)
     for position in broken_text.nearby_tokens:
         token = broken_text.tokens[position]
         if b"->" not in language_signs and b"=>" in language_signs and broken_text.data.startswith(b"->", token.start):
@@ -129,4 +135,4 @@ def _in_header(broken_text: BrokenText, gap: int) -> bool:
 def _joining_words(broken_text: BrokenText) -> list[bytes]:
     """Return the words of the language between a condition and its block."""
     words = (b"in", b"then", b"do") if broken_text.language in BLOCK_WORD_LANGUAGES else (b"in",)
-    return [word for word in words if word in keywords(broken_text.tree.language)]
+    return [word for word in words if word in grammar_keywords(broken_text.tree.language)]

@@ -39,7 +39,7 @@ def insertion_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int =
             gap_text == b" "
             and text == b"{"
             and previous_token
-            and (previous_token.kind == "close" or (next_token and next_token.first))
+            and (previous_token.kind == "close" or (next_token and next_token.starts_line))
         ):
             return Edit(gap_end, gap_end, b"{ ")
         return Edit(gap_end, gap_end, text)
@@ -102,7 +102,7 @@ def _closer_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int) ->
             return Edit(blank, blank, text)
         if (
             next_token
-            and next_token.first
+            and next_token.starts_line
             and (
                 next_token.kind == "close"
                 or next_token.text in SEPARATORS

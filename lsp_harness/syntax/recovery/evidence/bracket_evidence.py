@@ -34,7 +34,7 @@ class BracketEvidence:
             evidence[f"{name} of nothing"] = 1.0
         if next_token:
             width, opener_width = self._broken_text.indentation_width(gap), self._broken_text.indentation_width(opener)
-            if next_token.first:
+            if next_token.starts_line:
                 place = "dedent below" if width < opener_width else "dedent" if width == opener_width else "inside"
                 evidence[f"{name}: {place}"] = 1.0
         suspect = next((suspect for suspect in self._broken_text.suspect_brackets if suspect.bracket == opener), None)
@@ -54,7 +54,7 @@ class BracketEvidence:
             self._add_group(trial, commas + operators, evidence)
         elif is_adjacent:
             evidence[f"{name}: {commas} commas"] = float(commas < 2)
-        if next_token and not next_token.first and next_token.kind in ("word", "number", "string"):
+        if next_token and not next_token.starts_line and next_token.kind in ("word", "number", "string"):
             evidence[f"{name} juxtaposed"] = 1.0
 
     def add_opener(self, trial: Trial, name: str, evidence: Evidence) -> None:
@@ -62,7 +62,7 @@ class BracketEvidence:
         tokens, gap, closer = self._tokens, trial.position, trial.opener
         previous_token = tokens[gap - 1] if gap else None
         next_token = tokens[closer + 1] if closer + 1 < len(tokens) else None
-        is_last_on_line = next_token is None or next_token.first or next_token.text == b";"
+        is_last_on_line = next_token is None or next_token.starts_line or next_token.text == b";"
         if gap == closer:
             evidence[f"{name} of nothing"] = 1.0
         if closer and tokens[closer - 1].text == tokens[closer].text:
@@ -71,7 +71,7 @@ class BracketEvidence:
             return
         if previous_token.text in CONDITION_WORDS:
             evidence[f"{name} behind a word before a condition"] = 1.0
-        elif previous_token.kind in CALLABLE_KINDS and previous_token.end == trial.edit.start and not tokens[gap].first:
+        elif previous_token.kind in CALLABLE_KINDS and previous_token.end == trial.edit.start and not tokens[gap].starts_line:
             commas, _ = _count_between(tokens[gap:closer])
             arities = self._arities.get(previous_token.text)
             if arities:
@@ -109,7 +109,7 @@ class BracketEvidence:
         if not marks:
             evidence["group without an operator"] = 1.0
         if previous_token.text in (b"=", b"return") and (
-            next_token is None or next_token.first or next_token.text == b";"
+            next_token is None or next_token.starts_line or next_token.text == b";"
         ):
             evidence["group of all"] = 1.0
         if previous_token.text in (b"=", b"return", b"(", b",", b"=>", b"lambda"):
@@ -130,7 +130,7 @@ class BracketEvidence:
             if begins_line:
                 width = len(edit.new) - len(edit.new.lstrip()) - edit.new.count(b"\n") - edit.new.count(b"\r")
             elif trial.action == "replace":
-                width, begins_line = broken_text.indentation_width(trial.position), self._tokens[trial.position].first
+                width, begins_line = broken_text.indentation_width(trial.position), self._tokens[trial.position].starts_line
             else:
                 begin = broken_text.data.rfind(b"\n", 0, edit.start) + 1
                 head = broken_text.data[begin : edit.start]
@@ -156,12 +156,12 @@ class BracketEvidence:
         brackets: list[tuple[int, bytes, bool, int, bool]] = []
         width = 0
         for position, token in enumerate(self._tokens):
-            if token.first:
+            if token.starts_line:
                 width = self._broken_text.indentation_width(position)
             if token.kind == "open":
-                brackets.append((position, OPENERS[token.text[-1:]], True, width, token.first))
+                brackets.append((position, OPENERS[token.text[-1:]], True, width, token.starts_line))
             elif token.kind == "close":
-                brackets.append((position, token.text[:1], False, width, token.first))
+                brackets.append((position, token.text[:1], False, width, token.starts_line))
         return brackets
 
     @cached_property

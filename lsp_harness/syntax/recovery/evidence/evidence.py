@@ -7,14 +7,14 @@ from math import log2
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.lexemes import CLOSERS, ENDS, OPENERS, Lexeme, lexemes
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, CLOSERS, OPENERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import continues_block
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.evidence.bracket_evidence import BracketEvidence
 from lsp_harness.syntax.recovery.evidence.quote_evidence import add_quote_evidence
 from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, TokenUsage, token_signs
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, neighbor_class, token_class
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 
 Evidence = dict[str, float]
 """The value of each observation by its name. The names are the keys of `weights.json`."""
@@ -81,7 +81,7 @@ class EvidenceCollector:
                 self._bracket_evidence.add_closer(trial, name, evidence)
             elif trial.token in OPENERS and trial.opener >= 0:
                 self._bracket_evidence.add_opener(trial, name, evidence)
-            elif trial.token in ENDS.get(self._broken_text.language, ()):
+            elif trial.token in BLOCK_END_WORDS.get(self._broken_text.language, ()):
                 self._add_end(trial, evidence)
         elif trial.action == "delete":
             self._add_deletion(trial, name, evidence)
@@ -95,14 +95,14 @@ class EvidenceCollector:
         start = trial.edit.start + (len(trial.edit.new) - len(trial.edit.new.lstrip()))
         width = len(trial.edit.new.strip())
         name = token_class(trial)
-        nodes = around(tree.root, start, start + max(width, 1))
+        nodes = nodes_around(tree.root, start, start + max(width, 1))
         parent = next((node for node in nodes if node.is_named and node.child_count), tree.root)
         if trial.action != "delete" and name != "indentation":
             kind = next((kind for kind, pattern in PARENTS if pattern.search(parent.type)), "other")
             evidence[f"{name} in {kind}"] = 1.0
         new_kinds = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._known
         evidence["unknown structure"] = min(len(new_kinds), 4)
-        lines = token_signs(lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
+        lines = token_signs(read_lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
         evidence["unusual lines"], evidence["unseen in lines"] = rarity * self._size, unseen * self._size
         if trial.token in CLOSERS or trial.token in OPENERS or trial.token[:1] in OPENERS:
@@ -135,9 +135,9 @@ class EvidenceCollector:
         tokens, gap = self._tokens, trial.position
         previous_token = tokens[gap - 1] if gap else None
         next_token = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if next_token is None else "a new line" if next_token.first else neighbor_class(next_token)
+        where = "the end" if next_token is None else "a new line" if next_token.starts_line else neighbor_class(next_token)
         evidence[f"{name} before {where}"] = 1.0
-        if next_token and next_token.first:
+        if next_token and next_token.starts_line:
             evidence[f"{name} before a line with {neighbor_class(next_token)}"] = 1.0
         evidence[f"{name} after {neighbor_class(previous_token) if previous_token else 'nothing'}"] = 1.0
         if previous_token:
@@ -149,7 +149,7 @@ class EvidenceCollector:
             evidence[f"{name}: {kind}"] = 1.0
             if b"\n" in between and between.split(b"\n")[0].strip(b"\r") and not between.split(b"\n")[0].strip():
                 evidence[f"{name}: blank at the end of the line"] = 1.0
-        if next_token and next_token.first and previous_token:
+        if next_token and next_token.starts_line and previous_token:
             extra_indentation = self._broken_text.indentation_width(gap) - self._broken_text.indentation_width(gap - 1)
             depth = "deeper" if extra_indentation > 0 else "as deep" if not extra_indentation else "less deep"
             evidence[f"{name}: next line {depth}"] = 1.0
@@ -189,16 +189,16 @@ class EvidenceCollector:
         if previous_token:
             evidence[f"delete {name} after {neighbor_class(previous_token)}"] = 1.0
         if next_token:
-            evidence[f"delete {name} before {'a new line' if next_token.first else neighbor_class(next_token)}"] = 1.0
+            evidence[f"delete {name} before {'a new line' if next_token.starts_line else neighbor_class(next_token)}"] = 1.0
         kind = (
             "blanks"
             if previous_token and next_token and previous_token.end < token.start and token.end < next_token.start
             else "glued"
         )
         evidence[f"delete {name}: {kind}"] = 1.0
-        if token.first:
+        if token.starts_line:
             evidence[f"delete {name}: begins a line"] = 1.0
-            if next_token is None or next_token.first:
+            if next_token is None or next_token.starts_line:
                 evidence[f"delete {name}: alone on a line"] = 1.0
         if token.kind == "close":
             pair = _find_pair(tokens, position)
@@ -236,7 +236,7 @@ def _find_pair(tokens: Sequence[Lexeme], position: int) -> int:
 
 def _count_ends_out_of_line(tree: SyntaxTree) -> int:
     """Return how many block ends at the beginning of a line are not indented as the line that begins the block."""
-    words = {word.decode() for word in ENDS.get(tree.language.id, ())}
+    words = {word.decode() for word in BLOCK_END_WORDS.get(tree.language.id, ())}
     data, count = tree.data, 0
     pending = [tree.root]
     while pending:

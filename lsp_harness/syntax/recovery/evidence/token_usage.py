@@ -40,7 +40,7 @@ class TokenUsage:
         skip = 0 if trial.action == "insert" else 1
         left = token_signs(tokens[max(0, position - 2) : position])[-2:]
         right = token_signs(tokens[position + skip : position + skip + 2])
-        if skip and position + 1 < len(tokens) and not tokens[position + 1].first and tokens[position].first:
+        if skip and position + 1 < len(tokens) and not tokens[position + 1].starts_line and tokens[position].starts_line:
             right = [NEW_LINE, *right]
         inserted = [] if trial.action == "delete" else [decode_token(trial.token)]
         if trial.edit.new.startswith(b"\n"):
@@ -68,7 +68,7 @@ def token_signs(tokens: Sequence[Lexeme]) -> list[str]:
     """
     signs: list[str] = []
     for token in tokens:
-        if token.first:
+        if token.starts_line:
             signs.append(NEW_LINE)
         signs.append(decode_token(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
     return signs

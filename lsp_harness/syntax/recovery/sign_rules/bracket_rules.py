@@ -5,7 +5,7 @@ A rule returns what is wrong as the end of the sentence "the edit puts `(` …",
 
 import re
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace
 from lsp_harness.text.position import decode
 
@@ -35,7 +35,7 @@ def check_opener(sign: SignPlace) -> str:
         return "where the function has no name"
     word_before = WORD_BEFORE.search(sign.text_before)
     has_blank = sign.text_before[-1:].isspace()
-    if word_before and word_after and has_blank and word_before[1] not in keywords(sign.tree.language):
+    if word_before and word_after and has_blank and word_before[1] not in grammar_keywords(sign.tree.language):
         return "between two words with a blank between them"
     is_call = re.search("argument|call|invocation", sign.parent.type)
     if is_call and word_before and sign.text_after.lstrip().startswith(b")") and sign.count_word(word_before[1]) > 1:

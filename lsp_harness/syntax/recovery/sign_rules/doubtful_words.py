@@ -5,7 +5,7 @@ They are misspelled keywords, keywords, and two names that are written as one wo
 
 import re
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace
 from lsp_harness.text.misspelling import edit_distance
 from lsp_harness.text.position import decode
@@ -79,7 +79,7 @@ def find_misspelt_keyword(sign: SignPlace) -> str:
         if not (match := pattern.search(text) if pattern is WORD_BEFORE else pattern.match(text)):
             continue
         word = match[1]
-        language_keywords = keywords(sign.tree.language)
+        language_keywords = grammar_keywords(sign.tree.language)
         if (
             word in language_keywords
             or len(word) < MIN_KEYWORD_LENGTH - 1
@@ -98,7 +98,7 @@ def find_misspelt_keyword(sign: SignPlace) -> str:
 
 def find_adjacent_keyword(sign: SignPlace) -> str:
     """Return a keyword beside the sign that is not a value, or an empty text."""
-    language_keywords = keywords(sign.tree.language)
+    language_keywords = grammar_keywords(sign.tree.language)
     for match in (WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after.split(b"\n")[0])):
         if match and match[1] in language_keywords and decode(match[1]) not in VALUE_WORDS:
             return decode(match[1])
@@ -155,7 +155,7 @@ def _is_seam(sign: SignPlace, first: bytes, second: bytes) -> bool:
 
 
 def _is_known(sign: SignPlace, word: bytes) -> bool:
-    return word in keywords(sign.tree.language) or decode(word) in VALUE_WORDS or sign.count_word(word) > 0
+    return word in grammar_keywords(sign.tree.language) or decode(word) in VALUE_WORDS or sign.count_word(word) > 0
 
 
 def _is_bound(sign: SignPlace, word: bytes) -> bool:

@@ -15,7 +15,7 @@ from lsp_harness.syntax.recovery.sign_rules.doubtful_words import (
 )
 from lsp_harness.syntax.recovery.sign_rules.sign_place import LOOK_BYTES, WORD_BEFORE, SignPlace
 from lsp_harness.syntax.recovery.sign_rules.sign_rules import RULES
-from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import decode
 
 NO_OUTER_STATEMENT_LANGUAGES = frozenset({"rust", "go", "java", "c", "cpp"})
@@ -80,7 +80,7 @@ def describe_misplaced_sign(tree: SyntaxTree, start: int, end: int, *, is_replac
         is_replacement: Whether the sign took the place of another sign.
     """
     text = decode(tree.data[start:end])
-    nodes = tuple(node for node in around(tree.root, start, end) if node.is_named and node.child_count)
+    nodes = tuple(node for node in nodes_around(tree.root, start, end) if node.is_named and node.child_count)
     sign = SignPlace(tree, start, end, nodes or (tree.root,), is_replacement)
     rule = RULES.get(text)
     if rule is None:

@@ -6,7 +6,7 @@ A rule returns what is wrong as the end of the sentence "the edit puts `,` …",
 import re
 from collections.abc import Callable, Mapping
 
-from lsp_harness.syntax.lexemes import keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.sign_rules.bracket_rules import (
     check_closer,
     check_closing_brace,
@@ -84,7 +84,7 @@ def _semicolon(sign: SignPlace) -> str:
         return ""
     if sign.language == "go" and sign.find_ancestor("if_statement|switch") >= 0:
         return ""
-    language_keywords = keywords(sign.tree.language)
+    language_keywords = grammar_keywords(sign.tree.language)
     word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(b" " + rest)
     if word_after and word_after[1] in language_keywords and not (word_before and word_before[1] in language_keywords):
         return ""
