@@ -13,7 +13,7 @@ from lsp_harness.bench.our_engine import Ours
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.completion.request.completion_request import Questions
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.process.typing_activity import pressed
@@ -41,7 +41,7 @@ class Editor:
         patient: bool = False,
     ) -> None:
         self._ours = ours
-        elsewhere = Elsewhere(known, ours.client.count) if known else None
+        elsewhere = RepositoryContext(known, ours.client.count) if known else None
         self._questions = Questions(ours.client, ours.config.completion, elsewhere=elsewhere)
         self._owner = Owner(client=client, persist=persist)
         self._patient = patient

@@ -16,7 +16,7 @@ from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
-from lsp_harness.context.instruction_prompt import instruction, told
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
@@ -224,10 +224,10 @@ class Generator:
         count, answer = self._engine.count, size + ROOM
         wrong = await beside(self._job, self._tree, self._place.function, self._finding)
         try:
-            asked = await instruction(
+            asked = await build_instruction_prompt(
                 *(self._tree, self._document, self._place.function, self._job.path),
                 system=SYSTEM,
-                task=await told(problem, feedback, self._config.context.task_budget, count, wrong),
+                task=await fit_task(problem, feedback, self._config.context.task_budget, count, wrong),
                 related=self._job.related,
                 packages=self._job.packages,
                 budget=await budget(self._engine, self._config.context, answer),

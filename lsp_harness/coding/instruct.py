@@ -15,7 +15,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
-from lsp_harness.context.instruction_prompt import Instruction, instruction, told
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
@@ -48,7 +48,7 @@ class Instruct:
         work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
 
-    async def asked(self) -> tuple[Instruction, int]:
+    async def asked(self) -> tuple[InstructionPrompt, int]:
         """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""
         rewriter = await self._rewriter()
         return await rewriter.prompt(), rewriter.answer
@@ -131,14 +131,14 @@ class Rewriter:
         """Tokens it has at most."""
         return self.size + ROOM
 
-    async def prompt(self, feedback: Sequence[str] = ()) -> Instruction:
+    async def prompt(self, feedback: Sequence[str] = ()) -> InstructionPrompt:
         """What the model is asked, told what was wrong with earlier candidates."""
         job, shares = self.job, self.job.config.context
         wrong = await beside(job, self.tree, self.place)
-        return await instruction(
+        return await build_instruction_prompt(
             *(self.tree, job.document, self.place, job.path),
             system=SYSTEM,
-            task=await told(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
+            task=await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
             related=job.related,
             packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),

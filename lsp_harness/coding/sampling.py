@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import filled, marks
-from lsp_harness.context.infill_prompt import infill
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.infill_prompt import build_infill_prompt
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
 from lsp_harness.process.offload import offload
@@ -113,14 +113,14 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     tree, shares = await offload(len(holed.data), lambda: parse(holed)), job.config.completion
-    prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
+    prompt = await build_infill_prompt(holed, tree, at, job.path, shares, job.engine.count)
     props = await job.engine.props()
     # what other files say gives way first
     room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
     if job.related and room > 0:
         # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
         # asked about this place begins alike and is evaluated once
-        elsewhere = Elsewhere(job.related.known, job.engine.count, seconds=math.inf)
+        elsewhere = RepositoryContext(job.related.known, job.engine.count, seconds=math.inf)
         bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
         found = await elsewhere.of(bare, bare_tree, start, job.path, min(room, shares.repository_tokens), rests=True)

@@ -25,7 +25,7 @@ from lsp_harness.completion.request.completion_request import Question, Question
 from lsp_harness.completion.request.displayed import Shown
 from lsp_harness.completion.request.text_generation import passing, presented, write
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
@@ -53,7 +53,7 @@ class Completer:
         *,
         eager: bool = False,
         drafts: Drafts | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: RepositoryContext | None = None,
     ) -> None:
         self._engine = engine
         self.restraint = restraint or Restraint()

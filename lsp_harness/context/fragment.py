@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-Count = Callable[[Sequence[str]], Awaitable[list[int]]]
+TokenCounter = Callable[[Sequence[str]], Awaitable[list[int]]]
 """Tokens of each text."""
 
 

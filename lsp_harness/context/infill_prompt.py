@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Around
@@ -18,7 +18,7 @@ from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 
-LEAST = 48
+MIN_PROMPT_TOKENS = 48
 """Tokens of the shortest prompt worth asking with: the cursor's line and a few around it."""
 
 
@@ -65,24 +65,24 @@ class InfillPrompt:
         return "".join(text for _, text in self.extra) + f"{self.prefix.text}<FILL>{self.suffix.text}"
 
 
-async def infill(
+async def build_infill_prompt(
     document: Document,
     tree: SyntaxTree | None,
     offset: int,
     path: str,
     budget: Completion,
-    count: Count,
-    outlines: Outlines | None = None,
+    count: TokenCounter,
+    outlines: OutlineCache | None = None,
 ) -> InfillPrompt:
     """Assemble the prompt for `offset`; every part is within its share. Raises NoAnswer on a line with a secret."""
     hidden = secret_lines(document)
     if document.line_of(offset) in hidden:
         raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
-    start, prefix, prefix_cost = await window.before(document, offset, budget.prefix_tokens, count, hidden)
-    end, suffix, suffix_cost = await window.after(document, offset, budget.suffix_tokens, count, hidden)
+    start, prefix, prefix_cost = await window.read_prefix(document, offset, budget.prefix_tokens, count, hidden)
+    end, suffix, suffix_cost = await window.read_suffix(document, offset, budget.suffix_tokens, count, hidden)
     lines: Sequence[OutlineLine] = ()
     if tree and budget.outline_tokens > 0:
-        lines = (outlines or Outlines()).of(tree, (start, end))
+        lines = (outlines or OutlineCache()).of(tree, (start, end))
     head = await _fitting(lines, start, path, tree.language.comment if tree else "#", budget.outline_tokens, count)
     return InfillPrompt(
         head,
@@ -91,15 +91,15 @@ async def infill(
     )
 
 
-async def ladder(
+async def build_prompt_ladder(
     document: Document,
     tree: SyntaxTree | None,
     offset: int,
     path: str,
     budget: Completion,
     least: int,
-    count: Count,
-    outlines: Outlines | None = None,
+    count: TokenCounter,
+    outlines: OutlineCache | None = None,
     repository: Sequence[Fragment] = (),
 ) -> tuple[InfillPrompt, ...]:
     """The full prompt and cheaper ones for the same hole, longest first, each cheaper than the one before.
@@ -107,9 +107,9 @@ async def ladder(
     Only the full one has what other files say, the `repository`. The second is the near half without an outline, the
     last has about `least` tokens, a quarter of them after the cursor.
     """
-    least = max(LEAST, least)
+    least = max(MIN_PROMPT_TOKENS, least)
     half = (budget.prefix_tokens // 2, budget.suffix_tokens // 2)
-    whole = await infill(document, tree, offset, path, budget, count, outlines)
+    whole = await build_infill_prompt(document, tree, offset, path, budget, count, outlines)
     rungs = [replace(whole, repository=tuple(repository))]
     for prefix_tokens, suffix_tokens in (half, (least - least // 4, least // 4)):
         share = replace(
@@ -118,14 +118,14 @@ async def ladder(
             suffix_tokens=min(suffix_tokens, budget.suffix_tokens),
             outline_tokens=0,
         )
-        rung = await infill(document, tree, offset, path, share, count)
+        rung = await build_infill_prompt(document, tree, offset, path, share, count)
         if rung.tokens < rungs[-1].tokens:
             rungs.append(rung)
     return tuple(rungs)
 
 
 async def _fitting(
-    lines: Sequence[OutlineLine], near: int, path: str, comment: str, budget: int, count: Count
+    lines: Sequence[OutlineLine], near: int, path: str, comment: str, budget: int, count: TokenCounter
 ) -> Fragment:
     """The outline within its share: declarations nearest to the window stay longest, imports longer still."""
     if not lines:

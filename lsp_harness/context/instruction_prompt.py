@@ -7,12 +7,12 @@ What changes from one attempt to the next comes last, so that the rest stays eva
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.prompt_budget import Budget
-from lsp_harness.context.sources.package_signatures import Packages
-from lsp_harness.context.sources.project_examples import examples
-from lsp_harness.context.sources.related_code import Related
-from lsp_harness.context.sources.search_context import found
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.prompt_budget import PromptBudget
+from lsp_harness.context.sources.package_signatures import PackageSignatures
+from lsp_harness.context.sources.project_examples import find_examples
+from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.sources.search_context import find_search_context
 from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -20,7 +20,7 @@ from lsp_harness.text.position import Span, decode
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class InstructionPrompt:
     """The parts in prompt order; `language` names their code blocks."""
 
     language: str
@@ -73,7 +73,7 @@ class Instruction:
         return f"```{self.language}\n{text.removesuffix(chr(10))}\n```"
 
 
-async def instruction(
+async def build_instruction_prompt(
     tree: SyntaxTree | None,
     document: Document,
     span: Span,
@@ -81,13 +81,13 @@ async def instruction(
     *,
     system: str,
     task: Fragment,
-    related: Related | None,
-    packages: Packages | None = None,
-    budget: Budget,
-    count: Count,
+    related: RelatedCode | None,
+    packages: PackageSignatures | None = None,
+    budget: PromptBudget,
+    count: TokenCounter,
     about: str = "",
     session: Sequence[str] = (),
-) -> Instruction:
+) -> InstructionPrompt:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
     share, the packages it uses and then examples get what is left, and no more than theirs; what else has to do with the words
     `about` it gets what is left of both; of the lines of the `session` the first that fit. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where
@@ -115,11 +115,11 @@ async def instruction(
         left -= sum(fragment.tokens for fragment in has)
     if related and tree:
         share = min(shares.few_shot_budget, left)
-        like = await examples(related, document, tree, span, path, share, shares.few_shot_examples)
+        like = await find_examples(related, document, tree, span, path, share, shares.few_shot_examples)
         left -= sum(fragment.tokens for fragment in like)
         rest = min(shares.related_budget - sum(fragment.tokens for fragment in around), left)
-        around += await found(related, document, tree, span, path, about, rest, (*around, *like))
-    return Instruction(
+        around += await find_search_context(related, document, tree, span, path, about, rest, (*around, *like))
+    return InstructionPrompt(
         tree.language.id if tree else document.language,
         Fragment(system, fixed, "", "system prompt"),
         like,
@@ -131,7 +131,9 @@ async def instruction(
     )
 
 
-async def told(task: str, feedback: Sequence[str], budget: int, count: Count, beside: Sequence[str] = ()) -> Fragment:
+async def fit_task(
+    task: str, feedback: Sequence[str], budget: int, count: TokenCounter, beside: Sequence[str] = ()
+) -> Fragment:
     """The task, what is to be said `beside` it, and feedback on earlier attempts, as many lines as its share has room for: of
     what is beside it the last are left out first, then of the feedback. Raises NoAnswer where there is no room for the first line of
     the task itself."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from lsp_harness.config.schema import Context
 
-FRAME = 96
+FRAME_TOKENS = 96
 """Tokens at most of what marks the sections: titles, code fences, and the chat template's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class PromptBudget:
     """The shares of the `settings`, and the `room` that a model's context has beside the answer, where that is known."""
 
     settings: Context
@@ -29,7 +29,7 @@ class Budget:
         return self._within(min(self.settings.session_budget, self.settings.task_budget - task), system + code + task)
 
     def _within(self, left: int, taken: int) -> int:
-        return max(0, left if self.room is None else min(left, self.room - FRAME - taken))
+        return max(0, left if self.room is None else min(left, self.room - FRAME_TOKENS - taken))
 
 
 @dataclass(frozen=True, slots=True)

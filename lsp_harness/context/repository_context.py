@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TypeVar
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.cursor_names import around
-from lsp_harness.context.sources.import_list import listing, to_import
-from lsp_harness.context.sources.named_definitions import Line, definitions, signatures
-from lsp_harness.context.sources.recent_edits import Recent
-from lsp_harness.context.sources.similar_code import alike
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.sources.cursor_names import read_cursor_names
+from lsp_harness.context.sources.import_list import complete_import_list, find_import_list
+from lsp_harness.context.sources.named_definitions import DefinitionLine, find_definitions, fit_signatures
+from lsp_harness.context.sources.recent_edits import RecentEdits
+from lsp_harness.context.sources.similar_code import find_similar_code
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import View
 from lsp_harness.index.query.code_search import Search
@@ -23,18 +23,18 @@ from lsp_harness.store.database import Reader
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 
-NEAR = 20
+CHOICE_RADIUS_LINES = 20
 """Lines from the place of a choice within which it holds."""
-PAYS = 0.25
+MIN_NEW_SHARE = 0.25
 """What of a new choice must be news, in tokens, for it to replace the old."""
-ALIKE = 0.4
+SIMILAR_SHARE = 0.4
 """Of the budget, for the code that is most alike; more of it gets what is left."""
-LATE = 0.25
+RECENT_SHARE = 0.25
 """Of the budget, at most, for what was edited or looked at last."""
-SECONDS = 0.25
+INDEX_TIMEOUT_S = 0.25
 """In which the index is asked: somebody types."""
-LIKE = "similar code"
-LEAST = 24
+SIMILAR_REASON = "similar code"
+MIN_FRAGMENT_TOKENS = 24
 """Tokens of a piece of code that says something."""
 
 
@@ -51,21 +51,21 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    lines: Sequence[Line] = ()
+    lines: Sequence[DefinitionLine] = ()
     alike: Sequence[tuple[str, str]] = ()
     expected: tuple[str, ...] = ()
 
 
-class Elsewhere:
+class RepositoryContext:
     """One per front end. The index is asked for at most so many `seconds`; what it has not said by then is left out."""
 
     def __init__(
         self,
         known: IndexQuery,
-        count: Count,
-        recent: Recent | None = None,
+        count: TokenCounter,
+        recent: RecentEdits | None = None,
         clock: Callable[[], float] = monotonic,
-        seconds: float = SECONDS,
+        seconds: float = INDEX_TIMEOUT_S,
     ) -> None:
         self._known = known
         self._clock = clock
@@ -74,9 +74,9 @@ class Elsewhere:
         self._recent = recent
         self._choices: dict[str, _Choice] = {}
 
-    def counted_by(self, count: Count) -> "Elsewhere":
+    def counted_by(self, count: TokenCounter) -> "RepositoryContext":
         """Another one that counts in another way, with nothing chosen yet."""
-        return Elsewhere(self._known, count, self._recent, self._clock, self._seconds)
+        return RepositoryContext(self._known, count, self._recent, self._clock, self._seconds)
 
     async def of(
         self, document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: int, *, rests: bool
@@ -85,7 +85,7 @@ class Elsewhere:
         if tree is None or budget <= 0:
             return ()
         line, known = document.line_of(offset), self._choices.get(document.uri)
-        if known and known.budget == budget and abs(known.line - line) <= NEAR and not rests:
+        if known and known.budget == budget and abs(known.line - line) <= CHOICE_RADIUS_LINES and not rests:
             return known.fragments
         fragments, expected = await self._choose(document, tree, offset, path, budget)
         if known and known.budget == budget and not _pays(known.fragments, fragments):
@@ -100,11 +100,11 @@ class Elsewhere:
 
     async def to_import(self, document: Document, tree: SyntaxTree, offset: int, path: str) -> str:
         """What is missing in a list of imports at this place, or comes next in one of exports; empty elsewhere."""
-        if listing(tree, offset) is None:
+        if find_import_list(tree, offset) is None:
             return ""
         opened = self._known.opened(document.uri)
         return await self._known.ask(
-            document.uri, lambda reader: to_import(View(reader, opened), path, tree, offset), "", slow=True
+            document.uri, lambda reader: complete_import_list(View(reader, opened), path, tree, offset), "", slow=True
         )
 
     def forget(self, uri: str) -> None:
@@ -114,7 +114,7 @@ class Elsewhere:
     async def _choose(
         self, document: Document, tree: SyntaxTree, offset: int, path: str, budget: int
     ) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
-        near, opened = around(tree, offset), self._known.opened(document.uri)
+        near, opened = read_cursor_names(tree, offset), self._known.opened(document.uri)
 
         def read(reader: Reader) -> _Found:
             view, search, end = View(reader, opened), Search(reader), self._clock() + self._seconds
@@ -123,22 +123,30 @@ class Elsewhere:
                 return reader.timely(lambda: self._clock() >= end, find)
 
             return _Found(
-                timely(lambda: definitions(view, path, near)),
-                timely(lambda: alike(search, view, path, document, offset)),
+                timely(lambda: find_definitions(view, path, near)),
+                timely(lambda: find_similar_code(search, view, path, document, offset)),
                 (*timely(lambda: (one for one in near.unused if view.defined(path, one))),),
             )
 
         found = await self._known.ask(document.uri, read, _Found())
         comment = tree.language.comment or "#"
-        late = await self._late(document, document.line_of(offset), int(budget * LATE), comment)
+        late = await self._late(document, document.line_of(offset), int(budget * RECENT_SHARE), comment)
         shown = {line for one in late for line in one.text.split("\n")}
         likest = [one for one in found.alike if not _said(one[1], shown)]
         left = budget - _tokens(late)
-        like = [one for best in likest[:1] for one in await self._piece(*best, LIKE, int(left * ALIKE), comment)]
-        defined = await signatures(found.lines, left - _tokens(like), self._count, comment)
+        like = [
+            one
+            for best in likest[:1]
+            for one in await self._piece(*best, SIMILAR_REASON, int(left * SIMILAR_SHARE), comment)
+        ]
+        defined = await fit_signatures(found.lines, left - _tokens(like), self._count, comment)
         for best in likest[1:]:
             rest = left - _tokens(defined) - _tokens(like)
-            like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
+            like = (
+                [*await self._piece(*best, SIMILAR_REASON, rest, comment), *like]
+                if rest >= MIN_FRAGMENT_TOKENS
+                else like
+            )
         # what changes most often comes last
         return (*defined, *like, *late), found.expected
 
@@ -148,7 +156,7 @@ class Elsewhere:
         for one in self._recent.pieces(document, line) if self._recent else ():
             left = budget - _tokens(found)
             reason = "was edited lately" if one.edited else "was looked at lately"
-            if left >= LEAST:
+            if left >= MIN_FRAGMENT_TOKENS:
                 found = [*await self._piece(one.path, one.text, reason, left, comment), *found]
         return found
 
@@ -178,4 +186,4 @@ def _pays(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:
     said = {line for fragment in old for line in fragment.text.split("\n")}
     lines = [(fragment, line) for fragment in new for line in fragment.text.split("\n")]
     news = sum(fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in lines if line not in said)
-    return news > PAYS * _tokens(new)
+    return news > MIN_NEW_SHARE * _tokens(new)

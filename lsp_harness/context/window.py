@@ -7,29 +7,29 @@ line is ever cut, when it alone is more than its share. No window reaches over a
 
 from collections.abc import Set as AbstractSet
 
-from lsp_harness.context.fragment import Count
+from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
-BLOCK = 16
-LINES = 80
+BLOCK_LINES = 16
+MAX_LINES = 80
 """No prompt has more lines of a file than this, the cursor's included."""
 BELOW = 19
-ABOVE = LINES - BELOW - 1
-WIDEST = 2048
+ABOVE = MAX_LINES - BELOW - 1
+MAX_LINE_BYTES = 2048
 """Bytes of the cursor's own line that are kept on either side of it, and of any other: a minified file is one line."""
 
 
-async def before(
-    document: Document, offset: int, budget: int, count: Count, hidden: AbstractSet[int] = frozenset()
+async def read_prefix(
+    document: Document, offset: int, budget: int, count: TokenCounter, hidden: AbstractSet[int] = frozenset()
 ) -> tuple[int, str, int]:
     """Start offset, text and tokens of the near prefix that ends at `offset`."""
     line = document.line_of(offset)
     starts = document.starts
-    if offset - starts[line] > WIDEST:
+    if offset - starts[line] > MAX_LINE_BYTES:
         return await _line_end(document, offset, budget, count)
     first = max(0, line - max(0, min(budget, ABOVE)))
-    walls = (n + 1 for n in range(first, line) if n in hidden or starts[n + 1] - starts[n] > WIDEST)
+    walls = (n + 1 for n in range(first, line) if n in hidden or starts[n + 1] - starts[n] > MAX_LINE_BYTES)
     first = max(walls, default=first)
     texts = [decode(document.data[starts[n] : starts[n + 1]]) for n in range(first, line)]
     costs = await count([*texts, decode(document.data[starts[line] : offset])])
@@ -39,7 +39,7 @@ async def before(
     while top > first and total + costs[top - 1 - first] <= budget:
         top -= 1
         total += costs[top - first]
-    aligned = -(-top // BLOCK) * BLOCK
+    aligned = -(-top // BLOCK_LINES) * BLOCK_LINES
     if 0 < top < aligned <= line:
         kept = sum(costs[aligned - first :])
         # a block edge that would throw half of it away is not worth it
@@ -48,8 +48,8 @@ async def before(
     return starts[top], decode(document.data[starts[top] : offset]), total
 
 
-async def after(
-    document: Document, offset: int, budget: int, count: Count, hidden: AbstractSet[int] = frozenset()
+async def read_suffix(
+    document: Document, offset: int, budget: int, count: TokenCounter, hidden: AbstractSet[int] = frozenset()
 ) -> tuple[int, str, int]:
     """End offset, text and tokens of the short suffix that begins at `offset`."""
     line = document.line_of(offset)
@@ -58,26 +58,26 @@ async def after(
     stops = list(document.starts[line + 1 : line + 1 + most])
     if len(stops) < most:
         stops.append(len(document.data))
-    if stops[0] - offset > WIDEST:
+    if stops[0] - offset > MAX_LINE_BYTES:
         return await _line_start(document, offset, stops[0], budget, count)
     pieces = list(zip([offset, *stops[:-1]], stops, strict=True))
-    texts = [decode(document.data[a:b]) for a, b in pieces if b - a <= WIDEST]
+    texts = [decode(document.data[a:b]) for a, b in pieces if b - a <= MAX_LINE_BYTES]
     costs = await count(texts)
     if costs[0] > budget:
         return await _line_start(document, offset, stops[0], budget, count)
     total, end = 0, offset
     for (a, b), cost in zip(pieces, costs, strict=False):
-        if b - a > WIDEST or total + cost > budget:
+        if b - a > MAX_LINE_BYTES or total + cost > budget:
             break
         total, end = total + cost, b
     return end, decode(document.data[offset:end]), total
 
 
-async def _line_end(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
+async def _line_end(document: Document, offset: int, budget: int, count: TokenCounter) -> tuple[int, str, int]:
     """As much of the cursor's line before it as fits."""
     begin = document.starts[document.line_of(offset)]
     size, cost = 0, 0
-    low, high = 0, min(offset - begin, WIDEST)
+    low, high = 0, min(offset - begin, MAX_LINE_BYTES)
     while low <= high:
         half = (low + high) // 2
         start = _boundary(document.data, offset - half, offset)
@@ -89,10 +89,12 @@ async def _line_end(document: Document, offset: int, budget: int, count: Count) 
     return offset - size, decode(document.data[offset - size : offset]), cost
 
 
-async def _line_start(document: Document, offset: int, stop: int, budget: int, count: Count) -> tuple[int, str, int]:
+async def _line_start(
+    document: Document, offset: int, stop: int, budget: int, count: TokenCounter
+) -> tuple[int, str, int]:
     """As much of the rest of the cursor's line as fits."""
     end, cost = offset, 0
-    low, high = 0, min(stop - offset, WIDEST)
+    low, high = 0, min(stop - offset, MAX_LINE_BYTES)
     while low <= high:
         half = (low + high) // 2
         # up to a character's start, and not between the two bytes of a terminator

@@ -22,8 +22,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import shared
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import judge
-from lsp_harness.verify.enabled_checks import enabled
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.enabled_checks import create_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.documents import Documents
@@ -119,7 +119,7 @@ class Watch:
         document = self._documents.get(uri)
         try:
             change = Change.between(watched.before, document, watched.file, watched.root)
-            verdict = await judge(change, enabled(self.settings, self._ruff))
+            verdict = await run_checks(change, create_checks(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text it stumbles over
             sys.stderr.write(f"verification: {redacted(error.message)}\n")

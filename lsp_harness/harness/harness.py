@@ -32,8 +32,8 @@ from lsp_harness.workspace.typed_text import before_cursor
 if TYPE_CHECKING:
     from lsp_harness.coding.turn_context import Job
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.sources.recent_edits import Recent
-    from lsp_harness.context.sources.related_code import Near
+    from lsp_harness.context.sources.recent_edits import RecentEdits
+    from lsp_harness.context.sources.related_code import VectorSearch
     from lsp_harness.files.private_files import Kept
     from lsp_harness.harness.accepted_edits import Watch
     from lsp_harness.harness.engine_health import Observed
@@ -63,7 +63,7 @@ class Harness:
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
         self.known: IndexQuery | None = None
         """An index that is read as it is, by a front end that does not stay, in place of those that are kept."""
-        self.near: Near | None = None
+        self.near: VectorSearch | None = None
         """What in it is most like a task, in place of what the engine says of those that are kept."""
         self.on_findings: Published = lambda uri, held: None
         self.on_indexing: Callable[[Path, Said], None] = lambda root, said: None
@@ -84,7 +84,7 @@ class Harness:
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
-        self._recent: Recent | None = None
+        self._recent: RecentEdits | None = None
         self._installed: Installed | None = None
 
     # -- text
@@ -298,11 +298,11 @@ class Harness:
     def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
         """The next turn of the session, and what its work may use, for a text that was checked."""
         from lsp_harness.coding.turn_context import Job
-        from lsp_harness.context.sources.related_code import Related
+        from lsp_harness.context.sources.related_code import RelatedCode
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         failing = output.failing if output else frozenset[str]()
-        related = Related(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
+        related = RelatedCode(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
             *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
@@ -417,13 +417,13 @@ class Harness:
         if self._completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import Restraint
-            from lsp_harness.context.repository_context import Elsewhere
-            from lsp_harness.context.sources.recent_edits import Recent
+            from lsp_harness.context.repository_context import RepositoryContext
+            from lsp_harness.context.sources.recent_edits import RecentEdits
 
             restraint = Restraint(self.config.quiet, self._typed, self.kept.why)
             # from now on there is somebody to ask for it
-            self._recent = Recent(self.documents.find, self.kept.why)
-            elsewhere = Elsewhere(self.known or self.indexes, self.engine.count, self._recent)
+            self._recent = RecentEdits(self.documents.find, self.kept.why)
+            elsewhere = RepositoryContext(self.known or self.indexes, self.engine.count, self._recent)
             settings, eager = self.config.completion, self.eager and self.trusted
             self._completer = Completer(self.engine, settings, restraint, eager=eager, elsewhere=elsewhere)
         return self._completer

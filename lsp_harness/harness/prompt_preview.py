@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import Question, Questions
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_query import IndexQuery
@@ -70,7 +70,7 @@ async def completion(
     says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
     held = harness.completer.elsewhere
-    elsewhere = Elsewhere(known, engine.count) if known else held.counted_by(engine.count) if held else None
+    elsewhere = RepositoryContext(known, engine.count) if known else held.counted_by(engine.count) if held else None
     questions = Questions(engine, harness.config.completion, elsewhere=elsewhere)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
     question = await questions.about(cursor)

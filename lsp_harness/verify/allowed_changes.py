@@ -16,7 +16,7 @@ from lsp_harness.text.misspelling import misspelt
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
-from lsp_harness.verify.token_difference import Difference, Replacement, called, told
+from lsp_harness.verify.token_difference import TokenDifference, TokenReplacement, describe_tokens, is_called
 
 MAX_SYNTAX_TOKENS = 4
 """Tokens that the repair of one syntax error may change: a pair of brackets, or a misspelt keyword and a colon."""
@@ -68,7 +68,7 @@ ELSE_IF = frozenset({"else if", "elif", "elsif", "elseif"})
 PLACEHOLDERS = frozenset({"_", "pass", "="})
 
 
-def syntax(subject: Subject, found: Difference, change: Change) -> str:
+def check_syntax_repair(subject: Subject, found: TokenDifference, change: Change) -> str:
     """Brackets, quotes, separators and the keywords of blocks may come and go; a word may be replaced by one it misspells."""
     del subject
     if found.size > MAX_SYNTAX_TOKENS + 1:
@@ -82,7 +82,7 @@ def syntax(subject: Subject, found: Difference, change: Change) -> str:
     return ""
 
 
-def _misplaced(each: Replacement, change: Change) -> str:
+def _misplaced(each: TokenReplacement, change: Change) -> str:
     """What is wrong with the place of a sign that is added."""
     after = change.tree_after
     if after is None or len(each.new) != 1:
@@ -91,7 +91,7 @@ def _misplaced(each: Replacement, change: Change) -> str:
     return misplaced_sign(after, token.start, token.end, replaced=bool(each.old))
 
 
-def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
+def _syntax_replacement(each: TokenReplacement, found: TokenDifference, text: bytes) -> str:
     old = [token for token in each.old if token.kind != "separator"]
     new = [token for token in each.new if token.kind != "separator"]
     if _same_letters(each.old, each.new):
@@ -107,9 +107,9 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         # a bracket that is missing had joined two words: `lenx)`
         return "" if _are_words([token.text for token in new], text) else f"tears `{old[0].text}` apart"
     if old and (new or any(token.text not in CLOSING_WORDS for token in old)):
-        return told("drops", old, found.before) or "drops code"
+        return describe_tokens("drops", old, found.before) or "drops code"
     strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
-    return told("adds", strange, found.after)
+    return describe_tokens("adds", strange, found.after)
 
 
 def _closes_an_element(new: Sequence[Token], text: bytes) -> bool:
@@ -129,7 +129,10 @@ def _are_words(names: Sequence[str], text: bytes) -> bool:
 
 
 def _is_word(name: str, text: bytes) -> bool:
-    return name.isdecimal() or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
+    return (
+        name.isdecimal()
+        or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
+    )
 
 
 def _exchangeable(old: Token, new: Token) -> bool:
@@ -138,7 +141,7 @@ def _exchangeable(old: Token, new: Token) -> bool:
     return old.kind == new.kind == "operator"
 
 
-def name(subject: Subject, found: Difference, change: Change) -> str:
+def check_name_repair(subject: Subject, found: TokenDifference, change: Change) -> str:
     """The unknown name may be replaced by one it misspells, be reached through `self`, or be imported."""
     if _brings(subject, found, change) or _declares(subject, found, change):
         return ""
@@ -169,7 +172,7 @@ def _mark(name: str) -> str:
     return name[: len(name) - len(name.lstrip("$@"))]
 
 
-def _declares(subject: Subject, found: Difference, change: Change) -> bool:
+def _declares(subject: Subject, found: TokenDifference, change: Change) -> bool:
     """Whether all that changes is that the assignment to the unknown name of Go declares it."""
     if change.tree_before is None or change.tree_before.language.id != "go" or not subject.name:
         return False
@@ -179,7 +182,7 @@ def _declares(subject: Subject, found: Difference, change: Change) -> bool:
     return changed == (["="], [":="]) and encode(subject.name) in words
 
 
-def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> bool:
+def _qualifies(subject: Subject, new: Sequence[Token], found: TokenDifference) -> bool:
     """Whether what is added is `self.` or the like before the unknown name."""
     words = [token.text for token in new if token.text not in MEMBER_MARKS]
     if not new or not all(word in RECEIVERS for word in words):
@@ -188,7 +191,7 @@ def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> boo
     return behind is not None and behind.text.lstrip("$@") == subject.name.lstrip("$@")
 
 
-def _brings(subject: Subject, found: Difference, change: Change) -> bool:
+def _brings(subject: Subject, found: TokenDifference, change: Change) -> bool:
     """Whether nothing is removed, and all that is added stands in imports, one of which says the unknown name."""
     after = change.tree_after
     if after is None or found.lost():
@@ -227,7 +230,7 @@ def _imports(tree: SyntaxTree) -> list[Span]:
     return spans
 
 
-def removal(subject: Subject, found: Difference, change: Change) -> str:
+def check_removal(subject: Subject, found: TokenDifference, change: Change) -> str:
     """What nothing uses may go, or be renamed to `_`; whatever may do something stays, and so does all else that is bound."""
     gained = [
         token
@@ -235,20 +238,20 @@ def removal(subject: Subject, found: Difference, change: Change) -> str:
         if token.kind not in ("separator",) and token.text not in PLACEHOLDERS and token.text != f"_{subject.name}"
     ]
     if gained:
-        return told("adds", gained, found.after)
+        return describe_tokens("adds", gained, found.after)
     lost = found.lost()
     if comments := [token for token in lost if token.kind == "comment"]:
-        return told("drops", comments, found.before)
+        return describe_tokens("drops", comments, found.before)
     if subject.name and not any(token.text.lstrip("$@") == subject.name for token in found.old):
-        return told("drops", lost, found.before) or f"does not remove `{subject.name}`"
+        return describe_tokens("drops", lost, found.before) or f"does not remove `{subject.name}`"
     others = _unbound_by(subject, change)
     if others:
         return f"drops {', '.join(f'`{other}`' for other in others)}, which the finding is not about"
     importing = _all_imported(lost, change)
     if not importing:
-        effects = [token for token in lost if called(token, found.before) or token.text in FLOW]
+        effects = [token for token in lost if is_called(token, found.before) or token.text in FLOW]
         if effects and not _unreachable(subject):
-            return told("drops", effects, found.before)
+            return describe_tokens("drops", effects, found.before)
     return ""
 
 
@@ -282,21 +285,21 @@ def _unbound_by(subject: Subject, change: Change) -> list[str]:
     return sorted(one for one in gone if one and one not in about and one.rpartition("/")[2] not in about)
 
 
-def argument(subject: Subject, found: Difference, change: Change) -> str:
+def check_argument_repair(subject: Subject, found: TokenDifference, change: Change) -> str:
     """Arguments may change places, or be wrapped or written otherwise where the finding is; no name may be lost."""
     del change
     strange = [token for token in found.gained() if not _wraps(token, found)]
     if strange:
-        return told("adds", strange, found.after)
+        return describe_tokens("adds", strange, found.after)
     lost = [token for token in found.lost() if token.kind != "separator"]
     within = [token for token in lost if _in(subject.span, token) and token.kind == "literal"]
-    return told("drops", [token for token in lost if token not in within], found.before)
+    return describe_tokens("drops", [token for token in lost if token not in within], found.before)
 
 
-def _wraps(token: Token, found: Difference) -> bool:
+def _wraps(token: Token, found: TokenDifference) -> bool:
     """Whether a token may be added to make an argument fit: a literal, a call around it, a sign that changes no receiver."""
     if token.kind == "name":
-        return called(token, found.after)
+        return is_called(token, found.after)
     return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)
 
 
@@ -304,7 +307,7 @@ def _in(span: Span, token: Token) -> bool:
     return token.start < max(span.end, span.start + 1) and token.end > span.start
 
 
-def rule(subject: Subject, found: Difference, change: Change) -> str:
+def check_rule_repair(subject: Subject, found: TokenDifference, change: Change) -> str:
     """Operators and literals may change where the finding is; names, comments, calls and what decides what runs stay."""
     del change
 
@@ -314,10 +317,10 @@ def rule(subject: Subject, found: Difference, change: Change) -> str:
 
     lost = [token for token in found.lost() if token.kind not in ("separator", "operator") and not free(token)]
     if lost:
-        return told("drops", lost, found.before)
+        return describe_tokens("drops", lost, found.before)
     strange = [token for token in found.gained() if token.text in FLOW and token.text not in subject.quoted]
-    return told("adds", strange, found.after)
+    return describe_tokens("adds", strange, found.after)
 
 
-def _joined(found: Difference) -> str:
+def _joined(found: TokenDifference) -> str:
     return " and ".join(filter(None, (found.losses(), found.gains())))

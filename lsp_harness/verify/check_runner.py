@@ -15,7 +15,7 @@ class Check(Protocol):
     async def run(self, change: Change) -> Outcome: ...
 
 
-async def judge(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:
+async def run_checks(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:
     """Run the checks; the first failure ends it unless `thorough`."""
     outcomes: list[Outcome] = []
     for check in checks:

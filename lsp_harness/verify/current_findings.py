@@ -16,7 +16,7 @@ BREAKING = ("invalid-syntax", "E9", "F50", "F63", "F70", "F821", "F822", "F823")
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """What was looked at, and what was found. `checks`: "syntax", "ruff". `missing`: why a check that fits the text did not look."""
 
     findings: tuple[Finding, ...]
@@ -24,25 +24,27 @@ class Examined:
     missing: tuple[str, ...] = ()
 
 
-async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None) -> Examined:
+async def examine_text(
+    document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None
+) -> Examination:
     """Ask the parser and, for Python, ruff about a text. Of several findings those that break the program come first."""
     if tree is None:
-        return Examined((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
-    wrong = await offload(len(document.data), lambda: broken_syntax(tree))
+        return Examination((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
+    wrong = await offload(len(document.data), lambda: find_syntax_errors(tree))
     broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in wrong)
     if broken:
-        return Examined(broken, ("syntax",))
+        return Examination(broken, ("syntax",))
     if not is_python(document, file):
-        return Examined((), ("syntax",), (f"no linter is known for {tree.language.id}",))
+        return Examination((), ("syntax",), (f"no linter is known for {tree.language.id}",))
     try:
         reports = await ruff.check(document, file, root)
     except RuffFailed as error:
-        return Examined((), ("syntax",), (error.message,))
+        return Examination((), ("syntax",), (error.message,))
     findings = sorted((report.finding for report in reports), key=lambda f: (not f.code.startswith(BREAKING), f.start))
-    return Examined(tuple(findings), ("syntax", "ruff"))
+    return Examination(tuple(findings), ("syntax", "ruff"))
 
 
-def broken_syntax(tree: SyntaxTree) -> list[Fault]:
+def find_syntax_errors(tree: SyntaxTree) -> list[Fault]:
     """The syntax errors of a text. For Python the compiler decides whether there is one, and the parser where it is."""
     if tree.language.id != "python":
         return faults(tree)

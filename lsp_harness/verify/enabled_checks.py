@@ -7,7 +7,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
 
-def enabled(settings: Verification, ruff: Ruff) -> list[Check]:
+def create_checks(settings: Verification, ruff: Ruff) -> list[Check]:
     """Cheap before dear."""
     checks: list[Check] = []
     if settings.parse_check:

@@ -10,7 +10,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding, Outcome
 
 
-def line(check: str, finding: Finding, document: Document) -> str:
+def format_finding(check: str, finding: Finding, document: Document) -> str:
     """The feedback line of one finding about `document`."""
     if check == "syntax":
         return f"SYNTAX ERROR at line {document.line_of(finding.start) + 1}: {finding.message}"
@@ -23,5 +23,5 @@ def line(check: str, finding: Finding, document: Document) -> str:
     return f"LINT: {finding.code} {finding.message}"
 
 
-def lines(outcome: Outcome, document: Document) -> list[str]:
-    return [line(outcome.check, finding, document) for finding in outcome.findings]
+def format_outcome(outcome: Outcome, document: Document) -> list[str]:
+    return [format_finding(outcome.check, finding, document) for finding in outcome.findings]

@@ -117,17 +117,17 @@ class Subject:
         return self.kind in ("name", "removal") and bool(self.quoted) and not self.name
 
 
-def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
+def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
     """The subject of a finding. With the `tree` of the document it is known where the text does not parse.
 
     A name counts where the message says it and it stands in the finding's range, else on the line where the range begins: some
     tools mark the whole line, or the place behind a name.
     """
     start, end = _clamped(finding, document)
-    kind = kind_of(finding)
+    kind = find_subject_kind(finding)
     if kind == "rule" and tree is not None and _broken(tree, document, Span(start, end)):
         kind = "syntax"
-    quoted = names_in(finding.message)
+    quoted = find_names(finding.message)
     if kind in ("syntax", "test"):
         return Subject(kind, Span(start, end), "", quoted)
     if not quoted:
@@ -147,7 +147,7 @@ def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = N
     return Subject(kind, Span(start, end), "", quoted)
 
 
-def kind_of(finding: Finding) -> SubjectKind:
+def find_subject_kind(finding: Finding) -> SubjectKind:
     """What kind of fault a finding reports, by its rule and else by its words."""
     if finding.message.startswith("TEST FAIL:"):
         return "test"
@@ -163,7 +163,7 @@ def kind_of(finding: Finding) -> SubjectKind:
     return "rule"
 
 
-def names_in(message: str) -> tuple[str, ...]:
+def find_names(message: str) -> tuple[str, ...]:
     """The names that a message is about, in its order: those it quotes, and those after words that announce one."""
     bare = [name for found in BARE.finditer(message) for name in found.groups() if name]
     return tuple(dict.fromkeys([*(found.group(1) for found in QUOTED.finditer(message)), *bare]))

@@ -9,23 +9,29 @@ from dataclasses import replace
 from time import perf_counter
 
 from lsp_harness.process.offload import offload
-from lsp_harness.verify.allowed_changes import argument, name, removal, rule, syntax
+from lsp_harness.verify.allowed_changes import (
+    check_argument_repair,
+    check_name_repair,
+    check_removal,
+    check_rule_repair,
+    check_syntax_repair,
+)
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject, SubjectKind
-from lsp_harness.verify.token_difference import Difference, difference, lexical_difference
+from lsp_harness.verify.token_difference import TokenDifference, compare_lexemes, compare_tokens
 
-Remedy = Callable[[Subject, Difference, Change], str]
+Remedy = Callable[[Subject, TokenDifference, Change], str]
 """Says what an edit changes that a finding of this kind does not ask for; empty where it changes nothing else."""
 REMEDIES: Mapping[SubjectKind, Remedy] = {
-    "name": name,
-    "removal": removal,
-    "argument": argument,
-    "rule": rule,
+    "name": check_name_repair,
+    "removal": check_removal,
+    "argument": check_argument_repair,
+    "rule": check_rule_repair,
 }
 
 
-class KeptCheck:
+class PreservationCheck:
     """Fails an edit that drops, replaces or adds code beyond what `subject` is about; without a subject it says what an edit drops."""
 
     name = "kept"
@@ -41,10 +47,10 @@ class KeptCheck:
         began = perf_counter()
         if change.tree_before is None or change.tree_after is None:
             return Outcome(self.name, "skipped", reason=change.no_tree)
-        outcome = self._judged(change, difference(change.tree_before, change.tree_after, change))
+        outcome = self._judged(change, compare_tokens(change.tree_before, change.tree_after, change))
         return replace(outcome, ms=(perf_counter() - began) * 1000)
 
-    def _judged(self, change: Change, found: Difference) -> Outcome:
+    def _judged(self, change: Change, found: TokenDifference) -> Outcome:
         subject = self._subject
         if subject is None or subject.kind == "test" or change.author == "rewrite":
             lost = found.losses()
@@ -53,8 +59,8 @@ class KeptCheck:
             said = found.lost_comments()
         elif subject.kind == "syntax":
             # the tree of a text that does not parse takes names for keywords and code for strings
-            found = lexical_difference(change)
-            said = syntax(subject, found, change)
+            found = compare_lexemes(change)
+            said = check_syntax_repair(subject, found, change)
         else:
             said = REMEDIES[subject.kind](subject, found, change)
         if not said:
@@ -62,8 +68,8 @@ class KeptCheck:
         return Outcome(self.name, "failed", (Finding(found.place, found.place, said, "lsp-harness", self.name),))
 
 
-def changed_tokens(change: Change) -> int:
+def count_changed_tokens(change: Change) -> int:
     """How many tokens an edit removes and adds: the size of a repair. Bytes where there is no grammar."""
     if change.tree_before is None or change.tree_after is None:
         return sum(edit.end - edit.start + len(edit.new) for edit in change.edits)
-    return difference(change.tree_before, change.tree_after, change).size
+    return compare_tokens(change.tree_before, change.tree_after, change).size

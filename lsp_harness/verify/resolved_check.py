@@ -17,17 +17,17 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_identity import identity, same_place
-from lsp_harness.verify.finding_subject import subject_of
+from lsp_harness.verify.finding_identity import identity, is_at_place
+from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.lint_check import is_python
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
-RULE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
-OURS = ("F", "E9", "invalid-syntax")
+RULE_CODE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
+SHARED_RULES = ("F", "E9", "invalid-syntax")
 """Rules that report what type checkers and compilers report too: unknown names, unused things, broken syntax."""
 
 
-class GoneCheck:
+class ResolvedCheck:
     """Fails an edit after which `finding` is still there."""
 
     name = "gone"
@@ -47,7 +47,7 @@ class GoneCheck:
     def _syntax(self, change: Change) -> Outcome | None:
         """The outcome for a syntax error; None where the finding is none."""
         before, after = change.tree_before, change.tree_after
-        if before is None or after is None or subject_of(self._finding, change.before, before).kind != "syntax":
+        if before is None or after is None or find_subject(self._finding, change.before, before).kind != "syntax":
             return None
         if not regions(before) and (before.language.id != "python" or python_fault(before.data) is None):
             return Outcome(self.name, "skipped", reason="the text parses without it")
@@ -58,7 +58,7 @@ class GoneCheck:
     async def _linted(self, change: Change) -> Outcome:
         place = Span(self._finding.start, self._finding.end)
         before = await self.known(change.before, change)
-        here = [found for found in before if same_place(found, place)]
+        here = [found for found in before if is_at_place(found, place)]
         if not here:
             who = self._finding.source or "the tool that reported it"
             return Outcome(self.name, "skipped", reason=f"only {who} can say whether it is gone")
@@ -74,6 +74,6 @@ class GoneCheck:
         """What ruff says of a text by the rule of the finding, or by those that compilers have too. Raises RuffFailed."""
         if not is_python(document, change.file) or self._ruff.missing:
             return []
-        code = self._finding.code if RULE.match(self._finding.code) else ""
+        code = self._finding.code if RULE_CODE.match(self._finding.code) else ""
         reports = await self._ruff.check(document, change.file, change.root, select=code)
-        return [report.finding for report in reports if code or report.finding.code.startswith(OURS)]
+        return [report.finding for report in reports if code or report.finding.code.startswith(SHARED_RULES)]

@@ -9,12 +9,12 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.misspelling import misspelt
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.current_findings import broken_syntax
+from lsp_harness.verify.current_findings import find_syntax_errors
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.finding_identity import same_place
+from lsp_harness.verify.finding_identity import is_at_place
 from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.lint_check import is_python
-from lsp_harness.verify.resolved_check import RULE
+from lsp_harness.verify.resolved_check import RULE_CODE
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
 ALIASES = {
@@ -40,7 +40,7 @@ WORD = re.compile(rb"\w\w")
 """The middle of a word."""
 
 
-async def outdated(
+async def find_stale_reason(
     finding: Finding,
     subject: Subject,
     document: Document,
@@ -62,7 +62,7 @@ async def outdated(
     if tree is None:
         return ""
     if subject.kind == "syntax":
-        return "" if broken_syntax(tree) else "the text has no syntax error"
+        return "" if find_syntax_errors(tree) else "the text has no syntax error"
     if is_python(document, file):
         return await _linted_away(finding, subject, document, ruff, file, root)
     if subject.kind == "removal" and subject.name:
@@ -92,7 +92,7 @@ async def _linted_away(
     """Ask ruff, where the finding is one of a rule that ruff has."""
     code = ALIASES.get(finding.code, finding.code)
     of_another = OF_PYLINT.match(code) or finding.source.lower() in OTHER_TOOLS
-    if not RULE.match(code) or (of_another and code == finding.code):
+    if not RULE_CODE.match(code) or (of_another and code == finding.code):
         code = (
             "F821"
             if subject.kind == "name" and not _member(subject, document) and "not defined" in finding.message
@@ -107,7 +107,7 @@ async def _linted_away(
             # settings and comments may silence a rule that another tool, or ruff in the editor, does report
             reports = await ruff.check(document, file, root, select=code, isolated=isolated)
             found = [report.finding for report in reports]
-            if any(same_place(one, place) or document.line_of(one.start) in lines for one in found):
+            if any(is_at_place(one, place) or document.line_of(one.start) in lines for one in found):
                 return ""
     except RuffFailed:
         return ""
@@ -120,7 +120,9 @@ def _member(subject: Subject, document: Document) -> bool:
     return document.data[max(0, subject.span.start - 1) : subject.span.start] == b"."
 
 
-async def premature(subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None) -> str:
+async def find_removal_objection(
+    subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None
+) -> str:
     """Why an unused binding must not be removed yet: an unknown name may be a misspelling of it. Empty where it may be."""
     if subject.kind != "removal" or not subject.name or not is_python(document, file) or ruff.missing:
         return ""

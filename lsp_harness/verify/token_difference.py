@@ -19,7 +19,7 @@ LISTED_LOSSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class TokenReplacement:
     """A run of tokens that another run took the place of; one of the two may be empty."""
 
     old: tuple[Token, ...]
@@ -27,13 +27,13 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TokenDifference:
     """What a change does to the tokens of a text. `place`: the byte of the text after it where it begins.
 
     `before`: the tokens around the edits as they were, to see what follows or encloses one.
     """
 
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[TokenReplacement, ...]
     before: tuple[Token, ...]
     after: tuple[Token, ...]
     place: int = 0
@@ -59,28 +59,28 @@ class Difference:
 
     def losses(self) -> str:
         """What is lost, in words, brackets and commas left aside."""
-        return told("drops", self.lost(), self.before)
+        return describe_tokens("drops", self.lost(), self.before)
 
     def gains(self) -> str:
-        return told("adds", self.gained(), self.after)
+        return describe_tokens("adds", self.gained(), self.after)
 
     def lost_comments(self) -> str:
-        return told("drops", [token for token in self.lost() if token.kind == "comment"], self.before)
+        return describe_tokens("drops", [token for token in self.lost() if token.kind == "comment"], self.before)
 
 
-def difference(before: SyntaxTree, after: SyntaxTree, change: Change) -> Difference:
+def compare_tokens(before: SyntaxTree, after: SyntaxTree, change: Change) -> TokenDifference:
     """The difference by the tokens of two trees."""
     return _compared(change, lambda span: tokens(before, *span), lambda span: tokens(after, *span))
 
 
-def lexical_difference(change: Change) -> Difference:
+def compare_lexemes(change: Change) -> TokenDifference:
     """The difference by words and marks alone, for a text that does not parse."""
     return _compared(
         change, lambda span: lexemes(change.before.data, *span), lambda span: lexemes(change.after.data, *span)
     )
 
 
-def told(verb: str, found: Iterable[Token], around: Sequence[Token]) -> str:
+def describe_tokens(verb: str, found: Iterable[Token], around: Sequence[Token]) -> str:
     """A phrase that names tokens: "drops the call `sum()` and `0`"."""
     words = list(dict.fromkeys(_named(token, around) for token in found if token.kind != "separator"))
     if not words:
@@ -95,12 +95,12 @@ def _named(token: Token, around: Sequence[Token]) -> str:
     text = text if len(text) <= 40 else f"{text[:39]}…"
     if token.kind == "comment":
         return f"the comment `{text}`"
-    if token.kind == "name" and called(token, around):
+    if token.kind == "name" and is_called(token, around):
         return f"the call `{text}()`"
     return f"`{text}`"
 
 
-def called(token: Token, around: Sequence[Token]) -> bool:
+def is_called(token: Token, around: Sequence[Token]) -> bool:
     """Whether a token is followed by an opening parenthesis."""
     behind = next((other for other in around if other.start >= token.end), None)
     return behind is not None and behind.text == "(" and token.kind == "name"
@@ -118,8 +118,8 @@ def _beyond(some: Sequence[Token], others: Sequence[Token]) -> list[Token]:
     return found
 
 
-def _compared(change: Change, old: Reader, new: Reader) -> Difference:
-    replacements: list[Replacement] = []
+def _compared(change: Change, old: Reader, new: Reader) -> TokenDifference:
+    replacements: list[TokenReplacement] = []
     before: list[Token] = []
     after: list[Token] = []
     for was, now in _windows(change):
@@ -128,10 +128,10 @@ def _compared(change: Change, old: Reader, new: Reader) -> Difference:
         after += b
         keys = [[(token.kind, token.text) for token in side] for side in (a, b)]
         for i1, i2, j1, j2 in differences(*keys):
-            replacements.append(Replacement(tuple(a[i1:i2]), tuple(b[j1:j2])))
+            replacements.append(TokenReplacement(tuple(a[i1:i2]), tuple(b[j1:j2])))
     first = next((token.start for each in replacements for token in each.new), None)
     place = first if first is not None else min((now.start for _, now in _windows(change)), default=0)
-    return Difference(tuple(replacements), tuple(before), tuple(after), place)
+    return TokenDifference(tuple(replacements), tuple(before), tuple(after), place)
 
 
 def _windows(change: Change) -> list[tuple[Span, Span]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.workspaces import workspaces
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.context.counting import words as count
@@ -21,7 +21,7 @@ def said(text: str) -> None: ...
 
 async def seen(known: object) -> str:
     document = Document.of("file:///till.py", HERE, language="python")
-    elsewhere = Elsewhere(known, count)  # type: ignore[arg-type]
+    elsewhere = RepositoryContext(known, count)  # type: ignore[arg-type]
     found = await elsewhere.of(document, parse(document), len(HERE), "till.py", 500, rests=True)
     return "".join(one.text for one in found)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import InfillPrompt, ladder
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.engine.decode.fim_prompt import assemble
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
@@ -107,10 +107,12 @@ async def run(places: int, seed: int) -> None:
                     tree = parse(document)
                     if tree:
                         await edits.look(tree, offset, name, DirectIndexQuery(reader), count, chance)
-                    elsewhere = Elsewhere(DirectIndexQuery(reader), count)
+                    elsewhere = RepositoryContext(DirectIndexQuery(reader), count)
                     found = await elsewhere.of(document, tree, offset, name, shares.repository_tokens, rests=True)
                     try:
-                        rungs = await ladder(document, tree, offset, name, shares, 256, count, repository=found)
+                        rungs = await build_prompt_ladder(
+                            document, tree, offset, name, shares, 256, count, repository=found
+                        )
                     except NoAnswer:
                         continue
                     for rung in rungs:

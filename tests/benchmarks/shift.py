@@ -22,8 +22,8 @@ from typing import Any
 import httpx2
 
 from lsp_harness.config.load import load
-from lsp_harness.context.infill_prompt import infill
-from lsp_harness.context.window import BLOCK
+from lsp_harness.context.infill_prompt import build_infill_prompt
+from lsp_harness.context.window import BLOCK_LINES
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Around
 from lsp_harness.inference.supervisor import Supervisor
@@ -59,7 +59,9 @@ class Bench:
         offset = len(encode(prefix))
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
-        made = await infill(document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count)
+        made = await build_infill_prompt(
+            document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count
+        )
         return made.around
 
     async def ask(self, around: Around, client: str, reuse: int, tokens: int) -> Outcome:
@@ -83,7 +85,7 @@ class Bench:
         if jumps:
             return [await self.around(row, JUMP * left) for left in range(jumps, -1, -1)]
         whole = await self.around(row, 0)
-        return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK:]))]
+        return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK_LINES:]))]
 
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
         """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""

@@ -12,11 +12,11 @@ from typing import Any
 from unittest.mock import patch
 
 import psutil
-from lsp_harness.bench.real_edits import RealEdit
-from lsp_harness.inference.models.model_files import resolve
 from pynvim import Nvim
 
+from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.config.load import load
+from lsp_harness.inference.models.model_files import resolve
 from tests.benchmarks.stale import Mark, Offer, Place, View
 from tests.editors.neovim.conftest import HERE, PLUGIN, attached
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.import_usage import imported_as, importing
+from lsp_harness.context.sources.import_usage import find_imports, importing
 from lsp_harness.index.index_query import DirectIndexQuery
 from tests.index.place import Indexed
 
@@ -54,9 +54,9 @@ async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: 
     }
     with closing(Indexed(tmp_path, files)) as made:
         known = DirectIndexQuery(made.reader)
-        assert await imported_as(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
-        assert await imported_as(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
-        assert await imported_as(known, "", "b.go", "s", "go") == [("strings", "", "s")]
+        assert await find_imports(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "b.go", "s", "go") == [("strings", "", "s")]
         # its own imports are none of others, and other languages have others
-        assert await imported_as(known, "", "src/a.ts", "Cart", "typescript") == []
-        assert await imported_as(known, "", "b.go", "Cart", "go") == []
+        assert await find_imports(known, "", "src/a.ts", "Cart", "typescript") == []
+        assert await find_imports(known, "", "b.go", "Cart", "go") == []

@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import LEAST, InfillPrompt, ladder
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.infill_prompt import MIN_PROMPT_TOKENS, InfillPrompt, build_prompt_ladder
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
 from tests.context.counting import words
@@ -15,7 +15,9 @@ LONG = "import os\n" + "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * 
 
 async def rungs(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
     src = markup.parse(source)
-    return await ladder(src.document, parse(src.document), src.cursor, "a.py", budget or Completion(), least, words)
+    return await build_prompt_ladder(
+        src.document, parse(src.document), src.cursor, "a.py", budget or Completion(), least, words
+    )
 
 
 async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
@@ -35,7 +37,7 @@ async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
 
 async def test_the_last_rung_is_never_next_to_nothing() -> None:
     *_, least = await rungs(LONG + "y = <|>\n", 0)
-    assert LEAST // 2 < least.tokens <= LEAST
+    assert MIN_PROMPT_TOKENS // 2 < least.tokens <= MIN_PROMPT_TOKENS
 
 
 async def test_what_saves_nothing_is_no_rung() -> None:
@@ -49,7 +51,7 @@ async def test_no_rung_is_longer_than_the_settings_allow() -> None:
 
 def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
     src = markup.parse(LONG + "y = <|>\n" + "def last():\n    return 1\n")
-    outlines = Outlines()
+    outlines = OutlineCache()
     start = src.cursor - 40
 
     def seen(typed: bytes) -> list[str]:
@@ -64,7 +66,7 @@ def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
 
 
 def test_an_outline_follows_changes_outside_the_window() -> None:
-    outlines = Outlines()
+    outlines = OutlineCache()
     for name in ("one", "two"):
         src = markup.parse(f"def {name}():\n    return 1\n\n\nx = <|>\n")
         tree = parse(src.document)

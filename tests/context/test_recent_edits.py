@@ -2,7 +2,13 @@
 
 import pytest
 
-from lsp_harness.context.sources.recent_edits import AROUND, CLOSED, FAR, PLACES, Recent
+from lsp_harness.context.sources.recent_edits import (
+    MAX_CLOSED_DOCUMENTS,
+    MAX_PLACES,
+    PROMPT_RADIUS_LINES,
+    RADIUS_LINES,
+    RecentEdits,
+)
 from lsp_harness.text.document import Document
 from tests.files.test_secrets import TOKEN
 
@@ -14,7 +20,7 @@ class Texts(dict[str, Document]):
     """Open texts by URI, and what is known of them."""
 
     def __init__(self) -> None:
-        self.recent = Recent(self.get, lambda uri, path: "kept" if path == ".env" else "")
+        self.recent = RecentEdits(self.get, lambda uri, path: "kept" if path == ".env" else "")
 
     def open(self, path: str, text: str) -> Document:
         self[f"file:///{path}"] = document = Document.of(f"file:///{path}", text)
@@ -62,7 +68,7 @@ def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
 
 
 def test_of_the_same_file_only_what_is_far(texts: Texts):
-    here = texts.open("here.py", CART + "# more\n" * (FAR + 10) + HERE)
+    here = texts.open("here.py", CART + "# more\n" * (PROMPT_RADIUS_LINES + 10) + HERE)
     last = len(here.starts) - 2
     texts.edited("here.py", 1)
     texts.edited("here.py", last)
@@ -93,7 +99,7 @@ def test_a_closed_text_is_known_for_a_while(texts: Texts):
     texts.edited("cart.py", 1)
     texts.recent.closed(texts.pop("file:///cart.py"))
     assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
-    for n in range(CLOSED):
+    for n in range(MAX_CLOSED_DOCUMENTS):
         texts.edited(f"{n}.py")
         texts.recent.closed(Document.of(f"file:///{n}.py", "x = 1\n"))
     assert texts.pieces(texts["file:///here.py"]) == []
@@ -101,8 +107,8 @@ def test_a_closed_text_is_known_for_a_while(texts: Texts):
 
 def test_no_more_places_than_are_kept(texts: Texts):
     texts.edited("cart.py", 1)
-    for n in range(PLACES):
-        texts.edited(f"{n}.py", AROUND)
+    for n in range(MAX_PLACES):
+        texts.edited(f"{n}.py", RADIUS_LINES)
     assert texts.pieces(texts["file:///here.py"]) == []
 
 

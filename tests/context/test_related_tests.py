@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.sources import related_tests
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_view import View
 from lsp_harness.text.position import Span
@@ -62,7 +62,7 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
     source = marked("shop/till.py", TILL)
-    related = Related(DirectIndexQuery(indexed.reader), count, failing)
+    related = RelatedCode(DirectIndexQuery(indexed.reader), count, failing)
     span = Span(source.start, source.end)
     return await related.of(source.tree.document, source.tree, span, "shop/till.py", budget)
 
@@ -104,7 +104,7 @@ def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: In
         "TestTotal::test_total_of_some[2]",
         "tests.test_till.TestTotal.test_total_of_some",
     ):
-        assert related_tests.tested(view, symbol, (), {name}) is None
+        assert related_tests.find_related_test(view, symbol, (), {name}) is None
 
 
 def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
@@ -118,7 +118,7 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     view = Counting(indexed.reader)
     [symbol] = view.named("total", 1)
     many = {f"test_a_{n}" for n in range(3000)}
-    found = related_tests.tested(view, symbol, (), many | {"test_total_of_some"})
+    found = related_tests.find_related_test(view, symbol, (), many | {"test_total_of_some"})
     assert found
     assert found.name == "test_total_of_some"
     assert len(looked) == 1 + related_tests.FAILING

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import infill, ladder
+from lsp_harness.context.infill_prompt import build_infill_prompt, build_prompt_ladder
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import redacted, secret_lines, secret_path, spans
 from lsp_harness.syntax.tree import parse
@@ -96,7 +96,9 @@ def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
 
 async def prompt_of(source: str) -> str:
     src = markup.parse(source)
-    return (await infill(src.document, parse(src.document), src.cursor, "a.py", Completion(), words)).render()
+    return (
+        await build_infill_prompt(src.document, parse(src.document), src.cursor, "a.py", Completion(), words)
+    ).render()
 
 
 async def test_a_window_ends_before_a_secret() -> None:
@@ -119,7 +121,7 @@ async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
         await prompt_of(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
-        await ladder(src.document, None, src.cursor, "a.py", Completion(), 50, words)
+        await build_prompt_ladder(src.document, None, src.cursor, "a.py", Completion(), 50, words)
 
 
 def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:

@@ -26,7 +26,7 @@ def change(before: str, after: str, project: Path, name: str = "a.py") -> Change
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:
     asked = change(before, after, project)
     outcome = await LintCheck(ruff).run(asked)
-    return outcome.status, feedback.lines(outcome, asked.after)
+    return outcome.status, feedback.format_outcome(outcome, asked.after)
 
 
 async def test_an_old_finding_is_ignored_and_a_new_one_reported(ruff: Ruff, project: Path) -> None:

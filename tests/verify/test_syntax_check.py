@@ -14,9 +14,9 @@ from lsp_harness.verify import change as change_module
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import Check
-from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Outcome
-from lsp_harness.verify.preservation_check import KeptCheck
+from lsp_harness.verify.preservation_check import PreservationCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
@@ -27,7 +27,7 @@ async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
     change = Change.of(old, between(old.data, after.encode()), Path(f"/{path}"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.check == "syntax"
-    return outcome.status, feedback.lines(outcome, change.after)
+    return outcome.status, feedback.format_outcome(outcome, change.after)
 
 
 async def test_a_new_error_is_reported_with_its_line() -> None:
@@ -96,7 +96,7 @@ async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(("lines", "beside"), [(1, False), (SHORT_TEXT_BYTES // 6 + 1, True)])
-@pytest.mark.parametrize("checking", [SyntaxCheck(), KeptCheck()])
+@pytest.mark.parametrize("checking", [SyntaxCheck(), PreservationCheck()])
 async def test_checks_parse_long_texts_beside_the_event_loop(
     checking: Check, monkeypatch: pytest.MonkeyPatch, lines: int, beside: bool
 ) -> None:
@@ -117,8 +117,8 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 async def test_what_is_examined_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
     deep, unknown = Document.of("file:///a.py", DEEP), Document.of("file:///a.unknown", "x")
-    [reason] = (await examine(deep, None, ruff, Path("/a.py"), None)).missing
+    [reason] = (await examine_text(deep, None, ruff, Path("/a.py"), None)).missing
     assert reason.startswith("a.py has no syntax tree: ")
-    assert (await examine(unknown, None, ruff, Path("/a.unknown"), None)).missing == (
+    assert (await examine_text(unknown, None, ruff, Path("/a.unknown"), None)).missing == (
         "there is no grammar for a.unknown",
     )

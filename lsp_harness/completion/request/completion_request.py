@@ -7,9 +7,9 @@ from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
 from lsp_harness.completion.rules.next_line import may_break
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.infill_prompt import InfillPrompt, ladder
-from lsp_harness.context.repository_context import Elsewhere
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
+from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, Pacer
@@ -93,14 +93,14 @@ class Questions:
         engine: Engine,
         settings: Completion,
         quiet: Quiet | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: RepositoryContext | None = None,
     ) -> None:
         self._engine = engine
         self._elsewhere = elsewhere
         self.settings = settings
         self.quiet = quiet or Quiet()
         self._pacer = Pacer(engine)
-        self._outlines = Outlines()
+        self._outlines = OutlineCache()
 
     async def pace(self) -> Pace:
         """The engine's, as far as it is known."""
@@ -110,7 +110,7 @@ class Questions:
         """The question of one place, at which the user `rests` or is typing."""
         pace, settings = await self.pace(), self.settings
         repository = await self._repository(cursor, rests=rests)
-        prompts = await ladder(
+        prompts = await build_prompt_ladder(
             cursor.document,
             cursor.tree,
             cursor.offset,

@@ -38,7 +38,7 @@ class Use:
         return bool(TESTS.search(self.path))
 
 
-def uses(view: View, symbol: Symbol) -> list[Use]:
+def find_uses(view: View, symbol: Symbol) -> list[Use]:
     """Of a declaration, those in tests first, as they say what is expected of it."""
     sure: list[Use] = []
     likely: list[Use] = []

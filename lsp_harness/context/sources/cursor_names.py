@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.unused_names import unused
+from lsp_harness.context.sources.unused_names import find_unused_imports
 from lsp_harness.index.identifier_words import NAME, words
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.syntax.languages import Language
@@ -23,7 +23,7 @@ UNFINISHED = re.compile(r"\s*from\s+([\w.]+)\s+import\b(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CursorNames:
     """`names` are the nearest first, `members` those of something, `bases` of the type it is in, `words` what the nearest names are
     made of, `module` and `imported` of the import it is in; `text` and `language` those of the whole file."""
 
@@ -38,7 +38,7 @@ class Around:
     unused: tuple[str, ...] = ()
 
 
-def around(tree: SyntaxTree, offset: int) -> Around:
+def read_cursor_names(tree: SyntaxTree, offset: int) -> CursorNames:
     """Names in the lines near a place, and in the head of the function it is in."""
     document = tree.document
     line = document.line_of(offset)
@@ -49,10 +49,12 @@ def around(tree: SyntaxTree, offset: int) -> Around:
     function = enclosing_function(tree, offset)
     head = decode(document.data[function.start : function.body_start]) if function else ""
     close = "\n".join(decode(document.line(n)) for n in lines if abs(n - line) <= CLOSE)
-    return replace(_seen(tree, offset, (head, *texts), close, *_importing(tree, offset)), unused=unused(tree, offset))
+    return replace(
+        _seen(tree, offset, (head, *texts), close, *_importing(tree, offset)), unused=find_unused_imports(tree, offset)
+    )
 
 
-def within(tree: SyntaxTree, span: Span) -> Around:
+def read_span_names(tree: SyntaxTree, span: Span) -> CursorNames:
     """Names in a piece of the text, the first of it first."""
     text = decode(tree.data[slice(*span)])
     return _seen(tree, span.start, (text,), text)
@@ -65,14 +67,14 @@ def _seen(
     close: str,
     module: str = "",
     imported: frozenset[str] = frozenset(),
-) -> Around:
+) -> CursorNames:
     names = dict.fromkeys(name for text in texts for name in NAME.findall(text))
     members = frozenset(name for text in texts for name in MEMBER.findall(text))
     said = {word for word in words(" ".join(NAME.findall(close))).lower().split() if len(word) > 2} - STOP_WORDS
     type_ = enclosing_class(tree, offset)
     bases = _bases(tree, type_) if type_ else ()
     whole = decode(tree.data)
-    return Around(tuple(names), members, bases, frozenset(said), module, imported, whole, tree.language)
+    return CursorNames(tuple(names), members, bases, frozenset(said), module, imported, whole, tree.language)
 
 
 def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:

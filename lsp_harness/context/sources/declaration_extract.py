@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lsp_harness.context.sources.required_imports import needed
+from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.syntax.symbols.declarations import declared, qualified
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode
@@ -22,11 +22,13 @@ class Extract:
         return "\n".join([*self.imports, *["" for _ in self.imports[:1]], self.text])
 
 
-def extracts(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
+def extract_declarations(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
     """The declarations of this qualified name; several where it is declared again or overloaded."""
     declarations = declared(tree.language, tree.data, tree.root)[0]
     return [
-        Extract(path, name, one.line, tuple(needed(tree, span)), decode(tree.data[slice(*span)]).rstrip())
+        Extract(
+            path, name, one.line, tuple(find_required_imports(tree, span)), decode(tree.data[slice(*span)]).rstrip()
+        )
         for one in declarations
         if qualified(declarations, one) == name and (span := _lines(tree, one.start, one.end))
     ]

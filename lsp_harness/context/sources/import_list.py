@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.required_imports import called
+from lsp_harness.context.sources.required_imports import local_name
 from lsp_harness.index.index_view import Symbol, View
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.text_kind import inside
@@ -20,7 +20,7 @@ FAR = 4_000
 """Bytes on either side in which a list begins and ends."""
 WIDTH = 100
 """Characters of a line with several names."""
-TYPED = re.compile(r"(?<![\w$])[\w$]*\Z")
+TYPED_NAME = re.compile(r"(?<![\w$])[\w$]*\Z")
 COMMENT = re.compile(r"#[^\n]*|//[^\n]*")
 PYTHON = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^()]*|[^\n()]*)\Z", re.MULTILINE)
 SCRIPT = re.compile(r"^[ \t]*(import|export)\b(?:[ \t]+type\b)?(?:[ \t]+[\w$]+[ \t]*,)?\s*\{([^{}]*)\Z", re.MULTILINE)
@@ -42,7 +42,7 @@ def _kind(name: str) -> int:
     return 0 if name.isupper() and len(name) > 1 else 1 if name.lstrip("_")[:1].isupper() else 2
 
 
-ORDERS: tuple[Callable[[str], tuple[int, str]], ...] = (
+SORT_KEYS: tuple[Callable[[str], tuple[int, str]], ...] = (
     lambda name: (0, name),
     lambda name: (_kind(name), name.lower()),
     lambda name: (0, name.lower()),
@@ -51,7 +51,7 @@ ORDERS: tuple[Callable[[str], tuple[int, str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ImportList:
     """`before` and `after` are the names in the list on either side of the place, `typed` what of one stands before it already.
 
     `within` is what the names of the list are written with (`util::`), `hands_on` whether the statement is an export.
@@ -65,11 +65,11 @@ class Listing:
     hands_on: bool = False
 
 
-def listing(tree: SyntaxTree, offset: int) -> Listing | None:
+def find_import_list(tree: SyntaxTree, offset: int) -> ImportList | None:
     """The list that a place is in; None where it is in none."""
     data = tree.data
     head, rest = decode(data[max(0, offset - FAR) : offset]), decode(data[offset : offset + FAR])
-    typed = TYPED.search(head)
+    typed = TYPED_NAME.search(head)
     if typed is None or rest[:1].isalnum() or rest[:1] in ("_", "$"):
         return None
     head = head[: typed.start()]
@@ -85,7 +85,7 @@ def listing(tree: SyntaxTree, offset: int) -> Listing | None:
     return found
 
 
-def _python(head: str, rest: str, typed: str) -> Listing | None:
+def _python(head: str, rest: str, typed: str) -> ImportList | None:
     found = PYTHON.search(COMMENT.sub("", head))
     if found is None:
         return None
@@ -93,18 +93,18 @@ def _python(head: str, rest: str, typed: str) -> Listing | None:
     rest = COMMENT.sub("", rest).partition(")" if listed[:1] == "(" else "\n")[0]
     # linters are told of imports that nothing here uses
     hands_on = "noqa" in head[head.rfind(f"from {module} ") :]
-    return Listing(module, _names(listed.lstrip("(").split(",")), _names(rest.split(",")), typed, hands_on=hands_on)
+    return ImportList(module, _names(listed.lstrip("(").split(",")), _names(rest.split(",")), typed, hands_on=hands_on)
 
 
-def _script(head: str, rest: str, typed: str) -> Listing | None:
+def _script(head: str, rest: str, typed: str) -> ImportList | None:
     found, end = SCRIPT.search(COMMENT.sub("", head)), SCRIPT_FROM.match(COMMENT.sub("", rest))
     if found is None or end is None:
         return None
     before, after = _names(found[2].split(",")), _names(end[1].split(","))
-    return Listing(end[3], before, after, typed, hands_on=found[1] == "export")
+    return ImportList(end[3], before, after, typed, hands_on=found[1] == "export")
 
 
-def _rust(head: str, rest: str, typed: str) -> Listing | None:
+def _rust(head: str, rest: str, typed: str) -> ImportList | None:
     found = RUST.search(COMMENT.sub("", head))
     if found is None:
         return None
@@ -131,7 +131,7 @@ def _rust(head: str, rest: str, typed: str) -> Listing | None:
     within = own or (before[-1].rpartition("::")[0] + "::" if before and "::" in before[-1] else "")
     module = "".join(name for name, _ in levels) + within
     after = _names(_level(COMMENT.sub("", rest)))
-    return Listing(module.removesuffix("::"), before, after, typed, "" if own else within, bool(found[1]))
+    return ImportList(module.removesuffix("::"), before, after, typed, "" if own else within, bool(found[1]))
 
 
 def _level(text: str) -> Iterator[str]:
@@ -156,9 +156,9 @@ def _names(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(found[1].removesuffix("::") for item in items if (found := WRITTEN.match(item.strip())))
 
 
-def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
+def complete_import_list(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
     """The text to put in, empty where nothing is known."""
-    there = listing(tree, offset)
+    there = find_import_list(tree, offset)
     if there is None:
         return ""
     if path.endswith("__init__.py"):
@@ -168,7 +168,7 @@ def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
     if not CLOSES.fullmatch(rest) or not OPENS.search(line):
         return ""
     listed = {name.rpartition("::")[2] for name in (*there.before, *there.after)}
-    has = [one.name for one in view.exported(path, tree.language.id, there.module) if public(view, one)]
+    has = [one.name for one in view.exported(path, tree.language.id, there.module) if is_public(view, one)]
     free = [name for name in dict.fromkeys(has) if name not in listed]
     filled = tree.language.id == "rust" or len(_names(_above(tree, offset).split(","))) > 1
     found = _placed(there, free if there.hands_on else _missing(tree, offset, free))
@@ -182,7 +182,7 @@ def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
     )
 
 
-def public(view: View, symbol: Symbol) -> bool:
+def is_public(view: View, symbol: Symbol) -> bool:
     """Whether other files may import it, by how it is declared."""
     match symbol.language:
         case "python":
@@ -199,7 +199,7 @@ def _missing(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:
     # while it is half written, a statement may seem to have what follows it
     own = max((one.start for one in brought if one.start <= offset), default=-1)
     known = {one.name for one in definitions}
-    known |= {called(one, tree.language.id) for one in brought if one.start != own}
+    known |= {local_name(one, tree.language.id) for one in brought if one.start != own}
     return [name for name in names if name not in known and _used(tree, name)]
 
 
@@ -210,11 +210,11 @@ def _used(tree: SyntaxTree, name: str) -> bool:
     return any(inside(tree, match.start()) == "code" for match in found)
 
 
-def _placed(there: Listing, names: Sequence[str]) -> list[str]:
+def _placed(there: ImportList, names: Sequence[str]) -> list[str]:
     """In the order of the list, where it has one, and what comes between the names around the place; else as they are."""
     before = [name for name in there.before if name not in MODULE_ITSELF]
     after = [name for name in there.after if name not in MODULE_ITSELF]
-    fitting = [key for key in ORDERS if [*map(key, (*before, *after))] == sorted(map(key, (*before, *after)))]
+    fitting = [key for key in SORT_KEYS if [*map(key, (*before, *after))] == sorted(map(key, (*before, *after)))]
     for key in fitting:
         least, most = [key(name) for name in before[-1:]], [key(name) for name in after[:1]]
         ordered = sorted((key(there.within + name), name) for name in names)

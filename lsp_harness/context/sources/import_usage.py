@@ -28,7 +28,7 @@ ENDS = re.compile(r"[./\\\\:]")
 """What stands before the last part of a module's name."""
 
 
-async def imported_as(known: IndexQuery, uri: str, path: str, name: str, language: str) -> list[tuple[str, str, str]]:
+async def find_imports(known: IndexQuery, uri: str, path: str, name: str, language: str) -> list[tuple[str, str, str]]:
     """The module, the name in it and the alias of the imports by which other files know a name, the most usual first."""
 
     def read(reader: Reader) -> list[tuple[str, str, str]]:

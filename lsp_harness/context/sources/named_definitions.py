@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.fragment import Fragment, TokenCounter
 from lsp_harness.context.sources import receiver_types
-from lsp_harness.context.sources.cursor_names import Around
+from lsp_harness.context.sources.cursor_names import CursorNames
 from lsp_harness.index.identifier_words import words
 from lsp_harness.index.index_view import Symbol, View
 from lsp_harness.syntax.languages import language_for
@@ -18,14 +18,14 @@ DEFINITIONS = 24
 """Definitions that are looked at, the nearest names first."""
 RECEIVERS = 12
 """Names whose types are looked for."""
-WIDTH = 200
+MAX_LINE_CHARS = 200
 """Characters of a line of a definition."""
 IMPORTABLE = 60
 """Names that a module is said to have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DefinitionLine:
     """A line of a definition; those of a lower `rank` stay longest."""
 
     rank: tuple[int, int]
@@ -34,7 +34,7 @@ class Line:
     text: str
 
 
-def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
+def find_definitions(view: View, path: str, near: CursorNames) -> Iterator[DefinitionLine]:
     """The declarations that these names mean, a line each, with those of what they have inside."""
     comment = near.language.comment or "#"
     has: dict[str, dict[str, None]] = {}
@@ -42,14 +42,14 @@ def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
         if one.name not in near.imported and one.name[:1] != "_":
             has.setdefault(one.path, {})[one.name] = None
     for origin, names in has.items():
-        yield Line((0, 0), origin, 0, f"{comment} {near.module} has {', '.join([*names][:IMPORTABLE])}")
+        yield DefinitionLine((0, 0), origin, 0, f"{comment} {near.module} has {', '.join([*names][:IMPORTABLE])}")
     named = islice(_once(_meant(view, path, near)), DEFINITIONS)
-    types = receiver_types.types(view, path, near.language.id, near.text, near.names[:RECEIVERS])
+    types = receiver_types.find_receiver_types(view, path, near.language.id, near.text, near.names[:RECEIVERS])
     for number, symbol in enumerate(_once(chain(named, types)), 1):
         yield from _declaration(view, symbol, number, near)
 
 
-def _meant(view: View, path: str, near: Around) -> Iterator[Symbol]:
+def _meant(view: View, path: str, near: CursorNames) -> Iterator[Symbol]:
     for name in (*near.unused, *near.bases, *near.names):
         head, _, rest = name.partition(".")
         yield from view.defined(path, head) or (view.of_module(path, head, rest.split(".")[0]) if rest else [])
@@ -63,8 +63,8 @@ def _once(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
             yield one
 
 
-def _declaration(view: View, symbol: Symbol, number: int, near: Around) -> Iterator[Line]:
-    yield Line((0, number), symbol.path, symbol.start, _text(view, symbol))
+def _declaration(view: View, symbol: Symbol, number: int, near: CursorNames) -> Iterator[DefinitionLine]:
+    yield DefinitionLine((0, number), symbol.path, symbol.start, _text(view, symbol))
     if symbol.kind not in TYPES:
         return
     for one in view.members(symbol):
@@ -78,24 +78,26 @@ def _declaration(view: View, symbol: Symbol, number: int, near: Around) -> Itera
             rank = 3
         else:
             rank = 5 if one.name.startswith("_") else 4
-        yield Line((rank, number), one.path, one.start, "    " + _text(view, one))
+        yield DefinitionLine((rank, number), one.path, one.start, "    " + _text(view, one))
 
 
 def _text(view: View, symbol: Symbol) -> str:
     text = view.signature(symbol).rstrip("{ ")
-    text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    text = text if len(text) <= MAX_LINE_CHARS else text[: MAX_LINE_CHARS - 1] + "…"
     language = language_for(symbol.language, symbol.path)
     whole = symbol.body >= symbol.end or symbol.kind in TYPES
     return text if whole or language is None else text + language.stub
 
 
-async def signatures(lines: Iterable[Line], budget: int, count: Count, comment: str) -> list[Fragment]:
+async def fit_signatures(
+    lines: Iterable[DefinitionLine], budget: int, count: TokenCounter, comment: str
+) -> list[Fragment]:
     """The lines within a budget, a fragment for each file, in an order that does not depend on the cursor."""
     listed = sorted(set(lines), key=lambda one: (one.rank, one.path, one.at))
     paths = sorted({one.path for one in listed})
     costs = await count([*(one.text + "\n" for one in listed), *(f"{comment} {path}\n" for path in paths)])
     titles = dict(zip(paths, costs[len(listed) :], strict=True))
-    kept: dict[str, list[Line]] = {}
+    kept: dict[str, list[DefinitionLine]] = {}
     spent: Counter[str] = Counter()
     left = budget
     for one, cost in zip(listed, costs, strict=False):

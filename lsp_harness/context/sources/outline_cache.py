@@ -15,7 +15,7 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode
 
 
-class Outlines:
+class OutlineCache:
     """The last `KEPT` outlines."""
 
     KEPT = 32

@@ -20,7 +20,7 @@ from lsp_harness.text.position import decode, encode
 
 MOST = 3
 """Names that are told of."""
-LONG = 300
+MAX_LINE_CHARS = 300
 """Characters of a line."""
 LOOKED_UP = 24
 """Names that are looked up for these."""
@@ -40,19 +40,19 @@ class Used:
     name: str
 
 
-def documentation(
+def describe_package_uses(
     installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]], most: int = MOST
 ) -> list[str]:
     """At most so many lines about what is used in parts of texts, each given as the whole text and the part of it."""
     absent: dict[str, None] = {}
     there: dict[str, None] = {}
-    for one in known(installed, root, file, written):
-        if (line := told(one)) and not spans(encode(line)):
+    for one in look_up_names(installed, root, file, written):
+        if (line := describe_name(one)) and not spans(encode(line)):
             (absent if isinstance(one, Absent) else there)[line] = None
     return [*absent, *there][:most]
 
 
-def known(
+def look_up_names(
     installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]]
 ) -> Iterator[DocFragment | Absent]:
     """What is known of the names that parts of texts use, in their order."""
@@ -68,7 +68,7 @@ def known(
                 yield found
 
 
-def told(one: DocFragment | Absent) -> str:
+def describe_name(one: DocFragment | Absent) -> str:
     """One line about a name; empty where there is nothing to say of it."""
     inside = "" if one.module in (one.package, "") else f" in {one.module}"
     if isinstance(one, Absent):
@@ -79,7 +79,7 @@ def told(one: DocFragment | Absent) -> str:
     else:
         several = f" (the first of {one.overloads} signatures)" if one.overloads > 1 else ""
         line = f"{one.release} has{inside}: {one.called}{several}"
-    return line if len(line) <= LONG else line[: LONG - 1] + "…"
+    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
 
 
 def _known(installed: Installed, root: Path, language: str, near: Path, one: Used) -> DocFragment | Absent | None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.package_documentation import known, told
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.sources.package_documentation import describe_name, look_up_names
 from lsp_harness.files.secrets import spans
 from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
 from lsp_harness.knowledge.installed_packages import Installed
@@ -30,13 +30,13 @@ _Said = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Packages:
+class PackageSignatures:
     """What is `installed` for the workspace folder `root`, and what a `file` of it uses of that."""
 
     installed: Installed
     root: Path
     file: Path
-    count: Count
+    count: TokenCounter
 
     async def of(self, document: Document, span: Span, budget: int, comment: str) -> tuple[Fragment, ...]:
         """A fragment for each package that the code in a span uses, together at most `budget` tokens: names in the order of their
@@ -66,8 +66,8 @@ class Packages:
 
     def _said(self, document: Document, code: str, comment: str) -> Iterator[_Said]:
         found: dict[_Said, None] = {}
-        for one in known(self.installed, self.root, self.file, [(document, code)]):
-            if one.package in STANDARD or not told(one):
+        for one in look_up_names(self.installed, self.root, self.file, [(document, code)]):
+            if one.package in STANDARD or not describe_name(one):
                 continue
             line, sentence = _line(one, comment)
             if len(line) <= SIGNATURE and not spans(encode(f"{line} {sentence}")):
@@ -80,14 +80,14 @@ class Packages:
 def _line(one: DocFragment | Absent, comment: str) -> tuple[str, str]:
     """How a name is used, and what is said of it in a sentence."""
     if isinstance(one, Absent):
-        return f"{comment} {told(one).removeprefix(f'{one.release} has ')}", ""
+        return f"{comment} {describe_name(one).removeprefix(f'{one.release} has ')}", ""
     inside = "" if one.module in (one.package, "") else f"{one.module}: "
-    called = one.called if len(one.called) <= SIGNATURE else bare(one.called)
+    called = one.called if len(one.called) <= SIGNATURE else shorten_signature(one.called)
     sentence = one.documentation.partition(". ")[0].strip()
     return f"{inside}{called}", sentence if len(sentence) <= SENTENCE else ""
 
 
-def bare(called: str) -> str:
+def shorten_signature(called: str) -> str:
     """A signature with no more than the names of its parameters: `get(url: str, *, timeout: float = 5) -> Response` is
     `get(url, *, timeout)`."""
     name, bracket, rest = called.partition("(")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.related_code import Related, subject
+from lsp_harness.context.sources.related_code import RelatedCode, find_changed_declaration
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.build.chunks import lead
 from lsp_harness.index.declaration_shape import shape
@@ -19,8 +19,8 @@ TRIED = 8
 """Examples that are counted, for one that fits."""
 
 
-async def examples(
-    related: Related, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int, most: int
+async def find_examples(
+    related: RelatedCode, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int, most: int
 ) -> tuple[Fragment, ...]:
     """At most so many, the likest first, together at most `budget` tokens; one that does not fit whole is left out. They are read
     off the index that `related` asks."""
@@ -49,7 +49,7 @@ def _wanted(tree: SyntaxTree, span: Span, path: str) -> Wanted | None:
     """The declaration that the change is about, or the next one around it that patterns are made of; None where nothing tells
     what it is like."""
     declarations = declared(tree.language, tree.data, tree.root)[0]
-    one = subject(declarations, span)
+    one = find_changed_declaration(declarations, span)
     while one and one.kind not in KINDS:
         one = declarations[one.parent] if one.parent >= 0 else None
     if one is None:

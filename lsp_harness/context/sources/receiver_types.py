@@ -27,7 +27,7 @@ NO_TYPES = frozenset({"None", "True", "False", "NULL", "Ok", "Err", "Some"})
 SELF = frozenset({"self", "this", "cls", "super"})
 
 
-def types(view: View, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
+def find_receiver_types(view: View, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
     """The types of other files that the receivers of these dotted names, and the names themselves, may have; some twice.
 
     `text` is that of the file at `path`.
@@ -47,7 +47,7 @@ def _chains(name: str) -> Iterator[tuple[str, ...]]:
 def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[str]) -> list[Symbol]:
     texts, found = [text], list[Symbol]()
     for part in chain:
-        said = [name for each in texts for name in declared_types(each, part)]
+        said = [name for each in texts for name in read_declared_types(each, part)]
         found = [one for name in dict.fromkeys(said) for one in _called(view, path, language, name)]
         found = found or _called(view, path, language, _camel(part))
         if not found:
@@ -56,18 +56,18 @@ def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[s
     return found
 
 
-def declared_types(text: str, name: str) -> list[str]:
+def read_declared_types(text: str, name: str) -> list[str]:
     """The types that are written where a name is declared or set, and those of what the functions give that it is set to."""
     word = re.escape(name)
     said = islice(re.finditer(rf"\b{word}\s*:?[:=]\s*(?!=)([^\n;]{{0,{SAID}}})", text), OFTEN)
     # the same is often said many times
     sides = [*dict.fromkeys(match[1] for match in said)]
     found = [(TYPE.findall(one), CALL.findall(one)) for one in sides]
-    calls = dict.fromkeys(call for types, called in found if not types for call in called)
+    calls = dict.fromkeys(call for find_receiver_types, called in found if not find_receiver_types for call in called)
     gives = {call: _given(text, call) for call in [*calls][:CALLS]}
     named: list[str] = []
-    for types, called in found:
-        named += types or [one for call in called for one in gives.get(call, ())]
+    for find_receiver_types, called in found:
+        named += find_receiver_types or [one for call in called for one in gives.get(call, ())]
     # where the type comes before the name
     named += re.findall(rf"\b([A-Z]\w+)(?:<[^<>\n]{{0,{SAID}}}>)?[&*\s]+{word}\b", text)
     return [one for one in dict.fromkeys(named) if one not in NO_TYPES]

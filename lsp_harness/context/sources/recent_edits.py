@@ -12,13 +12,13 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
-PLACES = 16
+MAX_PLACES = 16
 """Places that are kept, over all files."""
-CLOSED = 8
+MAX_CLOSED_DOCUMENTS = 8
 """Closed texts that are kept at most."""
-AROUND = 8
+RADIUS_LINES = 8
 """Lines on either side of a place."""
-FAR = 80
+PROMPT_RADIUS_LINES = 80
 """Lines from the cursor within which a place of the same file is in the prompt anyway."""
 LEAST, COPY = 0.1, 0.8
 """Words that a piece and the lines at the cursor both have, of all that either has: less has nothing to do with it, and with more
@@ -43,7 +43,7 @@ class Piece:
     edited: bool
 
 
-class Recent:
+class RecentEdits:
     """One per front end. `opened` gives the text that is open by a URI, `kept` says why a file is kept from the model."""
 
     def __init__(self, opened: Callable[[str], Document | None], kept: Callable[[str, str], str]) -> None:
@@ -69,12 +69,12 @@ class Recent:
         if any(place.uri == document.uri for place in self._places):
             self._closed[document.uri] = document
             self._closed.move_to_end(document.uri)
-            while len(self._closed) > CLOSED:
+            while len(self._closed) > MAX_CLOSED_DOCUMENTS:
                 self._closed.popitem(last=False)
 
     def pieces(self, document: Document, line: int) -> list[Piece]:
         """Those that have to do with the lines around this one, the likest first; none of what is near there."""
-        wanted = _words(document, max(0, line - AROUND), line + AROUND)
+        wanted = _words(document, max(0, line - RADIUS_LINES), line + RADIUS_LINES)
         found: list[tuple[float, int, Piece]] = []
         # who is kept is looked up on disk: once for a file, not for each of its places
         kept = {place.uri: self._kept(place.uri, place.path) for place in self._places}
@@ -87,23 +87,25 @@ class Recent:
         return [piece for _, _, piece in sorted(found, key=lambda each: each[:2])]
 
     def _put(self, new: _Place) -> None:
-        near = [one for one in self._places if one.uri == new.uri and abs(one.line - new.line) <= AROUND]
+        near = [one for one in self._places if one.uri == new.uri and abs(one.line - new.line) <= RADIUS_LINES]
         # to look at what was just written makes it no less written
         new.edited = new.edited or any(one.edited for one in near)
-        self._places = [new, *(one for one in self._places if one not in near)][:PLACES]
+        self._places = [new, *(one for one in self._places if one not in near)][:MAX_PLACES]
 
     def _text(self, place: _Place, document: Document, line: int) -> str:
         """The lines there, with what leads in and out of secrets left out; nothing where the model has them anyway."""
         here = place.uri == document.uri
-        if here and abs(place.line - line) <= FAR:
+        if here and abs(place.line - line) <= PROMPT_RADIUS_LINES:
             return ""
         there = document if here else self._opened(place.uri) or self._closed.get(place.uri)
         if there is None or there.binary:
             return ""
         hidden = secret_lines(there)
-        last = min(len(there.starts), place.line + AROUND + 1)
+        last = min(len(there.starts), place.line + RADIUS_LINES + 1)
         lines = [
-            decode(there.line(n)).rstrip("\r\n") for n in range(max(0, place.line - AROUND), last) if n not in hidden
+            decode(there.line(n)).rstrip("\r\n")
+            for n in range(max(0, place.line - RADIUS_LINES), last)
+            if n not in hidden
         ]
         return "\n".join(lines).strip("\n")
 

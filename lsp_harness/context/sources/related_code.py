@@ -4,12 +4,17 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.callers import Use, uses
-from lsp_harness.context.sources.cursor_names import Around, within
-from lsp_harness.context.sources.named_definitions import WIDTH, Line, definitions, signatures
-from lsp_harness.context.sources.related_tests import Test, tested
-from lsp_harness.context.sources.required_imports import needed
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.sources.callers import Use, find_uses
+from lsp_harness.context.sources.cursor_names import CursorNames, read_span_names
+from lsp_harness.context.sources.named_definitions import (
+    MAX_LINE_CHARS,
+    DefinitionLine,
+    find_definitions,
+    fit_signatures,
+)
+from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
+from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import View
@@ -25,24 +30,24 @@ TEST = 0.4
 """Of the budget, at most, for a test of it that is shown whole; of what uses have."""
 
 
-Near = Callable[[str, str], Awaitable[Sequence[bytes]]]
+VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
 """Of the URI of a document and a task: digests of the texts in its folder whose vectors are most like the task's."""
 
 
-async def nothing(uri: str, task: str) -> Sequence[bytes]:
+async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
     """Where nobody knows what words mean."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedCode:
     """Asks the index of the folder that a document is in; without one a file tells of itself."""
 
     known: IndexQuery
-    count: Count
+    count: TokenCounter
     failing: AbstractSet[str] = frozenset()
     """Names of tests that fail: what they say counts most."""
-    near: Near = nothing
+    near: VectorSearch = no_vector_search
 
     async def of(
         self, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int
@@ -51,21 +56,21 @@ class Related:
         room, each loses its least important lines."""
         if budget <= 0:
             return ()
-        near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
+        near, declarations = read_span_names(tree, span), declared(tree.language, tree.data, tree.root)[0]
         opened = self.known.opened(document.uri)
-        changed = subject(declarations, span)
+        changed = find_changed_declaration(declarations, span)
 
-        def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
+        def read(reader: Reader) -> tuple[list[DefinitionLine], list[Use], RelatedTest | None]:
             view = View(reader, opened)
             symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
-            used = uses(view, symbol) if symbol else []
-            test = tested(view, symbol, used, self.failing) if symbol else None
-            return [*definitions(view, path, near)], used, test
+            used = find_uses(view, symbol) if symbol else []
+            test = find_related_test(view, symbol, used, self.failing) if symbol else None
+            return [*find_definitions(view, path, near)], used, test
 
         lines, used, test = await self.known.ask(document.uri, read, ([], [], None), slow=True)
         comment = tree.language.comment or "#"
         own = [*_own(tree, declarations, span, path, near)]
-        brought = [line for line in needed(tree, span) if not spans(encode(line))]
+        brought = [line for line in find_required_imports(tree, span) if not spans(encode(line))]
         imports = await self._fitting(brought, budget, path, "imports that it uses")
         left = budget - _tokens(imports)
         shown = await self._test(test, min(left, int(budget * TEST)), comment) if test else []
@@ -73,7 +78,7 @@ class Related:
         used = [one for one in used if not (shown and test and test.has(one))]
         calls = await self._uses(used, max(0, min(left, int(budget * USES)) - _tokens(shown)), comment)
         calls = [*shown, *calls]
-        said = await signatures([*own, *lines], left - _tokens(calls), self.count, comment)
+        said = await fit_signatures([*own, *lines], left - _tokens(calls), self.count, comment)
         return (*imports, *said, *calls)
 
     async def _fitting(self, lines: Sequence[str], budget: int, origin: str, reason: str) -> list[Fragment]:
@@ -86,7 +91,7 @@ class Related:
                 kept.append(f"{line}\n")
         return [Fragment("".join(kept), sum(await self.count(kept)), origin, reason)] if kept else []
 
-    async def _test(self, test: Test, budget: int, comment: str) -> list[Fragment]:
+    async def _test(self, test: RelatedTest, budget: int, comment: str) -> list[Fragment]:
         """The whole of it, or else nothing: its head and the line that matters are shown as those of any use."""
         text = f"{comment} {test.path}:{test.line + 1}\n{test.text}\n"
         [cost] = await self.count([text])
@@ -105,14 +110,16 @@ class Related:
         return found
 
 
-def subject(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
+def find_changed_declaration(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
     """What is to be changed: the outermost declaration that begins in it, or else the innermost around it."""
     begun = next((one for one in declarations if span.start <= one.named < span.end), None)
     around = [one for one in declarations if one.start <= span.start and span.end <= one.end]
     return begun or (around[-1] if around else None)
 
 
-def _own(tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path: str, near: Around) -> Iterator[Line]:
+def _own(
+    tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path: str, near: CursorNames
+) -> Iterator[DefinitionLine]:
     """What the file itself declares of the names that are used in the span, outside of it."""
     heads = {name.partition(".")[0] for name in near.names}
     for one in declarations:
@@ -123,9 +130,9 @@ def _own(tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path
         head = tree.data[one.start : one.body]
         if not used or span.start <= one.start < span.end or spans(head):
             continue
-        text = " ".join(decode(head).split()).rstrip("{ ")[:WIDTH]
+        text = " ".join(decode(head).split()).rstrip("{ ")[:MAX_LINE_CHARS]
         whole = one.body >= one.end or one.kind in TYPES or around
-        yield Line((1, 0), path, one.start, "    " * beside + text + ("" if whole else tree.language.stub))
+        yield DefinitionLine((1, 0), path, one.start, "    " * beside + text + ("" if whole else tree.language.stub))
 
 
 def _tokens(fragments: Sequence[Fragment]) -> int:

@@ -18,7 +18,7 @@ FAILING = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class RelatedTest:
     """`head` is its name with its parameters, `text` the whole of it, `line` that of its name, counted from 0."""
 
     __test__ = False
@@ -33,7 +33,7 @@ class Test:
         return use.path == self.path and bool(use.around) and self.head.startswith(use.around)
 
 
-def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
+def find_related_test(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> RelatedTest | None:
     """Among the tests that use the symbol, and those by these names that fail."""
     paths = {one.path for one in used if one.test}
     wanted = set(words(symbol.name).lower().split())
@@ -46,19 +46,19 @@ def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet
     # it may be a test itself
     found = [one for one in found if (one.path, _plain(one.name)) != (symbol.path, symbol.name)]
 
-    def worth(one: Test) -> tuple[bool, int, int]:
+    def worth(one: RelatedTest) -> tuple[bool, int, int]:
         return (one.name not in failing, -alike(one.name), len(one.text))
 
     return min(found, key=worth, default=None)
 
 
-def _using(view: View, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
+def _using(view: View, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[RelatedTest]:
     for path, around, _ in view.mentions(symbol.name) if paths else ():
         if path in paths and around and (one := _test(view, around)):
             yield one
 
 
-def _failing(view: View, names: Iterable[str]) -> Iterator[Test]:
+def _failing(view: View, names: Iterable[str]) -> Iterator[RelatedTest]:
     for name in names:
         for around in view.named(_plain(name), 4):
             if TESTS.search(around.path) and (one := _test(view, around)):
@@ -70,9 +70,9 @@ def _plain(name: str) -> str:
     return name.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
 
 
-def _test(view: View, around: Symbol) -> Test | None:
+def _test(view: View, around: Symbol) -> RelatedTest | None:
     if around.kind not in ("function", "method"):
         return None
     text = dedent(view.whole(around)).strip("\n")
     head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ")
-    return Test(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None
+    return RelatedTest(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None

@@ -12,7 +12,7 @@ WORD = re.compile(r"[^\W\d]\w*")
 LAST = re.compile(r"[^\W\d]\w*(?=\W*\Z)")
 
 
-def needed(tree: SyntaxTree, span: Span) -> list[str]:
+def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
     """Import statements that bring names of this code in, in the order of the text: of a Python statement, and of one that has a
     name a line, only these names; those that bring in everything (`*`, `#include`) whole."""
     used = set(WORD.findall(decode(tree.data[slice(*span)])))
@@ -20,13 +20,15 @@ def needed(tree: SyntaxTree, span: Span) -> list[str]:
     found: list[str] = []
     for statement in scope.imports(tree):
         inside = [one for one in brought if statement.start <= one.start < statement.end]
-        kept = [one for one in inside if called(one, tree.language.id) in used or _everything(one, tree.language.id)]
+        kept = [
+            one for one in inside if local_name(one, tree.language.id) in used or _everything(one, tree.language.id)
+        ]
         if kept:
             found += _python(kept) if tree.language.id == "python" else [_lines(tree, statement, inside, kept)]
     return found
 
 
-def called(one: Import, language: str) -> str:
+def local_name(one: Import, language: str) -> str:
     """What the file calls it."""
     if language == "python" and not one.name and not one.alias:
         return one.module.partition(".")[0]

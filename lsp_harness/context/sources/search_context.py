@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.named_definitions import WIDTH
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.index_view import View
 from lsp_harness.index.query.code_search import Hit, Search
@@ -36,8 +36,8 @@ class _Piece:
     head: str
 
 
-async def found(
-    related: Related,
+async def find_search_context(
+    related: RelatedCode,
     document: Document,
     tree: SyntaxTree,
     span: Span,
@@ -95,7 +95,7 @@ def _piece(view: View, hit: Hit, language: Language) -> _Piece:
     symbol = view.symbol(hit.path, hit.symbol)
     if symbol is None:
         return _Piece(hit.path, hit.line, "", "")
-    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
+    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:MAX_LINE_CHARS]
     # a hit is no more than one chunk of it
     text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
     return _Piece(hit.path, symbol.line, text, head)

@@ -17,7 +17,7 @@ COPY = 0.9
 """Words that copies of each other have in common, of all that either has."""
 
 
-def alike(search: Search, view: View, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
+def find_similar_code(search: Search, view: View, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
     """The lines most like those above the cursor with what follows them, and their files; the best first, copies once."""
     line = document.line_of(offset)
     here = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW), line)]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lsp_harness.context.sources.required_imports import called
+from lsp_harness.context.sources.required_imports import local_name
 from lsp_harness.syntax.scope import enclosing_function, imports
 from lsp_harness.syntax.symbols.declarations import Import, declared
 from lsp_harness.syntax.tree import SyntaxTree
@@ -14,12 +14,12 @@ MOST = 6
 HANDS_ON = re.compile(rb"\s*(?:export|pub)\b")
 
 
-def unused(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
+def find_unused_imports(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     """Names that are imported before `offset` and are nowhere else in the text, the last first; none where there are many."""
     spans = imports(tree)
     found: dict[str, None] = {}
     for one in reversed(_brought(tree, offset, spans)):
-        name = called(one, tree.language.id)
+        name = local_name(one, tree.language.id)
         start = next((span.start for span in spans if span.start <= one.start < span.end), one.start)
         if not name or name == "*" or one.start >= offset or HANDS_ON.match(tree.data, _line(tree.data, start)):
             continue

@@ -8,7 +8,7 @@ QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 DETAIL = re.compile(r"(?:At index \d+ diff: |Left contains |Right contains |Extra items|Omitting ).*")
 
 
-def said(lines: list[str]) -> str:
+def summarize_exception(lines: list[str]) -> str:
     """The sentence for the lines of an exception as pytest prints them, without their `E`.
 
     `assert None == 3` is "AssertionError: expected 3, got None": what stands on the right is expected, as pytest's own

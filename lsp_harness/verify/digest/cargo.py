@@ -3,9 +3,9 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import Row, number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 HEAD = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 ARROW = re.compile(r" *--> (.+):(\d+):(\d+)$")
@@ -25,15 +25,15 @@ CRASHED = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)
 EVENTS = ("compiler-message", "compiler-artifact", "build-script-executed", "build-finished")
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     events, cut = output.rows
     if any(event.get("reason") in EVENTS for event in events):
-        messages = [row(event.get("message")) for event in events if event.get("reason") == "compiler-message"]
+        messages = [as_object(event.get("message")) for event in events if event.get("reason") == "compiler-message"]
         problems = [_of_message(message) for message in messages if _is_problem(message)]
         return Digest("cargo", tuple(problems), cut=cut)
     text = output.text
     problems = [
-        Problem(message, path, number_of(at), number_of(column), severity_of(severity), code)
+        Problem(message, path, parse_number(at), parse_number(column), parse_severity(severity), code)
         for path, at, column, severity, code, message in SHORT.findall(text)
     ]
     marked = MARK.search(text)
@@ -41,26 +41,26 @@ def read(output: Output) -> Digest | None:
         problems += _text(output.lines)
     problems += [Problem(message) for message in CRASHED.findall(text)]
     if not problems and (failed := FAILED.search(text)):
-        problems = [Problem(failed.group(1), code=SUMMARY)]
+        problems = [Problem(failed.group(1), code=SUMMARY_CODE)]
     return Digest("cargo", tuple(problems)) if problems or marked else None
 
 
-def _is_problem(message: Row) -> bool:
+def _is_problem(message: JsonObject) -> bool:
     return message.get("level") in ("error", "warning", "error: internal compiler error") and not FOOTER.match(
-        words(message.get("message"))
+        as_text(message.get("message"))
     )
 
 
-def _of_message(message: Row) -> Problem:
-    spans = rows(message.get("spans"))
+def _of_message(message: JsonObject) -> Problem:
+    spans = as_objects(message.get("spans"))
     span = next((span for span in spans if span.get("is_primary") is True), spans[0] if spans else {})
     return Problem(
-        _labelled(words(message.get("message")), words(span.get("label"))),
-        words(span.get("file_name")),
-        number(span.get("line_start")),
-        number(span.get("column_start")),
-        severity_of(words(message.get("level"))),
-        words(row(message.get("code")).get("code")),
+        _labelled(as_text(message.get("message")), as_text(span.get("label"))),
+        as_text(span.get("file_name")),
+        as_int(span.get("line_start")),
+        as_int(span.get("column_start")),
+        parse_severity(as_text(message.get("level"))),
+        as_text(as_object(message.get("code")).get("code")),
     )
 
 
@@ -78,12 +78,12 @@ def _text(lines: list[str]) -> list[Problem]:
         severity, code, message = head.groups()
         arrow = ARROW.match(lines[at + 1]) if at + 1 < len(lines) else None
         if arrow:
-            place = arrow.group(1), number_of(arrow.group(2)), number_of(arrow.group(3))
+            place = arrow.group(1), parse_number(arrow.group(2)), parse_number(arrow.group(3))
             message = _labelled(message, _label(lines[at + 2 : at + 20]))
-            problems.append(Problem(message, *place, severity_of(severity), code or ""))
+            problems.append(Problem(message, *place, parse_severity(severity), code or ""))
         elif severity == "error":
             # a link that failed, a manifest that is wrong
-            problems.append(Problem(message, severity=severity_of(severity), code=code or ""))
+            problems.append(Problem(message, severity=parse_severity(severity), code=code or ""))
     return problems
 
 

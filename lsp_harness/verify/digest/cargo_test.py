@@ -3,8 +3,8 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TOTAL = re.compile(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
 FAILED = re.compile(r"(?m)^test (\S.*) \.\.\. FAILED$")
@@ -16,7 +16,7 @@ SPOKEN = re.compile(r"(?:Error: (.+)|note: (test did not panic as expected)(?: a
 KEPT = 20
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     totals = TOTAL.findall(output.text)
     names = [name.removesuffix(" - should panic") for name in FAILED.findall(output.text)]
     if not totals and not names:
@@ -24,7 +24,7 @@ def read(output: Output) -> Digest | None:
     said = _said(output.lines)
     # a test that has written nothing has no part of its own
     problems = tuple(said.get(name) or Problem("failed", test=name) for name in dict.fromkeys([*names, *said]))
-    passed, failed, skipped = (sum(number_of(total[column]) for total in totals) for column in range(3))
+    passed, failed, skipped = (sum(parse_number(total[column]) for total in totals) for column in range(3))
     return Digest("cargo", problems, passed, failed or len(problems), skipped, cut=not totals)
 
 
@@ -50,13 +50,13 @@ def _problem(test: str, lines: list[str]) -> Problem:
             where = found.group(1)
             if new := NEW.match(where):
                 path, row, column = new.groups()
-                return Problem(_message(lines[at + 1 :]), path, number_of(row), number_of(column), test=test)
+                return Problem(_message(lines[at + 1 :]), path, parse_number(row), parse_number(column), test=test)
             if old := OLD.match(where):
                 message, path, row, column = old.groups()
-                return Problem(message, path, number_of(row), number_of(column), test=test)
+                return Problem(message, path, parse_number(row), parse_number(column), test=test)
         if found := SPOKEN.match(line):
             error, note, path, row, column = found.groups()
-            return Problem(error or note, path or "", number_of(row or ""), number_of(column or ""), test=test)
+            return Problem(error or note, path or "", parse_number(row or ""), parse_number(column or ""), test=test)
     return Problem("failed", test=test)
 
 

@@ -22,12 +22,12 @@ from lsp_harness.verify.digest import (
     tsc,
 )
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY, Problem
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-Reader = Callable[[Output], Digest | None]
+Reader = Callable[[ToolOutput], Digest | None]
 
-TOOLS: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
+READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
     {
         "pytest": (junit.read, pytest.read),
         "junit": (junit.read,),
@@ -41,37 +41,43 @@ TOOLS: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
     }
 )
 """Who reads what by the tool's name. Their forms do not overlap: a log of several tools is read by several."""
-LONGEST = 300
+MAX_MESSAGE_CHARS = 300
 """Characters of a message in a digest."""
 LOOKED_AT = 8_000
 """… and of what it is made from: a secret must be seen whole to be taken out."""
 
 
-def digest(text: str, tool: str = "", root: str = "") -> Digest:
+def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
     """The problems in what a tool printed; `tool` is told by the output where it is not given.
 
     Paths below the folder `root` become relative to it. Never raises for any text; UsageError for a tool that is
     not in TOOLS.
     """
-    if tool and tool not in TOOLS:
-        raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(TOOLS)}")
-    output = Output(text)
-    readers = TOOLS[tool] if tool else dict.fromkeys(reader for readers in TOOLS.values() for reader in readers)
+    if tool and tool not in READERS_BY_TOOL:
+        raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(READERS_BY_TOOL)}")
+    output = ToolOutput(text)
+    readers = (
+        READERS_BY_TOOL[tool]
+        if tool
+        else dict.fromkeys(reader for readers in READERS_BY_TOOL.values() for reader in readers)
+    )
     found = [answer for reader in readers if (answer := reader(output))]
     if not found and (answer := generic_output.read(output)):
         found = [replace(answer, tool=tool or answer.tool)]
-    elif not tool and not any(one.problems for one in found) and (answer := generic_output.errors(output)):
+    elif not tool and not any(one.problems for one in found) and (answer := generic_output.read_errors(output)):
         # one tool of a log is content, another that is not known is not
         found.append(answer)
     if not found:
         return _nothing(output, tool)
     made = _joined(found)
     if made.failed and not made.problems:
-        made = replace(made, problems=(Problem(f"{made.failed} failed; the output does not say which", code=SUMMARY),))
+        made = replace(
+            made, problems=(Problem(f"{made.failed} failed; the output does not say which", code=SUMMARY_CODE),)
+        )
     return replace(made, problems=tuple(_finished(problem, root) for problem in made.problems))
 
 
-def _nothing(output: Output, tool: str) -> Digest:
+def _nothing(output: ToolOutput, tool: str) -> Digest:
     """Where nothing was printed, a tool that was named had nothing to say; else that cannot be known."""
     value, cut = output.value
     blank = not output.raw.strip() or (value == [] and not cut)
@@ -117,13 +123,13 @@ def _sentence(message: str) -> str:
     text = ""
     for line in filter(None, lines):
         text = line if not text else f"{text}{' ' if text[-1] in '.,:;' else '; '}{line}"
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_MESSAGE_CHARS:
         return text or "no message"
     # what a compiler means stands at the beginning, and what differs at the end
-    return f"{text[: LONGEST * 2 // 3].rstrip()} … {text[-LONGEST // 3 + 3 :].lstrip()}"
+    return f"{text[: MAX_MESSAGE_CHARS * 2 // 3].rstrip()} … {text[-MAX_MESSAGE_CHARS // 3 + 3 :].lstrip()}"
 
 
-def _clean(text: str, longest: int = LONGEST) -> str:
+def _clean(text: str, longest: int = MAX_MESSAGE_CHARS) -> str:
     """Without secrets; where it had to be cut, without the word that was cut in two."""
     if len(text) > LOOKED_AT:
         text = re.sub(r"\S*\Z", "", text[:LOOKED_AT], count=1) + "…"

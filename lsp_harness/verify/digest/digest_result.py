@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.verify.digest.problem import ORDER, Problem
+from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 
 NAMED = 3
 """Other lines of a problem that are named where it occurs several times."""
@@ -86,7 +86,7 @@ def _folded(problems: tuple[Problem, ...]) -> list[list[Problem]]:
     for problem in problems:
         key = (problem.severity, problem.path, problem.code, problem.message, problem.test)
         groups.setdefault(key, []).append(problem)
-    return sorted(groups.values(), key=lambda group: ORDER.index(group[0].severity))
+    return sorted(groups.values(), key=lambda group: SEVERITY_ORDER.index(group[0].severity))
 
 
 def _line(group: list[Problem]) -> str:
@@ -118,5 +118,7 @@ def _counted(problems: list[Problem]) -> str:
     counts = Counter(problem.severity for problem in problems)
     words = {"error": "error", "warning": "warning", "information": "remark", "hint": "hint"}
     return ", ".join(
-        f"{counts[severity]} {words[severity]}{'s' * (counts[severity] > 1)}" for severity in ORDER if counts[severity]
+        f"{counts[severity]} {words[severity]}{'s' * (counts[severity] > 1)}"
+        for severity in SEVERITY_ORDER
+        if counts[severity]
     )

@@ -8,7 +8,7 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 
 
-def about(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
+def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
     """A file, where paths are relative to one of the `folders`; the paths of its own problems are whole then."""
     file = file.resolve()
     kept = list[Problem]()

@@ -3,8 +3,8 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 ROW = re.compile(
     r"(?m)^[ \t]*(?P<path>(?:[A-Za-z]:[\\/])?[^\s:\"'()<>|]++)"
@@ -22,20 +22,20 @@ LETTERS = {"E": "error", "F": "error", "W": "warning", "C": "warning", "R": "war
 """pylint's."""
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     problems = [_problem(found) for found in _rows(output)]
     if START in output.text:
         problems += _tracebacks(output.lines)
     return Digest("output", tuple(problems)) if problems else None
 
 
-def errors(output: Output) -> Digest | None:
+def read_errors(output: ToolOutput) -> Digest | None:
     """Only what calls itself an error: beside a tool that is understood, the rest may be what tests log."""
     problems = [_problem(found) for found in _rows(output) if (found["severity"] or "").endswith("error")]
     return Digest("output", tuple(problems)) if problems else None
 
 
-def _rows(output: Output) -> list[re.Match[str]]:
+def _rows(output: ToolOutput) -> list[re.Match[str]]:
     return [found for found in ROW.finditer(output.text) if FILE.search(found["path"])]
 
 
@@ -43,14 +43,14 @@ def _problem(found: re.Match[str]) -> Problem:
     word = found["severity"] or "error"
     lint = word[1:].isdigit()
     severity = LETTERS[word[0]] if lint else word.rpartition(" ")[2]
-    message, column = found["message"], number_of(found["column"] or "")
+    message, column = found["message"], parse_number(found["column"] or "")
     if not found["column"]:
         # javac says the column by a mark below the line, and the name below that
         below = BELOW.match(found.string, found.end())
         column = len(below["lead"]) + 1 if below else column
         message = f"{message}: {below['kind']} `{below['name']}`" if below and below["name"] else message
     return Problem(
-        message, found["path"], number_of(found["line"]), column, severity_of(severity), word if lint else ""
+        message, found["path"], parse_number(found["line"]), column, parse_severity(severity), word if lint else ""
     )
 
 
@@ -63,7 +63,7 @@ def _tracebacks(lines: list[str]) -> list[Problem]:
         if line.endswith(START):
             inside, frame = True, None
         elif inside and (found := FRAME.match(line)):
-            frame = found.group(1), number_of(found.group(2))
+            frame = found.group(1), parse_number(found.group(2))
         elif inside and line and not line[0].isspace():
             if frame:
                 problems.append(Problem(line, *frame))

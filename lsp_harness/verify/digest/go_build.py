@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 ROW = re.compile(r"(?m)^(?:vet: )?(\S.*?\.go):(\d+)(?::(\d+))?: (.*)$")
 MODULE = re.compile(r"(?m)^go: (?!downloading |finding |found |added |upgraded |extracting |creating )(\S.*)$")
@@ -14,19 +14,19 @@ MODULE = re.compile(r"(?m)^go: (?!downloading |finding |found |added |upgraded |
 UNBUILT = re.compile(r"(?m)^FAIL\t(\S+ \[(?:build|setup) failed\])$")
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     text = output.text
     rows, cut = output.rows
     if any("Action" in row for row in rows):
         # the compiler speaks between the events, and from Go 1.24 on in events of its own
         plain = "\n".join(line for line in output.lines if not line.startswith("{"))
-        text = plain + "\n" + "".join(words(row.get("Output")) for row in rows if not row.get("Test"))
+        text = plain + "\n" + "".join(as_text(row.get("Output")) for row in rows if not row.get("Test"))
     else:
         cut = False
     problems = _rows(text) if ROW.search(text) else []
     problems += [Problem(message, code="module") for message in MODULE.findall(text)]
     if not problems:
-        problems = [Problem(line, code=SUMMARY) for line in UNBUILT.findall(text)]
+        problems = [Problem(line, code=SUMMARY_CODE) for line in UNBUILT.findall(text)]
     return Digest("go", tuple(problems), cut=cut) if problems else None
 
 
@@ -36,7 +36,7 @@ def _rows(text: str) -> list[Problem]:
     for line in text.split("\n"):
         if found := ROW.match(line):
             path, at, column, message = found.groups()
-            problems.append(Problem(message, path, number_of(at), number_of(column or "")))
+            problems.append(Problem(message, path, parse_number(at), parse_number(column or "")))
             below = 1
         elif below and line.startswith("\t"):
             below += 1

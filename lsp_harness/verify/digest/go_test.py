@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import words
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_text
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 MARK = re.compile(r"(?m)^(?: *--- (?:FAIL|PASS|SKIP): \S+ \(|(?:ok  |FAIL|\?   )\t\S)")
 RESULT = re.compile(r" *--- (FAIL|PASS|SKIP): (\S+) \(")
@@ -34,14 +34,14 @@ class Said:
     def take(self, line: str) -> None:
         if found := LOG.match(line):
             if not self.path:
-                self.path, self.line = found.group(2), number_of(found.group(3))
+                self.path, self.line = found.group(2), parse_number(found.group(3))
             self.indent = len(found.group(1))
             self._keep(found.group(4))
         elif found := PANIC.match(line):
             self.lines, self.path, self.panicked = [f"panic: {found.group(1)}"], "", True
         elif self.panicked:
             if not self.path and (found := FRAME.match(line)) and not OWN.search(found.group(1)):
-                self.path, self.line = found.group(1), number_of(found.group(2))
+                self.path, self.line = found.group(1), parse_number(found.group(2))
         elif self.indent >= 0 and line[: self.indent + 1].isspace() and len(line) > self.indent:
             self._keep(line.strip())
         else:
@@ -86,21 +86,21 @@ class Tests:
         return Problem("\n".join(said.lines) or "failed", said.path, said.line, test=name)
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     rows, cut = output.rows
     if any("Action" in row and "Package" in row for row in rows):
         tests = Tests()
         unbuilt = set[str]()
         for row in rows:
-            package, test, action = (words(row.get(name)) for name in ("Package", "Test", "Action"))
+            package, test, action = (as_text(row.get(name)) for name in ("Package", "Test", "Action"))
             if test and action == "output":
-                line = words(row.get("Output")).rstrip("\n")
+                line = as_text(row.get("Output")).rstrip("\n")
                 if not RESULT.match(line):
                     tests.of(package, test).take(line)
             elif test and action in ("pass", "fail", "skip"):
                 tests.results[package, test] = action
             elif action == "output" and package:
-                line = words(row.get("Output")).rstrip("\n")
+                line = as_text(row.get("Output")).rstrip("\n")
                 if UNBUILT.search(line):
                     unbuilt.add(package)
                 tests.of(package, "").take(line)

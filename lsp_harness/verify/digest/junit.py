@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.pytest import problem
-from lsp_harness.verify.digest.pytest_block import raised
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.pytest import create_problem
+from lsp_harness.verify.digest.pytest_block import read_exception
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 PIECE = 1 << 16
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     """None for what is no JUnit file. One with a document type is not read: no runner writes it, and it can define entities."""
     text = output.raw.lstrip()
     if not text.startswith("<") or "<testsuite" not in text[:4096] or "<!DOCTYPE" in text[:4096]:
@@ -66,10 +66,10 @@ def _failures(case: ET.Element) -> list[Problem]:
     for element in case:
         if element.tag not in ("failure", "error"):
             continue
-        known = raised((element.text or "").split("\n"))
-        made = problem(node, known, element.get("message") or "")
+        known = read_exception((element.text or "").split("\n"))
+        made = create_problem(node, known, element.get("message") or "")
         if not made.path and case.get("file"):
-            made = Problem(made.message, case.get("file", ""), number_of(case.get("line", "")), test=made.test)
+            made = Problem(made.message, case.get("file", ""), parse_number(case.get("line", "")), test=made.test)
         found.append(made)
     return found
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import number, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_int, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 ROW = re.compile(r"(?m)^(\S.*?\.(?:pyi?|ipynb)):(\d+)(?::(\d+))?(?::\d+:\d+)?: (error|warning|note): (.*)$")
 FOUND = re.compile(r"(?m)^Found \d+ errors? in \d+ files? \(.*$")
@@ -20,13 +20,13 @@ WRAPPED = 8
 """Lines that --pretty makes of a message."""
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     found = _json(output)
     if found:
         return found
     if not ROW.search(output.text):
         said = [Problem(message, code="usage") for message in USAGE.findall(output.text)]
-        said += [Problem(message, code=SUMMARY) for message in FOUND.findall(output.text)]
+        said += [Problem(message, code=SUMMARY_CODE) for message in FOUND.findall(output.text)]
         return Digest("mypy", tuple(said)) if said or CLEAN.search(output.text) else None
     return Digest("mypy", tuple(_text(output.lines)))
 
@@ -41,9 +41,9 @@ def _text(lines: list[str]) -> list[Problem]:
             made = Problem(
                 CODE.sub("", message),
                 path,
-                number_of(at),
-                number_of(column or ""),
-                severity_of(severity),
+                parse_number(at),
+                parse_number(column or ""),
+                parse_severity(severity),
                 code.group(1) if code else "",
             )
             wrapped = WRAPPED if severity != "note" and not code else 0
@@ -70,17 +70,17 @@ def _same(problem: Problem, note: Problem) -> bool:
     return (problem.path, problem.line) == (note.path, note.line) and "Revealed type" not in note.message
 
 
-def _json(output: Output) -> Digest | None:
+def _json(output: ToolOutput) -> Digest | None:
     rows, cut = output.rows
     problems = tuple(
         Problem(
-            "\n".join(filter(None, (words(row["message"]), words(row["hint"])))),
-            words(row["file"]),
-            number(row["line"]),
+            "\n".join(filter(None, (as_text(row["message"]), as_text(row["hint"])))),
+            as_text(row["file"]),
+            as_int(row["line"]),
             # columns count from 0 here, and from 1 in the text
-            number(row["column"]) + 1,
-            severity_of(words(row["severity"])),
-            words(row.get("code")),
+            as_int(row["column"]) + 1,
+            parse_severity(as_text(row["severity"])),
+            as_text(row.get("code")),
         )
         for row in rows
         if row.keys() >= KEYS

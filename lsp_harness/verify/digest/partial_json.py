@@ -7,10 +7,10 @@ from typing import Any, cast
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 DECODER = json.JSONDecoder()
 
-Row = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def whole(text: str, start: int) -> Any:
+def parse_value(text: str, start: int) -> Any:
     """The array or object at `start`, None if there is none or its end is missing."""
     try:
         return DECODER.raw_decode(text, start)[0]
@@ -18,7 +18,7 @@ def whole(text: str, start: int) -> Any:
         return None
 
 
-def beginning(text: str, start: int) -> Any:
+def parse_beginning(text: str, start: int) -> Any:
     """What is complete of an array or object whose end is missing, None if nothing is."""
     opened: list[str] = []
     end = depth = 0
@@ -35,25 +35,25 @@ def beginning(text: str, start: int) -> Any:
             case _:
                 continue
     # after the last value that is complete there were only beginnings
-    return whole(text[start:end] + "".join(reversed(opened[:depth])), 0) if end else None
+    return parse_value(text[start:end] + "".join(reversed(opened[:depth])), 0) if end else None
 
 
-def rows(value: Any) -> list[Row]:
+def as_objects(value: Any) -> list[JsonObject]:
     """The objects of an array."""
     return (
-        [cast("Row", item) for item in cast("list[Any]", value) if isinstance(item, dict)]
+        [cast("JsonObject", item) for item in cast("list[Any]", value) if isinstance(item, dict)]
         if isinstance(value, list)
         else []
     )
 
 
-def row(value: Any) -> Row:
-    return cast("Row", value) if isinstance(value, dict) else {}
+def as_object(value: Any) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
-def words(value: Any) -> str:
+def as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def number(value: Any) -> int:
+def as_int(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

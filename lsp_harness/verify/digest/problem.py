@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from lsp_harness.verify.finding import Severity
 
-ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
+SEVERITY_ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 
 
-SUMMARY = "summary"
+SUMMARY_CODE = "summary"
 """The code of what only a tool's last line tells: that something is wrong, where the rest of the output is missing."""
 
 
@@ -36,7 +36,7 @@ class Problem:
         return name if separator and path.endswith(".py") else self.test
 
 
-def severity_of(word: str) -> Severity:
+def parse_severity(word: str) -> Severity:
     """What tools call severities, in the words of ours; what is unknown is an error."""
     match word.lower():
         case "warning" | "warn":
@@ -49,6 +49,6 @@ def severity_of(word: str) -> Severity:
             return "error"
 
 
-def number_of(digits: str) -> int:
+def parse_number(digits: str) -> int:
     """What is too long to be a line's number is none."""
     return int(digits) if len(digits) < 10 and digits.isdecimal() else 0

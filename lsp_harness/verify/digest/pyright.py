@@ -4,25 +4,25 @@ import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 ROW = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
 END = re.compile(r"(?m)^(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)\b")
 RULE = re.compile(r" ?\((report\w+)\)$")
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     value, cut = output.value
-    if "generalDiagnostics" in row(value):
+    if "generalDiagnostics" in as_object(value):
         return Digest("pyright", tuple(_json(value)), cut=cut)
     ended = END.search(output.text)
     if not ROW.search(output.text):
         if not ended:
             return None
         clean = ended.groups() == ("0", "0")
-        return Digest("pyright", () if clean else (Problem(ended.group(), code=SUMMARY),))
+        return Digest("pyright", () if clean else (Problem(ended.group(), code=SUMMARY_CODE),))
     return Digest("pyright", tuple(_text(output.lines)), cut=not ended)
 
 
@@ -32,7 +32,9 @@ def _text(lines: list[str]) -> list[Problem]:
     for line in lines:
         if found := ROW.match(line):
             path, at, column, severity, message = found.groups()
-            problems.append(_ruled(Problem(message, path, number_of(at), number_of(column), severity_of(severity))))
+            problems.append(
+                _ruled(Problem(message, path, parse_number(at), parse_number(column), parse_severity(severity)))
+            )
             below = 1
         elif below and line.replace("\xa0", " ").startswith("    "):
             below += 1
@@ -51,18 +53,18 @@ def _ruled(problem: Problem) -> Problem:
 
 def _json(value: object) -> list[Problem]:
     problems: list[Problem] = []
-    for item in rows(row(value).get("generalDiagnostics")):
-        start = row(row(item.get("range")).get("start"))
-        if words(item.get("message")):
+    for item in as_objects(as_object(value).get("generalDiagnostics")):
+        start = as_object(as_object(item.get("range")).get("start"))
+        if as_text(item.get("message")):
             problems.append(
                 Problem(
-                    words(item.get("message")),
-                    words(item.get("file")),
+                    as_text(item.get("message")),
+                    as_text(item.get("file")),
                     # from 0 here, and from 1 in the text; what is about a whole file has none
-                    number(start.get("line")) + 1 if start else 0,
-                    number(start.get("character")) + 1 if start else 0,
-                    severity_of(words(item.get("severity"))),
-                    words(item.get("rule")),
+                    as_int(start.get("line")) + 1 if start else 0,
+                    as_int(start.get("character")) + 1 if start else 0,
+                    parse_severity(as_text(item.get("severity"))),
+                    as_text(item.get("rule")),
                 )
             )
     return problems

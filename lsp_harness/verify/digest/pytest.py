@@ -5,11 +5,11 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 
-from lsp_harness.verify.digest.assertion import said
+from lsp_harness.verify.digest.assertion import summarize_exception
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.pytest_block import PLACE, Raised, raised
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.pytest_block import CODE_PLACE, ExceptionReport, read_exception
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 COUNTS = re.compile(
     r"(?m)^(?:=+ )?((?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)"
@@ -36,7 +36,7 @@ class Parts:
     places: defaultdict[str, deque[tuple[str, int]]] = field(default_factory=lambda: defaultdict(deque))
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     counts = COUNTS.search(output.text)
     if not counts and not MARK.search(output.text):
         return None
@@ -52,7 +52,7 @@ def read(output: Output) -> Digest | None:
 def _tally(text: str) -> defaultdict[str, int]:
     counts = defaultdict[str, int](int)
     for count, word in re.findall(r"(\d+) (\w+)", text):
-        counts[word.rstrip("s") if word.startswith("error") else word] += number_of(count)
+        counts[word.rstrip("s") if word.startswith("error") else word] += parse_number(count)
     return counts
 
 
@@ -69,9 +69,9 @@ def _parts(lines: list[str]) -> Parts:
                 parts.blocks.append((head, block))
             elif block is not None:
                 block.append(line)
-            elif found := PLACE.match(line):
+            elif found := CODE_PLACE.match(line):
                 # --tb=line has no heads
-                parts.places[found.group(3)].append((found.group(1), number_of(found.group(2))))
+                parts.places[found.group(3)].append((found.group(1), parse_number(found.group(2))))
         elif section == "short test summary info":
             if found := SUMMARY.match(line):
                 parts.summary.append(_node(found.group(2)))
@@ -104,23 +104,23 @@ def _node(text: str) -> tuple[str, str]:
 
 
 def _problems(parts: Parts) -> list[Problem]:
-    told = defaultdict[str, deque[Raised]](deque)
+    told = defaultdict[str, deque[ExceptionReport]](deque)
     for head, block in parts.blocks:
-        told[_name(head)].append(raised(block))
+        told[_name(head)].append(read_exception(block))
     messages = sorted(parts.places)
     problems: list[Problem] = [Problem(message, code="usage") for message in parts.usage]
     for node, message in parts.summary:
         path, _, name = node.partition("::")
         waiting = told.get(name.replace("::", ".") or path)
-        known = waiting.popleft() if waiting else Raised()
+        known = waiting.popleft() if waiting else ExceptionReport()
         if not known.path and (full := _full(message, messages)):
             place = parts.places[full].popleft() if parts.places[full] else ("", 0)
-            known = replace(known, message=said([full]), path=place[0], line=place[1])
-        problems.append(problem(node, known, message))
+            known = replace(known, message=summarize_exception([full]), path=place[0], line=place[1])
+        problems.append(create_problem(node, known, message))
     left = [(name, known) for name, waiting in told.items() for known in waiting]
-    problems += [problem(name.replace(".", "::") if "/" not in name else name, known) for name, known in left]
+    problems += [create_problem(name.replace(".", "::") if "/" not in name else name, known) for name, known in left]
     if not problems:
-        problems = [problem(node, Raised()) for node in dict.fromkeys(parts.verbose)]
+        problems = [create_problem(node, ExceptionReport()) for node in dict.fromkeys(parts.verbose)]
     return problems
 
 
@@ -139,11 +139,11 @@ def _name(head: str) -> str:
     return at.group(2) if at else head.removeprefix("[doctest] ")
 
 
-def problem(node: str, known: Raised, message: str = "") -> Problem:
+def create_problem(node: str, known: ExceptionReport, message: str = "") -> Problem:
     """`node` is a test's id, or the path of a file that has none because it cannot be imported."""
     path, separator, _ = node.partition("::")
     file = path if separator or path.endswith(".py") else ""
-    message = known.message or said([message]) or ("cannot be imported" if file == node else "failed")
+    message = known.message or summarize_exception([message]) or ("cannot be imported" if file == node else "failed")
     if file == node:
         same = known.path.endswith(file)
         return Problem(message, file, known.line if same else 0, code="collection")

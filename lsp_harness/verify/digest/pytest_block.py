@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from lsp_harness.verify.digest.assertion import said
-from lsp_harness.verify.digest.problem import number_of
+from lsp_harness.verify.digest.assertion import summarize_exception
+from lsp_harness.verify.digest.problem import parse_number
 
 ERROR = re.compile(r"E(?:   +(.*))?$")
-PLACE = re.compile(r"((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+): ?(.*)$")
+CODE_PLACE = re.compile(r"((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+): ?(.*)$")
 FRAME = re.compile(r' +File "([^"]+)", line (\d+)')
 CAPTURED = re.compile(r"-+ Captured .+ -+$")
 FOREIGN = re.compile(r"site-packages|dist-packages|[\\/]lib[\\/]python3|^<")
@@ -17,7 +17,7 @@ KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class ExceptionReport:
     """`path` and `line` of the innermost place that is not a library's, and the message, of one line or several."""
 
     message: str = ""
@@ -25,11 +25,11 @@ class Raised:
     line: int = 0
 
 
-def raised(lines: list[str]) -> Raised:
+def read_exception(lines: list[str]) -> ExceptionReport:
     """What one block says; what the test itself has printed is not looked at."""
     lines = lines[: next((at for at, line in enumerate(lines) if CAPTURED.match(line)), len(lines))]
     path, line = _place(lines)
-    return Raised(_doctest(lines) or said(_errors(lines)) or _last(lines), path, line)
+    return ExceptionReport(_doctest(lines) or summarize_exception(_errors(lines)) or _last(lines), path, line)
 
 
 def _errors(lines: list[str]) -> list[str]:
@@ -48,8 +48,8 @@ def _errors(lines: list[str]) -> list[str]:
 def _last(lines: list[str]) -> str:
     """The last line that is not indented, which ends a plain traceback."""
     for line in reversed(lines):
-        if line.strip() and not line[0].isspace() and not PLACE.match(line):
-            return said([line])
+        if line.strip() and not line[0].isspace() and not CODE_PLACE.match(line):
+            return summarize_exception([line])
     return ""
 
 
@@ -69,9 +69,9 @@ def _indented(lines: list[str], head: str) -> str:
 
 
 def _place(lines: list[str]) -> tuple[str, int]:
-    found = [match for line in lines if (match := PLACE.match(line) or FRAME.match(line))]
+    found = [match for line in lines if (match := CODE_PLACE.match(line) or FRAME.match(line))]
     own = [match for match in found if not FOREIGN.search(match.group(1))]
     if not found:
         return "", 0
     match = own[-1] if own else found[0]
-    return match.group(1), number_of(match.group(2))
+    return match.group(1), parse_number(match.group(2))

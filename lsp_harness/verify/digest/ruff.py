@@ -3,9 +3,9 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import Row, number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 from lsp_harness.verify.finding import Severity
 
 RULE = r"([A-Z]{1,8}\d{1,5}(?= )|(?:invalid-syntax|unformatted|SyntaxError)(?=:)):? (?:\[\*\] )?"
@@ -18,32 +18,36 @@ FOUND = re.compile(r"(?m)^Found \d+ errors?(?: \(.+\))?\.$")
 CLEAN = re.compile(r"(?m)^(?:All checks passed!|\d+ files? (?:would be reformatted|already formatted).*)$")
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
     if output.raw.lstrip()[:1] in ("[", "{") and (found := _json(output)):
         return found
-    problems = [_problem(c, m, p, number_of(at), number_of(col)) for p, at, col, c, m in CONCISE.findall(output.text)]
-    problems += [_problem(c, m, p, number_of(at), number_of(col)) for c, m, p, at, col in FULL.findall(output.text)]
+    problems = [
+        _problem(c, m, p, parse_number(at), parse_number(col)) for p, at, col, c, m in CONCISE.findall(output.text)
+    ]
+    problems += [
+        _problem(c, m, p, parse_number(at), parse_number(col)) for c, m, p, at, col in FULL.findall(output.text)
+    ]
     problems += _grouped(output)
     problems += [
         _problem("unformatted", "File would be reformatted", path, 0, 0) for path in PLAIN.findall(output.text)
     ]
     if not problems and (found := FOUND.search(output.text)):
-        problems = [Problem(found.group(), code=SUMMARY)]
+        problems = [Problem(found.group(), code=SUMMARY_CODE)]
     return Digest("ruff", tuple(problems)) if problems or CLEAN.search(output.text) else None
 
 
-def _json(output: Output) -> Digest | None:
+def _json(output: ToolOutput) -> Digest | None:
     value, cut = output.value
-    found = rows(value)
+    found = as_objects(value)
     if not any(_ours(item) for item in found):
         found, cut = output.rows
     problems = tuple(
         _problem(
-            words(item.get("code")) or "invalid-syntax",
-            words(item.get("message")),
-            words(item.get("filename")),
-            number(row(item.get("location")).get("row")),
-            number(row(item.get("location")).get("column")),
+            as_text(item.get("code")) or "invalid-syntax",
+            as_text(item.get("message")),
+            as_text(item.get("filename")),
+            as_int(as_object(item.get("location")).get("row")),
+            as_int(as_object(item.get("location")).get("column")),
         )
         for item in found
         if _ours(item)
@@ -51,11 +55,11 @@ def _json(output: Output) -> Digest | None:
     return Digest("ruff", problems, cut=cut) if problems else None
 
 
-def _ours(item: Row) -> bool:
-    return isinstance(item.get("filename"), str) and "location" in item and bool(words(item.get("message")))
+def _ours(item: JsonObject) -> bool:
+    return isinstance(item.get("filename"), str) and "location" in item and bool(as_text(item.get("message")))
 
 
-def _grouped(output: Output) -> list[Problem]:
+def _grouped(output: ToolOutput) -> list[Problem]:
     if not GROUPED.search(output.text):
         return []
     problems: list[Problem] = []
@@ -65,7 +69,7 @@ def _grouped(output: Output) -> list[Problem]:
             path = head.group(1)
         elif found := GROUPED.match(line):
             at, column, code, message = found.groups()
-            problems.append(_problem(code, message, path, number_of(at), number_of(column)))
+            problems.append(_problem(code, message, path, parse_number(at), parse_number(column)))
     return problems
 
 

@@ -17,7 +17,7 @@ LONG = re.compile(rf"(?m)^(.{{{LINE}}}).+$")
 JSON = re.compile(r"(?m)^[ \t]*(?=[\[{])")
 
 
-class Output:
+class ToolOutput:
     """Each form is made when a reader first asks for it, so that ten readers cost one parse."""
 
     def __init__(self, text: str) -> None:
@@ -37,11 +37,11 @@ class Output:
         """The JSON value in it and whether it is cut off; None where there is none."""
         starts = [match.end() for _, match in zip(range(BEGINNINGS), JSON.finditer(self.raw), strict=False)]
         for start in starts:
-            found = partial_json.whole(self.raw, start)
+            found = partial_json.parse_value(self.raw, start)
             if found is not None:
                 return found, False
             # before a later one is tried, which may be a part of this
-            found = partial_json.beginning(self.raw, start)
+            found = partial_json.parse_beginning(self.raw, start)
             if found is not None:
                 return found, True
         return None, False
