@@ -64,7 +64,7 @@ class Editor:
         """
         began = perf_counter() if began is None else began
         question = await self._questions.about(self._site(offset))
-        full, *shorter = (prompt.around for prompt in question.prompts)
+        full, *shorter = (prompt.engine_input for prompt in question.prompts)
         budget = question.pace.budget_ms(question.settings)
         request = Infill(
             full,

@@ -8,7 +8,8 @@ from typing import Any, cast
 from lsp_harness.coding.selection import chosen
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import budget, prompted
-from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Chunk, Continuation, Sampling
@@ -45,11 +46,10 @@ class Explain:
         if size > (most := shares.code_budget):
             raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
         asked = await build_instruction_prompt(
-            *(tree, document, place, job.path),
+            CodeSelection(document, tree, place, job.path),
+            PromptSources(job.related, job.packages),
             system=SYSTEM,
             task=await fit_task("Explain this code.", (), shares.task_budget, count),
-            related=job.related,
-            packages=job.packages,
             budget=await budget(job.engine, shares, TOKENS),
             count=count,
         )

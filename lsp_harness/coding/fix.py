@@ -74,7 +74,7 @@ class Fix:
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job
-        known = job.related.known if job.related else None
+        known = job.related.index if job.related else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
         found = await repairs(request, MAX_REPAIRS_FOUND)
         found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
@@ -90,7 +90,7 @@ class Fix:
         generator = Generator(job, tree, place, self.finding)
         pace = Pace.of((await job.engine.props()).raw)
         # what a test fails by elsewhere is said of no statement
-        failing = job.output.failing if job.output else frozenset[str]()
+        failing = job.output.failing_tests if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
         if test and not place.function:
             raise work.failed(

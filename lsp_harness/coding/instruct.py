@@ -15,7 +15,8 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
-from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
@@ -136,15 +137,12 @@ class Rewriter:
         job, shares = self.job, self.job.config.context
         wrong = await beside(job, self.tree, self.place)
         return await build_instruction_prompt(
-            *(self.tree, job.document, self.place, job.path),
+            CodeSelection(job.document, self.tree, self.place, job.path),
+            PromptSources(job.related, job.packages, self.instruction, job.session),
             system=SYSTEM,
             task=await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
-            related=job.related,
-            packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),
             count=job.engine.count,
-            about=self.instruction,
-            session=job.session,
         )
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:

@@ -65,8 +65,8 @@ def marks(props: Props) -> int:
 
 def _fitting(allotted: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
     """Those that the context has room for, all at once; the turn is told of them. Raises NoAnswer where that is none."""
-    if allotted.over:
-        raise NoAnswer(allotted.why)
+    if allotted.excess_tokens:
+        raise NoAnswer(allotted.excess_message)
     if allotted.context:
         candidates = candidates[: (allotted.context - allotted.prompt) // max(1, allotted.answer)]
     if turn:

@@ -16,6 +16,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Tried, Work
 from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS
 from lsp_harness.files.secrets import secret_lines, spans
@@ -141,8 +142,8 @@ class WriteTests:
         """What the source uses, and how it is used and tested elsewhere."""
         related, subject = self.job.related, self.subject
         share = min(left, self.job.config.context.related_budget)
-        place = (subject.tree.document, subject.tree, subject.span, subject.path)
-        return await related.of(*place, share) if related else ()
+        code = CodeSelection(subject.tree.document, subject.tree, subject.span, subject.path)
+        return await related.find_fragments(code, share) if related else ()
 
 
 class _Begun(NamedTuple):

@@ -239,7 +239,7 @@ class Completer:
         """What needs no model: names in a list of imports."""
         if not (self.elsewhere and cursor.tree and self.settings.repository_tokens):
             return None
-        text = await self.elsewhere.to_import(cursor.document, cursor.tree, cursor.offset, cursor.path)
+        text = await self.elsewhere.complete_import(cursor)
         return passing(cursor.tree, cursor.offset, text) if text else None
 
     async def _ask(self, question: Question, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:

@@ -104,7 +104,7 @@ class Harness:
         pressed()
         if self._recent:
             grown = len(after.starts) - len(before.starts)
-            self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
+            self._recent.record_edit(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
         self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + before_cursor(edit.new)
         self._parsed.changed(before, edit, after)
@@ -122,7 +122,7 @@ class Harness:
     def close(self, uri: str) -> None:
         document = self.documents.close(uri)
         if document and self._recent:
-            self._recent.closed(document)
+            self._recent.record_close(document)
         self._forget(uri)
 
     def lose(self, uri: str, why: str) -> bool:
@@ -237,7 +237,7 @@ class Harness:
             self._cursors[uri] = offset
             if self._recent:
                 snapshot = self.snapshot(uri)
-                self._recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
+                self._recent.record_view(uri, snapshot.path, snapshot.document.line_of(offset))
         wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
         if self.eager and self.trusted and wanted:
             # not now: the message under way comes first, and there may be much to import
@@ -301,7 +301,7 @@ class Harness:
         from lsp_harness.context.sources.related_code import RelatedCode
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
-        failing = output.failing if output else frozenset[str]()
+        failing = output.failing_tests if output else frozenset[str]()
         related = RelatedCode(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),

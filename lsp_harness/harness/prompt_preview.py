@@ -43,7 +43,7 @@ class Prompt:
     def over(self, parts: "Sequence[Part]") -> int:
         """How many of them are too few for the prompt and the answer."""
         whole = sum(part.tokens for part in parts)
-        return Allocation({}, whole, self.answer, self.context).over
+        return Allocation({}, whole, self.answer, self.context).excess_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ async def completion(
     says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
     held = harness.completer.elsewhere
-    elsewhere = RepositoryContext(known, engine.count) if known else held.counted_by(engine.count) if held else None
+    elsewhere = RepositoryContext(known, engine.count) if known else held.with_counter(engine.count) if held else None
     questions = Questions(engine, harness.config.completion, elsewhere=elsewhere)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
     question = await questions.about(cursor)
@@ -97,7 +97,7 @@ async def edit(
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
     if job.related:
-        related = replace(job.related, known=known or job.related.known, count=engine.count)
+        related = replace(job.related, index=known or job.related.index, count=engine.count)
         job = replace(job, related=related)
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx

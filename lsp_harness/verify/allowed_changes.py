@@ -129,10 +129,7 @@ def _are_words(names: Sequence[str], text: bytes) -> bool:
 
 
 def _is_word(name: str, text: bytes) -> bool:
-    return (
-        name.isdecimal()
-        or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
-    )
+    return name.isdecimal() or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
 
 
 def _exchangeable(old: Token, new: Token) -> bool:

@@ -9,6 +9,7 @@ from lsp_harness.bench.workspaces import workspaces
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 
 HERE = "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    "
@@ -22,7 +23,8 @@ def said(text: str) -> None: ...
 async def seen(known: object) -> str:
     document = Document.of("file:///till.py", HERE, language="python")
     elsewhere = RepositoryContext(known, count)  # type: ignore[arg-type]
-    found = await elsewhere.of(document, parse(document), len(HERE), "till.py", 500, rests=True)
+    cursor = Cursor(document, parse(document), len(HERE), "till.py")
+    found = await elsewhere.find_fragments(cursor, 500, is_resting=True)
     return "".join(one.text for one in found)
 
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.engine.decode.llama import Llama
@@ -47,10 +48,10 @@ class EditJudge:
         )
         room = chance.choice([None, chance.randint(200, 2048)])
         made = await build_instruction_prompt(
-            *(tree, tree.document, span, path),
+            CodeSelection(tree.document, tree, span, path),
+            PromptSources(RelatedCode(known, count)),
             system=SYSTEM,
             task=task,
-            related=RelatedCode(known, count),
             budget=PromptBudget(shares, room),
             count=count,
         )

@@ -41,6 +41,7 @@ from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.cursor import Cursor
 from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 
 ARMS = ["none", "ours", "ring"]
@@ -128,8 +129,8 @@ async def answered(
         seconds = perf_counter() - began
     finally:
         await completer.aclose()
-    place = (document, tree, offset, given["path"], config.completion.repository_tokens)
-    shown = await elsewhere.of(*place, rests=False) if elsewhere else ()
+    cursor, tokens = Cursor(document, tree, offset, given["path"]), config.completion.repository_tokens
+    shown = await elsewhere.find_fragments(cursor, tokens, is_resting=False) if elsewhere else ()
     wanted = set(case["meta"].get("defined_in") or ())
     return {
         "id": case["id"],

@@ -30,6 +30,7 @@ from lsp_harness.inference.supervisor import Supervisor
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.cursor import Cursor
 from tests.benchmarks.fim import Case, progress, save
 from tests.benchmarks.healing import lines
 
@@ -60,9 +61,9 @@ class Bench:
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
         made = await build_infill_prompt(
-            document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count
+            Cursor(document, parse(document), offset, row["input"]["path"]), self._settings, self._engine.count
         )
-        return made.around
+        return made.engine_input
 
     async def ask(self, around: Around, client: str, reuse: int, tokens: int) -> Outcome:
         body: dict[str, Any] = {

@@ -7,6 +7,7 @@ from lsp_harness.context.infill_prompt import MIN_PROMPT_TOKENS, InfillPrompt, b
 from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words
 from tests.support import markup
 
@@ -16,7 +17,7 @@ LONG = "import os\n" + "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * 
 async def rungs(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
     src = markup.parse(source)
     return await build_prompt_ladder(
-        src.document, parse(src.document), src.cursor, "a.py", budget or Completion(), least, words
+        Cursor(src.document, parse(src.document), src.cursor, "a.py"), budget or Completion(), least, words
     )
 
 
@@ -58,7 +59,7 @@ def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
         document = src.document.edited(Edit(src.cursor, src.cursor, typed), 2)
         tree = parse(document)
         assert tree
-        return [line.text for line in outlines.of(tree, (start, src.cursor + len(typed)))]
+        return [line.text for line in outlines.find_outline(tree, (start, src.cursor + len(typed)))]
 
     before = seen(b"")
     assert "def last(): ..." in before
@@ -71,4 +72,4 @@ def test_an_outline_follows_changes_outside_the_window() -> None:
         src = markup.parse(f"def {name}():\n    return 1\n\n\nx = <|>\n")
         tree = parse(src.document)
         assert tree
-        assert [line.text for line in outlines.of(tree, (src.cursor - 4, src.cursor))] == [f"def {name}(): ..."]
+        assert [line.text for line in outlines.find_outline(tree, (src.cursor - 4, src.cursor))] == [f"def {name}(): ..."]

@@ -8,6 +8,7 @@ import pytest
 from lsp_harness.context.sources.cursor_names import read_cursor_names
 from lsp_harness.context.sources.named_definitions import find_definitions, fit_signatures
 from lsp_harness.context.sources.similar_code import find_similar_code
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked
@@ -35,6 +36,10 @@ def indexed(tmp_path: Path):
 
 def near(source: Source):
     return read_cursor_names(source.tree, source.start)
+
+
+def cursor(source: Source, path: str) -> Cursor:
+    return Cursor(source.tree.document, source.tree, source.start, path)
 
 
 def test_the_nearest_names_come_first():
@@ -90,7 +95,7 @@ def test_members_that_share_words_with_what_is_written_come_before_others(indexe
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    found = find_similar_code(indexed.search, indexed.view, "here.py", source.tree.document, source.start)
+    found = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
     origin, text = found[0]
     assert origin == "other.py"
     assert "raise Empty('nothing', cart)" in text
@@ -98,7 +103,7 @@ def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
 
 async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
-    assert find_similar_code(indexed.search, indexed.view, "new.py", source.tree.document, source.start) == []
+    assert find_similar_code(indexed.search, indexed.view, cursor(source, "new.py")) == []
     assert await fit_signatures(find_definitions(indexed.view, "new.py", near(source)), 200, count, "#") == []
 
 
@@ -106,6 +111,6 @@ def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
     with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as made:
-        found = find_similar_code(made.search, made.view, "here.py", source.tree.document, source.start)
+        found = find_similar_code(made.search, made.view, cursor(source, "here.py"))
     assert sum(path.endswith("/pay.py") for path, _ in found) == 1
     assert {path for path, _ in found} >= {"late.py"}

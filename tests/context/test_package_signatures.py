@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.sources.package_signatures import PackageSignatures, shorten_signature
 from lsp_harness.knowledge.installed_packages import Installed
 from lsp_harness.text.document import Document
@@ -27,7 +28,7 @@ async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.of((root / "a.py").as_uri(), code % body)
     packages = PackageSignatures(Installed({}), root, root / "a.py", count)
     start = document.data.index(b"def load")
-    return await packages.of(document, Span(start, len(document.data)), budget, "#")
+    return await packages.find_fragments(CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
 
 
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
@@ -57,16 +58,14 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     assert [len(one.text.splitlines()) for one in whole] == [3, 2]
     lines = {part for one in whole for line in one.text.splitlines() for part in (line, line.partition("  #")[0])}
     cost = sum(one.tokens for one in whole)
-    shorten_signature = 0
+    shortened = 0
     for budget in range(cost + 1):
         found = await of(root, body, budget)
         assert sum(one.tokens for one in found) <= budget
         assert [one.tokens for one in found] == await count([one.text for one in found])
         assert {line for one in found for line in one.text.splitlines()} <= lines
-        shorten_signature += any(
-            line in one.text.splitlines() for one in found for line in ("get(url, params=None, **kwargs)",)
-        )
-    assert shorten_signature
+        shortened += any("get(url, params=None, **kwargs)" in one.text.splitlines() for one in found)
+    assert shortened
     assert await of(root, body, 0) == ()
     assert await of(root, body, cost) == whole
 
@@ -75,7 +74,8 @@ async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(ro
     assert await of(root, "return os.path.join(url)") == ()
     document = Document.of((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     packages = PackageSignatures(Installed({}), root, root / "a.py", count)
-    assert await packages.of(document, Span(0, document.data.index(b"def load")), 100, "#") == ()
+    code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
+    assert await packages.find_fragments(code, 100) == ()
 
 
 async def test_a_line_with_a_secret_is_left_out(root: Path):

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, Allocation, PromptBudget
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.errors import NoAnswer
@@ -26,10 +27,10 @@ TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 async def asked(shares: Context, room: int | None = None) -> InstructionPrompt:
     source = marked("a.py", TEXT)
     return await build_instruction_prompt(
-        *(source.tree, source.tree.document, Span(source.start, source.end), "a.py"),
+        CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py"),
+        PromptSources(RelatedCode(Nothing(), count)),
         system=SYSTEM,
         task=TASK,
-        related=RelatedCode(Nothing(), count),
         budget=PromptBudget(shares, room),
         count=count,
     )
@@ -68,11 +69,14 @@ async def test_the_sections_are_the_fragments_by_their_shares():
 
 def test_what_is_too_much_for_the_context_is_told_in_numbers():
     sections = {"system": 20, "code": 900, "task": 30}
-    assert Allocation(sections, 1000, 500, 2048).over == 0
-    assert Allocation(sections, 1000, 500, 0).over == 0
+    assert Allocation(sections, 1000, 500, 2048).excess_tokens == 0
+    assert Allocation(sections, 1000, 500, 0).excess_tokens == 0
     too_much = Allocation(sections, 1000, 500, 1024)
-    assert too_much.over == 476
-    assert "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024" in too_much.why
+    assert too_much.excess_tokens == 476
+    assert (
+        "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024"
+        in too_much.excess_message
+    )
     assert asdict(too_much)["sections"] == sections
 
 

@@ -27,10 +27,10 @@ class Texts(dict[str, Document]):
         return document
 
     def edited(self, path: str, line: int = 0, grown: int = 0) -> None:
-        self.recent.edited(f"file:///{path}", path, line, grown)
+        self.recent.record_edit(f"file:///{path}", path, line, grown)
 
     def pieces(self, document: Document, line: int = 1) -> list[tuple[str, str]]:
-        return [(one.path, one.text) for one in self.recent.pieces(document, line)]
+        return [(one.path, one.text) for one in self.recent.find_pieces(document, line)]
 
 
 @pytest.fixture
@@ -87,21 +87,21 @@ def test_a_place_moves_with_the_lines_above_it(texts: Texts):
 
 def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
     texts.edited("cart.py", 1)
-    texts.recent.looked("file:///cart.py", "cart.py", 2)
-    [one] = texts.recent.pieces(texts["file:///here.py"], 1)
-    assert one.edited
-    texts.recent.looked("file:///x.py", "x.py", 0)
+    texts.recent.record_view("file:///cart.py", "cart.py", 2)
+    [one] = texts.recent.find_pieces(texts["file:///here.py"], 1)
+    assert one.is_edited
+    texts.recent.record_view("file:///x.py", "x.py", 0)
     texts.open("x.py", CART)
-    assert [one.edited for one in texts.recent.pieces(texts["file:///here.py"], 1)] == [False, True]
+    assert [one.is_edited for one in texts.recent.find_pieces(texts["file:///here.py"], 1)] == [False, True]
 
 
 def test_a_closed_text_is_known_for_a_while(texts: Texts):
     texts.edited("cart.py", 1)
-    texts.recent.closed(texts.pop("file:///cart.py"))
+    texts.recent.record_close(texts.pop("file:///cart.py"))
     assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
     for n in range(MAX_CLOSED_DOCUMENTS):
         texts.edited(f"{n}.py")
-        texts.recent.closed(Document.of(f"file:///{n}.py", "x = 1\n"))
+        texts.recent.record_close(Document.of(f"file:///{n}.py", "x = 1\n"))
     assert texts.pieces(texts["file:///here.py"]) == []
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.repository_context import T
 from lsp_harness.context.sources.callers import find_uses
 from lsp_harness.context.sources.declaration_extract import extract_declarations
@@ -59,7 +60,8 @@ def indexed(tmp_path: Path):
 async def of(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
     related = RelatedCode(DirectIndexQuery(indexed.reader), count)
-    return await related.of(tree.document, tree, Span(source.start, source.end), "shop/till.py", budget)
+    span = Span(source.start, source.end)
+    return await related.find_fragments(CodeSelection(tree.document, tree, span, "shop/till.py"), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
@@ -102,7 +104,7 @@ async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
 def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
     symbol = indexed.view.symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(one.path, one.test) for one in find_uses(indexed.view, symbol)] == [
+    assert [(one.path, one.is_in_test) for one in find_uses(indexed.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
@@ -123,7 +125,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbol("shop/money.py", "convert")
         assert symbol
-        shown = {f"{one.path} {one.around}": one.line for one in find_uses(indexed.view, symbol)}
+        shown = {f"{one.path} {one.enclosing}": one.line for one in find_uses(indexed.view, symbol)}
         # of its own file, then of the others, six at most
         assert shown == {
             "shop/money.py other()": "convert(0)",
@@ -168,7 +170,8 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
-    assert await RelatedCode(Desk(indexed.reader), count).of(tree.document, tree, span, "shop/till.py", 1000)
+    code = CodeSelection(tree.document, tree, span, "shop/till.py")
+    assert await RelatedCode(Desk(indexed.reader), count).find_fragments(code, 1000)
     assert asked == [True]
 
 

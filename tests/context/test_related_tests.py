@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.sources import related_tests
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.index.index_query import DirectIndexQuery
@@ -64,7 +65,7 @@ async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = f
     source = marked("shop/till.py", TILL)
     related = RelatedCode(DirectIndexQuery(indexed.reader), count, failing)
     span = Span(source.start, source.end)
-    return await related.of(source.tree.document, source.tree, span, "shop/till.py", budget)
+    return await related.find_fragments(CodeSelection(source.tree.document, source.tree, span, "shop/till.py"), budget)
 
 
 async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
@@ -121,7 +122,7 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     found = related_tests.find_related_test(view, symbol, (), many | {"test_total_of_some"})
     assert found
     assert found.name == "test_total_of_some"
-    assert len(looked) == 1 + related_tests.FAILING
+    assert len(looked) == 1 + related_tests.MAX_FAILING_TESTS
 
 
 async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):

@@ -15,6 +15,7 @@ from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 
@@ -55,7 +56,8 @@ class Desk:
     async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
         document = Document.of("file:///here.py", self.text, language="python")
         offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
-        return await self.elsewhere.of(document, parse(document), offset, "here.py", budget, rests=rests)
+        cursor = Cursor(document, parse(document), offset, "here.py")
+        return await self.elsewhere.find_fragments(cursor, budget, is_resting=rests)
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
 
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
     document = Document.of("file:///x.odd", "a\n", language="odd")
-    assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()
+    assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200, is_resting=True) == ()
 
 
 async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
@@ -130,12 +132,12 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     desk.elsewhere = RepositoryContext(desk.known, count, recent)
     before = await desk.at("amount = cart.total()", rests=True)
     assert "was edited lately" not in {one.reason for one in before}
-    recent.edited("file:///late.py", "late.py", 1)
+    recent.record_edit("file:///late.py", "late.py", 1)
     after = await desk.at("amount = cart.total()", rests=True)
     assert (after[-1].origin, after[-1].reason) == ("late.py", "was edited lately")
     assert after[-1].tokens <= 0.25 * 200
     # what is shown already is not shown again as what is like it
-    recent.edited("file:///other.py", "other.py", 1)
+    recent.record_edit("file:///other.py", "other.py", 1)
     open_texts["file:///other.py"] = Document.of("file:///other.py", FILES["other.py"])
     again = await desk.at("amount = cart.total()", rests=True)
     assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
@@ -147,7 +149,7 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
     recent = RecentEdits(lambda uri: Document.of(uri, text), lambda uri, path: "")
     desk.elsewhere = RepositoryContext(desk.known, count, recent)
     for n in range(5):
-        recent.edited(f"file:///{n}.py", f"{n}.py", n)
+        recent.record_edit(f"file:///{n}.py", f"{n}.py", n)
     found = await desk.at("amount = cart.total()", budget, rests=True)
     assert sum(one.tokens for one in found) <= budget
 

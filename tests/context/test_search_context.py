@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import build_instruction_prompt
+from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.context.sources.search_context import find_search_context
@@ -56,7 +57,7 @@ async def of(
     source: Source = marked("shop/till.py", TILL)
     span, related = Span(source.start, source.end), RelatedCode(DirectIndexQuery(indexed.reader), count)
     return await find_search_context(
-        related, source.tree.document, source.tree, span, "shop/till.py", task, budget, others
+        related, CodeSelection(source.tree.document, source.tree, span, "shop/till.py"), task, budget, others
     )
 
 
@@ -105,13 +106,12 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
 ):
     source = marked("shop/till.py", TILL)
     asked = await build_instruction_prompt(
-        *(source.tree, source.tree.document, Span(source.start, source.end), "shop/till.py"),
+        CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py"),
+        PromptSources(RelatedCode(DirectIndexQuery(indexed.reader), count), search_text=TASK),
         system="You edit.",
         task=Fragment(TASK, 10, "", "the task"),
-        related=RelatedCode(DirectIndexQuery(indexed.reader), count),
         budget=PromptBudget(Context(related_budget=related_budget, code_budget=code_budget)),
         count=count,
-        about=TASK,
     )
     assert sum(one.tokens for one in asked.related) <= related_budget
     assert asked.code.tokens + sum(one.tokens for one in (*asked.examples, *asked.related)) <= code_budget

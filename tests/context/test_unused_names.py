@@ -28,4 +28,4 @@ def test_what_is_not_used_yet(case: str):
     path, text, expected = CASES[case]
     source = marked(path, text)
     assert find_unused_imports(source.tree, source.start) == expected
-    assert read_cursor_names(source.tree, source.start).unused == expected
+    assert read_cursor_names(source.tree, source.start).unused_imports == expected

@@ -41,7 +41,7 @@ async def test_what_leads_to_a_place_is_within_its_share_and_of_whole_lines(
     assert (await count([text]))[0] <= tokens <= budget
     own = document.starts[document.line_of(offset)]
     assert start in document.starts or start > own
-    assert document.line_of(offset) - document.line_of(start) <= window.ABOVE
+    assert document.line_of(offset) - document.line_of(start) <= window.MAX_LINES_ABOVE
 
 
 @many
@@ -55,7 +55,7 @@ async def test_what_follows_a_place_is_within_its_share_and_of_whole_lines(
     assert (await count([text]))[0] <= tokens <= budget
     edges = {*document.starts, len(document.data)}
     assert end in edges or document.line_of(end) == document.line_of(offset)
-    assert document.line_of(end) - document.line_of(offset) <= window.BELOW + 1
+    assert document.line_of(end) - document.line_of(offset) <= window.MAX_LINES_BELOW + 1
 
 
 async def test_nothing_is_left_out_that_has_a_place() -> None:

@@ -94,7 +94,7 @@ async def _chosen(
     tree = harness.tree(snapshot)
     if output and (found := of_output(snapshot, tree, output, line)):
         return found
-    if output and output.failing and line is None:
+    if output and output.failing_tests and line is None:
         # what else there is to fix is not what was asked for
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
     examined = await diagnose(snapshot, tree, harness.ruff)

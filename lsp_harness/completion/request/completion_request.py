@@ -54,7 +54,7 @@ class Question:
 
     def asked(self) -> Infill:
         """The request of somebody who waits."""
-        full, *shorter = (prompt.around for prompt in self.prompts)
+        full, *shorter = (prompt.engine_input for prompt in self.prompts)
         ghost, pace, settings = self.ghost, self.pace, self.settings
         sampling = Sampling(
             n_predict=pace.n_predict(settings),
@@ -77,7 +77,9 @@ class Question:
     def read(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
         """The requests that only have these prompts evaluated."""
         nothing = Sampling(n_predict=0)
-        return [Infill(each.around, sampling=nothing, priority="background", owner=self._owner) for each in prompts]
+        return [
+            Infill(each.engine_input, sampling=nothing, priority="background", owner=self._owner) for each in prompts
+        ]
 
     @property
     def _owner(self) -> Owner:
@@ -111,10 +113,7 @@ class Questions:
         pace, settings = await self.pace(), self.settings
         repository = await self._repository(cursor, rests=rests)
         prompts = await build_prompt_ladder(
-            cursor.document,
-            cursor.tree,
-            cursor.offset,
-            cursor.path,
+            cursor,
             settings,
             pace.affordable(settings),
             self._engine.count,
@@ -122,7 +121,7 @@ class Questions:
             repository,
         )
         confidence = self.quiet.min_probability > 0
-        expected = self._elsewhere.expected(cursor.document.uri) if repository and self._elsewhere else ()
+        expected = self._elsewhere.expected_names(cursor.document.uri) if repository and self._elsewhere else ()
         missing = bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return Question(cursor, ghost_at(cursor), prompts, pace, settings, confidence, expected, missing)
 
@@ -134,5 +133,4 @@ class Questions:
     async def _repository(self, cursor: Cursor, *, rests: bool) -> Sequence[Fragment]:
         if self._elsewhere is None:
             return ()
-        place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
-        return await self._elsewhere.of(*place, self.settings.repository_tokens, rests=rests)
+        return await self._elsewhere.find_fragments(cursor, self.settings.repository_tokens, is_resting=rests)

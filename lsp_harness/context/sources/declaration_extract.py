@@ -1,4 +1,4 @@
-"""A declaration taken out of its file, with what it needs to be understood: its own text, and the imports that this uses."""
+"""A declaration with the imports that it needs, for readers who do not see the rest of the file."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,15 @@ from lsp_harness.text.position import Span, decode
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`line` of its name, counted from 0; `text` as it stands in the file."""
+    """A declaration taken out of its file.
+
+    Attributes:
+        path: The file.
+        qualified: The qualified name of the declaration.
+        line: The line of its name, counted from 0.
+        imports: The import statements that the declaration needs.
+        text: The declaration as it stands in the file.
+    """
 
     path: str
     qualified: str
@@ -23,18 +31,22 @@ class Extract:
 
 
 def extract_declarations(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
-    """The declarations of this qualified name; several where it is declared again or overloaded."""
+    """Return the declarations with this qualified name: several if the name is declared again or overloaded."""
     declarations = declared(tree.language, tree.data, tree.root)[0]
     return [
         Extract(
-            path, name, one.line, tuple(find_required_imports(tree, span)), decode(tree.data[slice(*span)]).rstrip()
+            path,
+            name,
+            item.line,
+            tuple(find_required_imports(tree, span)),
+            decode(tree.data[slice(*span)]).rstrip(),
         )
-        for one in declarations
-        if qualified(declarations, one) == name and (span := _lines(tree, one.start, one.end))
+        for item in declarations
+        if qualified(declarations, item) == name and (span := _with_indentation(tree, item.start, item.end))
     ]
 
 
-def _lines(tree: SyntaxTree, start: int, end: int) -> Span:
-    """With the indentation before it, where nothing else is."""
-    line = tree.data.rfind(b"\n", 0, start) + 1
-    return Span(start if tree.data[line:start].strip() else line, end)
+def _with_indentation(tree: SyntaxTree, start: int, end: int) -> Span:
+    """Return the span with the indentation before it, if nothing else precedes it on its line."""
+    line_start = tree.data.rfind(b"\n", 0, start) + 1
+    return Span(start if tree.data[line_start:start].strip() else line_start, end)

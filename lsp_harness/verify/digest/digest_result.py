@@ -26,7 +26,7 @@ class Digest:
     note: str = ""
 
     @property
-    def failing(self) -> frozenset[str]:
+    def failing_tests(self) -> frozenset[str]:
         """The names of the tests that fail."""
         return frozenset(one.title for one in self.problems if one.test)
 
