@@ -291,7 +291,7 @@ class Work:
         document = self.job.document
         # the model has seen a text without lone surrogates: what it repeats of the text gets them back
         edits = [edit._replace(new=restored(edit.new, document.data[edit.start : edit.end])) for edit in edits]
-        return Change.of(document, edits, self.job.file, self.job.root, author)
+        return Change.from_edits(document, edits, self.job.file, self.job.root, author)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)

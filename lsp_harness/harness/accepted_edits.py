@@ -118,7 +118,7 @@ class Watch:
         await asyncio.sleep(delay)
         document = self._documents.get(uri)
         try:
-            change = Change.between(watched.before, document, watched.file, watched.root)
+            change = Change.from_documents(watched.before, document, watched.file, watched.root)
             verdict = await run_checks(change, create_checks(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text it stumbles over

@@ -109,7 +109,7 @@ class Previews:
         )
 
         def change_of(edits: tuple[Edit, ...]) -> Change:
-            return Change.of(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
+            return Change.from_edits(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
 
         return await preview(request, change_of)
 
@@ -126,9 +126,9 @@ async def offers(
     found: list[Offer] = []
     for finding in findings:
         subject = find_subject(finding, snapshot.document, previews.tree if previews else None)
-        if subject.absent:
+        if subject.is_absent:
             continue
-        if (own := await _own_fix(snapshot, finding, ruff)) and own.safe:
+        if (own := await _own_fix(snapshot, finding, ruff)) and own.is_safe:
             found.append(Offer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
         if previews and (repair := await previews.of(finding, subject)):
             found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
@@ -142,7 +142,7 @@ async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, .
     if offer.how != "linter":
         return ()
     own = await _own_fix(snapshot, offer.finding, ruff)
-    if own is None or not own.safe:
+    if own is None or not own.is_safe:
         raise Stale("the linter no longer offers this fix")
     return own.fix
 

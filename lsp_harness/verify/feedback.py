@@ -1,4 +1,4 @@
-"""One line per finding, in one fixed form: for the retry prompt, the command line and the editor alike.
+"""Findings as lines of text, in one form for the prompt of a retry, the command line and the editor.
 
 SYNTAX ERROR at line 12: unexpected indent
 LINT: F841 Local variable `x` is assigned to but never used
@@ -11,7 +11,7 @@ from lsp_harness.verify.finding import Finding, Outcome
 
 
 def format_finding(check: str, finding: Finding, document: Document) -> str:
-    """The feedback line of one finding about `document`."""
+    """Return the line for a finding that the check named `check` has about `document`."""
     if check == "syntax":
         return f"SYNTAX ERROR at line {document.line_of(finding.start) + 1}: {finding.message}"
     if check == "test":
@@ -24,4 +24,5 @@ def format_finding(check: str, finding: Finding, document: Document) -> str:
 
 
 def format_outcome(outcome: Outcome, document: Document) -> list[str]:
+    """Return a line for each finding of an outcome about `document`."""
     return [format_finding(outcome.check, finding, document) for finding in outcome.findings]

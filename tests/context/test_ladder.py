@@ -72,4 +72,6 @@ def test_an_outline_follows_changes_outside_the_window() -> None:
         src = markup.parse(f"def {name}():\n    return 1\n\n\nx = <|>\n")
         tree = parse(src.document)
         assert tree
-        assert [line.text for line in outlines.find_outline(tree, (src.cursor - 4, src.cursor))] == [f"def {name}(): ..."]
+        assert [line.text for line in outlines.find_outline(tree, (src.cursor - 4, src.cursor))] == [
+            f"def {name}(): ..."
+        ]

@@ -202,12 +202,12 @@ def test_a_finding_outside_of_the_text_is_taken_into_it():
 def test_a_name_is_where_it_stands_in_the_text():
     document = Document.of("file:///a.php", "<?php\nnew Carts();\n")
     subject = find_subject(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
-    assert (subject.name, subject.span, subject.absent) == ("Carts", (10, 15), False)
-    assert find_subject(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).absent
+    assert (subject.name, subject.span, subject.is_absent) == ("Carts", (10, 15), False)
+    assert find_subject(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).is_absent
 
 
 def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
     document = Document.of("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
     told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
     subject = find_subject(Finding(2, 5, told, "csharp", "CS1739"), document)
-    assert (subject.name, subject.absent) == ("", True)
+    assert (subject.name, subject.is_absent) == ("", True)

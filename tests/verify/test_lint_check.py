@@ -20,7 +20,7 @@ UNUSED_NAME = "import os\n\n\ndef f():\n    x = 1\n    return 1\n"
 def change(before: str, after: str, project: Path, name: str = "a.py") -> Change:
     file = project / name
     old = Document.of(file.as_uri(), before)
-    return Change.between(old, Document.of(old.uri, after), file, project)
+    return Change.from_documents(old, Document.of(old.uri, after), file, project)
 
 
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:

@@ -33,7 +33,7 @@ async def judged(language: str, before: str, after: str, message: str, code: str
     at = document.data.find(about.encode()) if about else 0
     finding = Finding(at, at + len(about.encode()), message, "tool", code)
     subject = find_subject(finding, document)
-    change = Change.between(document, Document.of(document.uri, after, language=language), file)
+    change = Change.from_documents(document, Document.of(document.uri, after, language=language), file)
     return await PreservationCheck(subject).run(replace(change, author="repair"))
 
 
@@ -226,19 +226,21 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
 
 async def test_a_rewrite_says_what_it_drops() -> None:
     document = Document.of("file:///p/a.py", "x = f(1)  # why\n", language="python")
-    change = Change.between(document, Document.of(document.uri, "x = 2\n"), Path("/p/a.py"))
+    change = Change.from_documents(document, Document.of(document.uri, "x = 2\n"), Path("/p/a.py"))
     outcome = await PreservationCheck().run(change)
     assert (outcome.status, outcome.reason) == (
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
     )
-    kept = Change.between(document, Document.of(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
+    kept = Change.from_documents(document, Document.of(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
     assert (await PreservationCheck().run(kept)).status == "passed"
 
 
 async def test_without_a_grammar_it_is_skipped() -> None:
     document = Document.of("file:///p/a.xyz", "x")
-    outcome = await PreservationCheck().run(Change.between(document, Document.of(document.uri, "y"), Path("/p/a.xyz")))
+    outcome = await PreservationCheck().run(
+        Change.from_documents(document, Document.of(document.uri, "y"), Path("/p/a.xyz"))
+    )
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")
 
 

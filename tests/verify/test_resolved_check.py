@@ -27,7 +27,7 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     reported = source.finding
     if finding:
         reported = Finding(reported.start, reported.end, **finding)
-    change = Change.between(source.document, Document.of(source.document.uri, after), project / name, project)
+    change = Change.from_documents(source.document, Document.of(source.document.uri, after), project / name, project)
     outcome = await ResolvedCheck(ruff, reported).run(change)
     return Outcome(outcome.check, outcome.status, outcome.findings, outcome.reason)
 
@@ -147,7 +147,7 @@ async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str
     assert tree is not None
     found = next(((fault.start, fault.end) for fault in find_syntax_errors(tree)), (0, 1))
     finding = Finding(*found, "unexpected", "tool", "syntax")
-    change = Change.between(document, Document.of(document.uri, after), project / name, project)
+    change = Change.from_documents(document, Document.of(document.uri, after), project / name, project)
     return await ResolvedCheck(ruff, finding).run(change)
 
 

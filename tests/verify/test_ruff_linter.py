@@ -46,7 +46,7 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 ) -> None:
     (project / "ruff.toml").write_text(settings)
     document = written(project, UNKNOWN)
-    change = Change.between(document, written(project, "x = tau\n"), project / "a.py", project)
+    change = Change.from_documents(document, written(project, "x = tau\n"), project / "a.py", project)
     ruff = Ruff()
     for check in (LintCheck(ruff), ResolvedCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
         outcome = await check.run(change)
@@ -65,14 +65,14 @@ async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, s
     document = written(project, UNKNOWN)
     examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
     assert (examined.findings, examined.checks) == ((), ("syntax",))
-    assert reason in examined.missing[0]
+    assert reason in examined.skip_reasons[0]
 
 
 async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first(project: Path, ruff: Ruff) -> None:
     document = written(project, "import os\nx = pi\n")
     examined = await examine_text(document, parse(document), ruff, project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["F821", "F401"]
-    assert (examined.checks, examined.missing) == (("syntax", "ruff"), ())
+    assert (examined.checks, examined.skip_reasons) == (("syntax", "ruff"), ())
 
 
 async def test_a_file_beside_an_excluded_one_is_checked(project: Path) -> None:

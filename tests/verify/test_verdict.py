@@ -53,7 +53,7 @@ class Says:
         return Outcome(self.name, self.status)
 
 
-CHANGE = Change.between(Document.of("file:///a", "a"), Document.of("file:///a", "b"), Path("/a"))
+CHANGE = Change.from_documents(Document.of("file:///a", "a"), Document.of("file:///a", "b"), Path("/a"))
 
 
 @pytest.mark.parametrize(("thorough", "asked"), [(False, [1, 1, 0]), (True, [1, 1, 1])])

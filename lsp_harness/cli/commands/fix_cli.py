@@ -116,8 +116,8 @@ def _nothing(examined: Examination) -> str:
     """That there is nothing to fix, and what was looked at to say so."""
     looked = " and ".join(examined.checks)
     if not looked:
-        return f"nothing was checked: {'; '.join(examined.missing)}"
-    left = f"; not checked: {'; '.join(examined.missing)}" if examined.missing else ""
+        return f"nothing was checked: {'; '.join(examined.skip_reasons)}"
+    left = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
     return f"nothing to fix ({looked} checked{left})"
 
 

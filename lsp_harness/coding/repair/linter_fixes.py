@@ -20,8 +20,8 @@ async def linter_repairs(
     report = await own_fix(finding, document, ruff, file, root)
     if report is None:
         return []
-    kind = "ruff's safe fix" if report.safe else "ruff's unsafe fix"
-    return [Repair(kind, report.fix, SAFE_COST if report.safe else UNSAFE_COST, "linter")]
+    kind = "ruff's safe fix" if report.is_safe else "ruff's unsafe fix"
+    return [Repair(kind, report.fix, SAFE_COST if report.is_safe else UNSAFE_COST, "linter")]
 
 
 async def own_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
