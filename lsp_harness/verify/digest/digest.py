@@ -94,7 +94,7 @@ def _joined(found: list[Digest]) -> Digest:
         sum(one.passed for one in found),
         sum(one.failed for one in found),
         sum(one.skipped for one in found),
-        any(one.cut for one in found),
+        any(one.is_truncated for one in found),
     )
 
 

@@ -65,7 +65,7 @@ class Tests:
     def of(self, package: str, test: str) -> Said:
         return self.said.setdefault((package, test), Said())
 
-    def digest(self, cut: bool) -> Digest:
+    def digest(self, is_truncated: bool) -> Digest:
         failed = [key for key, result in self.results.items() if result == "fail"]
         # a test fails with its parts, and seldom has more to say
         parents = {(package, test.rpartition("/")[0]) for package, test in failed}
@@ -77,7 +77,7 @@ class Tests:
         packages = {package for package, _ in failed}
         problems += [self._silent(*item) for item in self.broken.items() if item[0] not in packages]
         results = list(self.results.values())
-        return Digest("go", tuple(problems), results.count("pass"), len(failed), results.count("skip"), cut)
+        return Digest("go", tuple(problems), results.count("pass"), len(failed), results.count("skip"), is_truncated)
 
     def _silent(self, package: str, name: str) -> Problem:
         """A package in which no test is said to have failed: a goroutine panicked, or the time was over."""
@@ -87,6 +87,7 @@ class Tests:
 
 
 def read(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of go test."""
     rows, cut = output.rows
     if any("Action" in row and "Package" in row for row in rows):
         tests = Tests()
@@ -107,7 +108,7 @@ def read(output: ToolOutput) -> Digest | None:
             elif action == "fail" and package not in unbuilt:
                 tests.broken[package] = package
         return tests.digest(cut)
-    return _text(output.lines).digest(cut=False) if MARK.search(output.text) else None
+    return _text(output.lines).digest(is_truncated=False) if MARK.search(output.text) else None
 
 
 def _text(lines: list[str]) -> Tests:

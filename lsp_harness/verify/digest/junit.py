@@ -32,7 +32,7 @@ def read(output: ToolOutput) -> Digest | None:
             problems += found
             element.clear()
         whole = element.tag in ("testsuites", "testsuite")
-    return Digest(tool, tuple(problems), cases - failed - skipped, failed, skipped, cut=not whole)
+    return Digest(tool, tuple(problems), cases - failed - skipped, failed, skipped, is_truncated=not whole)
 
 
 def _elements(text: str) -> Iterator[ET.Element]:

@@ -37,6 +37,7 @@ class Parts:
 
 
 def read(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of pytest."""
     counts = COUNTS.search(output.text)
     if not counts and not MARK.search(output.text):
         return None
@@ -46,7 +47,7 @@ def read(output: ToolOutput) -> Digest | None:
     failed = tally["failed"] + tally["error"] if counts else len(problems)
     passed = tally["passed"] + tally["xpassed"] if counts else 0
     skipped = tally["skipped"] + tally["xfailed"] if counts else 0
-    return Digest("pytest", tuple(problems), passed, failed, skipped, cut=not counts)
+    return Digest("pytest", tuple(problems), passed, failed, skipped, is_truncated=not counts)
 
 
 def _tally(text: str) -> defaultdict[str, int]:
