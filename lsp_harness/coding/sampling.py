@@ -22,7 +22,7 @@ from lsp_harness.workspace.cursor import Cursor
 
 Kind = str
 """How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked of the model;
-"known import" is of the index; the kinds of `pipeline.repair` need no model either."""
+"known import" is of the index; the kinds of `coding.repair` need no model either."""
 
 MODEL_COST = 9.0
 """The cost of what a model wrote: dearer than any repair that was found in the text."""

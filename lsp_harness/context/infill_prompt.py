@@ -105,7 +105,9 @@ async def build_prompt_ladder(
     outlines: OutlineCache | None = None,
     repository: Sequence[Fragment] = (),
 ) -> tuple[InfillPrompt, ...]:
-    """Build the full prompt and cheaper prompts for the same cursor, so that the engine can use the one it has time for.
+    """Build the full prompt and cheaper prompts for the same cursor.
+
+    The engine uses the longest one that it has time for.
 
     Args:
         cursor: The place to complete at.

@@ -1,7 +1,8 @@
-"""The prompt for an instruction: examples, package signatures, related code, the code, the history of the session, and the task.
+"""The prompt for an instruction about some code.
 
-Each section has a token budget. What changes from one attempt to the next comes last, so that the engine can reuse the evaluation
-of everything before it.
+Its sections are examples, package signatures, related code, the code, the history of the session, and the task. Each
+section has a token budget. What changes from one attempt to the next comes last, so that the engine can reuse the
+evaluation of everything before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -97,8 +98,8 @@ async def build_instruction_prompt(
     """Build the prompt for an instruction about some code.
 
     The sources share the tokens that the code leaves of `code_budget`, in this order: related code, package signatures,
-    examples, search results. Each source gets at most its own budget; search results get what related code leaves of its own.
-    The caller checks whether the code itself fits its budget.
+    examples, search results. Each source gets at most its own budget; search results get what related code leaves of
+    its own. The caller checks whether the code itself fits its budget.
 
     Args:
         code: The code to change or explain.
@@ -111,12 +112,13 @@ async def build_instruction_prompt(
     Raises:
         NoAnswer: The system prompt exceeds its budget.
     """
-    # counted with its line end, as it stands in the code block: the line end often forms one token with the text before it
+    # the prompt has a line end behind the code, which often forms one token with the text before it
     text, settings = code.text.removesuffix("\n") + "\n", budget.settings
     [system_tokens, code_tokens] = await count([system, text])
     if system_tokens > settings.system_budget:
         raise NoAnswer(
-            f"the system prompt has {system_tokens} tokens, and context.system_budget allows {settings.system_budget}; raise that setting"
+            f"the system prompt has {system_tokens} tokens, and context.system_budget allows {settings.system_budget}; "
+            "raise that setting"
         )
     session_tokens = budget.session_tokens(system_tokens, code_tokens, task.tokens)
     history = await _fit_history(sources.session, session_tokens, count)

@@ -1,8 +1,8 @@
 """The token budgets of the sections of a prompt, and the tokens that a finished prompt uses.
 
-Costs are counted with the model's own tokenizer. The prompt and the answer share the context of the model. If there is too
-little room, context around the code is left out in whole fragments. The system prompt, the code and the task are never cut:
-if one of them exceeds its budget, that is an error.
+Costs are counted with the model's own tokenizer. The prompt and the answer share the context of the model. If there is
+too little room, context around the code is left out in whole fragments. The system prompt, the code and the task are
+never cut: if one of them exceeds its budget, that is an error.
 """
 
 from dataclasses import dataclass
@@ -69,6 +69,6 @@ class Allocation:
     def excess_message(self) -> str:
         """The message for the user if there are excess tokens."""
         return (
-            f"the prompt has {self.prompt} tokens and {self.answer} are reserved for the answer, but the model's context has "
-            f"only {self.context}; select less, or raise model.context_length"
+            f"the prompt has {self.prompt} tokens and {self.answer} are reserved for the answer, but the model's "
+            f"context has only {self.context}; select less, or raise model.context_length"
         )

@@ -1,8 +1,8 @@
 """Context from other files for completions: definitions, similar code and recent edits.
 
-The fragments are chosen for a place in a document and stay the same near that place, so that typing does not change the start of
-the prompt. When the cursor rests, they are chosen again. The new fragments replace the old ones only if they contain enough new
-text, because everything after a changed text must be evaluated again.
+The fragments are chosen for a place in a document and stay the same near that place, so that typing does not change the
+start of the prompt. When the cursor rests, they are chosen again. The new fragments replace the old ones only if they
+contain enough new text, because everything after a changed text must be evaluated again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -53,7 +53,7 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _IndexAnswer:
-    """What the index knows about a place: definitions, pairs of path and similar code, and names that are likely next."""
+    """The answer of the index about a place: definitions, pairs of path and similar code, and likely next names."""
 
     definitions: Sequence[DefinitionLine] = ()
     similar_code: Sequence[tuple[str, str]] = ()

@@ -1,8 +1,8 @@
 """The lines around a cursor: whole lines that fit a token budget, and never more than `MAX_LINES` of them.
 
-Each line is counted by itself, so that a key press costs the count of one line. The start of the prefix moves in blocks of
-`BLOCK_LINES` lines: if it moved with every new line, the whole prompt would change. Only the line of the cursor is ever cut, if
-it alone exceeds the budget. A window never reaches over a hidden line (a line with a secret).
+Each line is counted by itself, so that a key press costs the count of one line. The start of the prefix moves in blocks
+of `BLOCK_LINES` lines: if it moved with every new line, the whole prompt would change. Only the line of the cursor is
+ever cut, if it alone exceeds the budget. A window never reaches over a hidden line (a line with a secret).
 """
 
 from collections.abc import Set as AbstractSet

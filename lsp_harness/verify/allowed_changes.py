@@ -226,7 +226,7 @@ def _is_file_name(wanted: str, gained: Sequence[Token]) -> bool:
 
 
 def _is_in_whole_modules(wanted: str, change: Change) -> bool:
-    """Return whether the edit only imports whole modules that have the name: `using System.Linq;`, `#include <string.h>`."""
+    """Return whether the edit only imports whole modules that have the name, such as `#include <string.h>`."""
     table = standard(change.tree_before.language.id if change.tree_before else "")
     lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
     lines_before = {line.strip() for line in change.before.text.splitlines()}
@@ -315,7 +315,7 @@ def check_argument_repair(subject: Subject, difference: TokenDifference, change:
 
 
 def _wraps_argument(token: Token, difference: TokenDifference) -> bool:
-    """Return whether a token may be added around an argument: a literal, a call, or an operator that accesses no member."""
+    """Return whether a token may be added around an argument: a literal, a call, or an operator except `.`."""
     if token.kind == "name":
         return is_called(token, difference.after)
     return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)
@@ -326,7 +326,10 @@ def _is_in(span: Span, token: Token) -> bool:
 
 
 def check_rule_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
-    """Allow other operators and literals in the range of the finding. Names, comments, calls and control keywords must stay."""
+    """Allow other operators and literals in the range of the finding.
+
+    Names, comments, calls and control keywords must stay.
+    """
     del change
 
     def may_be_lost(token: Token) -> bool:

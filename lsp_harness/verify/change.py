@@ -15,8 +15,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, between
 
 Author = Literal["repair", "linter", "rewrite"]
-"""The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a fix of a
-`linter` what its rule is about, and a `rewrite` by instruction anything."""
+"""The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a
+fix of a `linter` what its rule is about, and a `rewrite` by instruction anything."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Change:
     def tree_after(self) -> SyntaxTree | None:
         """The tree of `after`, or None as for `tree_before`.
 
-        The whole text is parsed: an incremental parse after an edit of a broken text may recover from errors in another way.
+        The whole text is parsed: an incremental parse after an edit of a broken text may recover from errors in another
+        way.
         """
         return self._parsed_after[0]
 

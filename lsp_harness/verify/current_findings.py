@@ -64,7 +64,10 @@ async def examine_text(
 
 
 def find_syntax_errors(tree: SyntaxTree) -> list[Fault]:
-    """Return the syntax errors of a text. For Python, the compiler decides whether there is one and the parser where it is."""
+    """Return the syntax errors of a text.
+
+    For Python, the compiler decides whether there is one and the parser where it is.
+    """
     if tree.language.id != "python":
         return faults(tree)
     fault = python_fault(tree.data)

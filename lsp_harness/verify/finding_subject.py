@@ -18,9 +18,9 @@ from lsp_harness.verify.finding import Finding
 SubjectKind = Literal["syntax", "name", "removal", "argument", "test", "rule"]
 """The kinds of subjects.
 
-`syntax`: the text does not parse. `name`: a variable, member, type, module or keyword argument is unknown. `removal`: code is
-unused or unreachable. `argument`: a value has the wrong type, or the number of arguments is wrong. `test`: a test fails. `rule`:
-any other rule of a linter or compiler.
+`syntax`: the text does not parse. `name`: a variable, member, type, module or keyword argument is unknown. `removal`:
+code is unused or unreachable. `argument`: a value has the wrong type, or the number of arguments is wrong. `test`: a
+test fails. `rule`: any other rule of a linter or compiler.
 """
 
 KIND_BY_RULE: Mapping[str, SubjectKind] = {
@@ -121,8 +121,8 @@ class Subject:
 def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
     """Return the subject of a finding.
 
-    A name of the message is searched in the range of the finding first, and then on its lines: some tools mark the whole line, or
-    the place behind a name.
+    A name of the message is searched in the range of the finding first, and then on its lines: some tools mark the
+    whole line, or the place behind a name.
 
     Args:
         finding: The finding.

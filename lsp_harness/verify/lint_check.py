@@ -21,7 +21,7 @@ def is_python(document: Document, file: Path) -> bool:
 
 
 def find_new_findings(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings about the text after a change that are not among those before it, in the order of the text."""
+    """Return the findings after a change that are not among those before it, in the order of the text."""
     known = Counter(identity(finding) for finding in before)
     new: list[Finding] = []
     # of equal findings, those away from the edits are the old ones, so they are matched first
@@ -35,7 +35,8 @@ def find_new_findings(change: Change, before: list[Finding], after: list[Finding
         # ruff reports little else about a text that does not parse, so most findings of the repaired text are old ones
         new = [finding for finding in new if _is_in_repaired_text(change, finding)]
     if change.author == "repair":
-        # a rule about style may object to the correct name and not to the misspelt one; the repair is right nevertheless
+        # a rule about style may object to the correct name and not to the misspelt one; the repair is right
+        # nevertheless
         new = [finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES)]
     return tuple(sorted(new, key=lambda f: f.start))
 

@@ -1,8 +1,8 @@
 """The check between syntax and lint: does the edit preserve the code that the finding is not about?
 
-For a small model, the easiest way to remove a diagnostic is to remove the code: `total = sum(valeus)` becomes `total = 0`, which
-parses, has no finding, and is wrong. So this check compares the tokens before and after the edit. A table says what an edit may
-change for each kind of finding. No model is asked.
+For a small model, the easiest way to remove a diagnostic is to remove the code: `total = sum(valeus)` becomes `total =
+0`, which parses, has no finding, and is wrong. So this check compares the tokens before and after the edit. A table
+says what an edit may change for each kind of finding. No model is asked.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,10 +1,11 @@
 """The last check of a fix: is the finding absent from the proposed text?
 
-We can ask ruff about its own rules and the parser about syntax errors. A finding of another tool counts as resolved if a finding of
-ours at the same place disappears. If we have no finding there, the check is skipped and names the tool that could answer.
+We can ask ruff about its own rules and the parser about syntax errors. A finding of another tool counts as resolved if
+a finding of ours at the same place disappears. If we have no finding there, the check is skipped and names the tool
+that could answer.
 
-A finding is recognized by its rule, its place (moved through the edits) and the names it is about. It is never recognized by its
-message, which may quote text that the edit changes.
+A finding is recognized by its rule, its place (moved through the edits) and the names it is about. It is never
+recognized by its message, which may quote text that the edit changes.
 """
 
 import re
@@ -25,7 +26,8 @@ from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 RULE_CODE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
 """The form of ruff's rules."""
 SHARED_RULES = ("F", "E9", "invalid-syntax")
-"""Prefixes of ruff's rules about what type checkers and compilers report too: unknown names, unused code, syntax errors."""
+"""Prefixes of ruff's rules about what type checkers and compilers report too: unknown names, unused code, syntax
+errors."""
 
 
 class ResolvedCheck:

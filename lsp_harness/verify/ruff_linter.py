@@ -126,7 +126,7 @@ class Ruff:
         return cast("list[Json]", json.loads(result.out or b"[]"))
 
     async def _run_canary(self, file: Path, root: Path | None) -> None:
-        """Raise RuffFailed if ruff does not check this file: it reports no findings for files that its settings exclude."""
+        """Raise RuffFailed if ruff does not check this file, because it reports nothing for an excluded file."""
         key, now = str(file), self._clock()
         if now - self._canary_times.get(key, -CANARY_TTL_S) < CANARY_TTL_S:
             return
@@ -149,8 +149,8 @@ def _find_cause(error_output: str) -> str:
 def _settings_options(file: Path) -> list[str]:
     """Return options that keep ruff from a settings file that never ends: a pipe, or a link to a device.
 
-    Ruff opens each `pyproject.toml` above the file. If one of them never ends, ruff must use the nearest settings below it,
-    or no settings if there are none.
+    Ruff opens each `pyproject.toml` above the file. If one of them never ends, ruff must use the nearest settings below
+    it, or no settings if there are none.
     """
     nearest: Path | None = None
     for folder in file.absolute().parents:

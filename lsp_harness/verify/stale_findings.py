@@ -1,4 +1,4 @@
-"""Decides whether a finding from an editor still holds for the current text: editors keep diagnostics while the user types."""
+"""Decides whether a finding from an editor still holds: editors keep diagnostics while the user types."""
 
 import re
 from pathlib import Path
@@ -81,7 +81,7 @@ async def find_stale_reason(
 
 
 def _cuts_marked_code(finding: Finding, subject: Subject, document: Document, tree: SyntaxTree | None) -> bool:
-    """Return whether the range ends inside code that a tool only marks as a whole: an argument, or an unnamed import."""
+    """Return whether the range ends inside an argument or an unnamed import, which tools only mark as a whole."""
     if subject.kind == "argument":
         return WORD_MIDDLE.match(document.data, finding.end - 1) is not None
     if subject.kind == "removal" and not subject.quoted and tree is not None:

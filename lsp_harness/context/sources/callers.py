@@ -1,7 +1,8 @@
 """Uses of a declaration in the index: the line, and the function that contains it.
 
-Imports, scopes and written types link a use to the declaration (`lsp_harness.index.graph.symbol_graph`). A member of a value of
-unknown type also counts as a use if its file imports the module of the declaration. Such uses come after the others.
+Imports, scopes and written types link a use to the declaration (`lsp_harness.index.graph.symbol_graph`). A member of a
+value of unknown type also counts as a use if its file imports the module of the declaration. Such uses come after the
+others.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The names around a cursor that other files may define: identifiers, members, base types, and the import at the cursor."""
+"""The names around a cursor that other files may define: identifiers, members, base types and imports."""
 
 import re
 from collections.abc import Sequence

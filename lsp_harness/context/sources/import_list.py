@@ -1,7 +1,8 @@
 """Completes a list of imported or exported names from the index, without a model.
 
-In a list of imports, the completion is every name that the file uses and that is not bound yet. In a list of exports, it is the
-next name. The list is read from the text, because the parser often does not see an unfinished statement as an import.
+In a list of imports, the completion is every name that the file uses and that is not bound yet. In a list of exports,
+it is the next name. The list is read from the text, because the parser often does not see an unfinished statement as an
+import.
 """
 
 import re
@@ -238,7 +239,7 @@ def _is_used(tree: SyntaxTree, name: str) -> bool:
 
 
 def _select_by_order(names: ImportList, candidates: Sequence[str]) -> list[str]:
-    """Return the candidates that belong between the names around the cursor, sorted; all of them if the list has no order."""
+    """Return the candidates that belong between the names around the cursor, or all if the list has no order."""
     before = [name for name in names.before if name not in MODULE_KEYWORDS]
     after = [name for name in names.after if name not in MODULE_KEYWORDS]
     sort_keys = [key for key in SORT_KEYS if [*map(key, (*before, *after))] == sorted(map(key, (*before, *after)))]

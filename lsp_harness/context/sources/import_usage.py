@@ -29,8 +29,8 @@ async def find_imports(index: IndexQuery, uri: str, path: str, name: str, langua
         language: The language of the document.
 
     Returns:
-        Triples of the module as this document must write it, the name in the module (empty for the module itself), and the
-        alias (empty for none).
+        Triples of the module as this document must write it, the name in the module (empty for the module itself), and
+        the alias (empty for none).
     """
 
     def read(reader: Reader) -> list[tuple[str, str, str]]:

@@ -1,8 +1,9 @@
 """A cache of outlines, which stay valid while only the text around the cursor changes.
 
-An outline of a large file takes tens of milliseconds to compute, and half-typed code inside the window may turn the rest of the
-file into a syntax error. So an outline is computed again only if the text outside of the window changed. This also keeps the start
-of the prompt unchanged, so that the engine can reuse its evaluation. Declarations with a secret are left out.
+An outline of a large file takes tens of milliseconds to compute, and half-typed code inside the window may turn the
+rest of the file into a syntax error. So an outline is computed again only if the text outside of the window changed.
+This also keeps the start of the prompt unchanged, so that the engine can reuse its evaluation. Declarations with a
+secret are left out.
 """
 
 from collections import OrderedDict
@@ -31,7 +32,8 @@ class OutlineCache:
             window: The start and the end of the window, in bytes.
 
         Returns:
-            The lines of the outline. The offsets of lines below the window may belong to an earlier version of the text.
+            The lines of the outline. The offsets of lines below the window may belong to an earlier version of the
+            text.
         """
         start, end = window
         digest = blake2b(tree.language.id.encode(), digest_size=16)

@@ -1,7 +1,10 @@
-"""Lines about the names of installed packages that new code uses, to correct a model that knows another version of them.
+"""Lines about the names of installed packages that new code uses.
 
-A name counts if an import leads to it, at any depth (`requests.sessions.Session.get`). Members of an object count if the same text
-creates the object from an imported class (`session = Session()`). Names that a package does not have come first.
+They correct a model that knows another version of a package.
+
+A name counts if an import leads to it, at any depth (`requests.sessions.Session.get`). Members of an object count if
+the same text creates the object from an imported class (`session = Session()`). Names that a package does not have come
+first.
 """
 
 import re

@@ -1,4 +1,6 @@
-"""Signatures from installed packages for the names that some code uses, each with the first sentence of its documentation.
+"""Signatures from installed packages for the names that some code uses.
+
+A signature is followed by the first sentence of its documentation.
 
 The standard library is left out: models know it best, and it would take most of the budget.
 """

@@ -1,7 +1,7 @@
-"""The likely types of the values whose members are used near a cursor, read from declarations: `ctx: Context`, `pool = Pool()`.
+"""The likely types of the values whose members are used near a cursor.
 
-No types are inferred. Written declarations are enough to show the right members in most places, and a type shown in vain costs only
-its tokens.
+They are read from declarations such as `ctx: Context` and `pool = Pool()`. No types are inferred. Written declarations
+are enough to show the right members in most places, and a type shown in vain costs only its tokens.
 """
 
 import re

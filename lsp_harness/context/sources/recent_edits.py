@@ -1,7 +1,7 @@
 """The places that the user edited or looked at last: what the user writes next is often similar to the code there.
 
-While a document is open, only the line numbers are stored, and the text is read when it is needed. Of a closed document its last
-version is stored.
+While a document is open, only the line numbers are stored, and the text is read when it is needed. Of a closed document
+its last version is stored.
 """
 
 import re
@@ -21,8 +21,8 @@ RADIUS_LINES = 8
 PROMPT_RADIUS_LINES = 80
 """A place of the same document at most so many lines from the cursor is in the prompt anyway."""
 MIN_SIMILARITY, MAX_SIMILARITY = 0.1, 0.8
-"""Limits for the share of words that a piece and the lines at the cursor have in common (of all words in either). A less similar
-piece is unrelated, and a more similar one says nothing new."""
+"""Limits for the share of words that a piece and the lines at the cursor have in common (of all words in either). A
+less similar piece is unrelated, and a more similar one says nothing new."""
 WORD = re.compile(r"[^\W\d]\w+")
 
 

@@ -31,8 +31,8 @@ TEST_SHARE = 0.4
 
 
 VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
-"""Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most similar to the task
-by their embeddings."""
+"""Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most
+similar to the task by their embeddings."""
 
 
 async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:

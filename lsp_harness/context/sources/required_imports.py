@@ -15,8 +15,8 @@ LAST_IDENTIFIER = re.compile(r"[^\W\d]\w*(?=\W*\Z)")
 def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
     """Return the import statements that the code in a span needs, in the order of the text.
 
-    A statement is reduced to the names that the code uses, if the language allows that. Statements that import everything
-    (`*`, `#include`) are always returned.
+    A statement is reduced to the names that the code uses, if the language allows that. Statements that import
+    everything (`*`, `#include`) are always returned.
     """
     used_names = set(IDENTIFIER.findall(decode(tree.data[slice(*span)])))
     all_imports = declared(tree.language, tree.data, tree.root)[1]

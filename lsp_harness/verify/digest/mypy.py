@@ -1,4 +1,7 @@
-"""Output of mypy: text, also with columns or wrapped by `--pretty`, and JSON lines. A note belongs to the error before it."""
+"""Output of mypy: text, also with columns or wrapped by `--pretty`, and JSON lines.
+
+A note belongs to the error before it.
+"""
 
 import re
 from dataclasses import replace

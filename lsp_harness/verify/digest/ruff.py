@@ -1,4 +1,4 @@
-"""Output of ruff: JSON (one value or one on each line), and concise, grouped and full text. flake8 prints the concise form."""
+"""Output of ruff: JSON, and concise, grouped and full text. flake8 prints the concise form."""
 
 import re
 
