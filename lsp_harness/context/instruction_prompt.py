@@ -20,7 +20,7 @@ from lsp_harness.errors import NoAnswer
 
 @dataclass(frozen=True, slots=True)
 class PromptSources:
-    """What a prompt may quote beside the code.
+    """The sources that a prompt may quote beside the code.
 
     Attributes:
         related: Finds related code, examples and search results in the workspace; None if there is no index.

@@ -136,8 +136,8 @@ def _are_words(parts: Sequence[str], text: bytes) -> bool:
 
     The first part may be a name of the language instead, if the last part is long enough.
     """
-    known = [_is_word(part, text) for part in parts]
-    return all(known) or (known[-1] and len(parts[-1]) > 2)
+    are_known = [_is_word(part, text) for part in parts]
+    return all(are_known) or (are_known[-1] and len(parts[-1]) > 2)
 
 
 def _is_word(part: str, text: bytes) -> bool:

@@ -22,13 +22,13 @@ def is_python(document: Document, file: Path) -> bool:
 
 def find_new_findings(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
     """Return the findings after a change that are not among those before it, in the order of the text."""
-    known = Counter(identity(finding) for finding in before)
+    old_counts = Counter(identity(finding) for finding in before)
     new: list[Finding] = []
     # of equal findings, those away from the edits are the old ones, so they are matched first
     for finding in sorted(after, key=lambda f: change.touches(f.start, f.end)):
         key = identity(finding)
-        if known[key] > 0:
-            known[key] -= 1
+        if old_counts[key] > 0:
+            old_counts[key] -= 1
         else:
             new.append(finding)
     if any(finding.code == "invalid-syntax" for finding in before):

@@ -68,14 +68,14 @@ def look_up_names(
 
     The arguments are those of `describe_package_uses`.
     """
-    seen: set[PackageName] = set()
+    names: set[PackageName] = set()
     for document, part in written:
         tree = parse(document)
         language = tree.language.id if tree else ""
         for name in _find_package_names(tree, part) if tree else ():
-            if name in seen or len(seen) >= MAX_LOOKUPS:
+            if name in names or len(names) >= MAX_LOOKUPS:
                 continue
-            seen.add(name)
+            names.add(name)
             if item := _look_up(installed, root, language, file.parent, name):
                 yield item
 

@@ -42,7 +42,7 @@ async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _IndexAnswer:
-    """What the index knows about the code: definitions of names in it, its uses, and a test."""
+    """The answer of the index about the code: definitions of names in it, its uses, and a test."""
 
     definitions: Sequence[DefinitionLine] = ()
     uses: Sequence[Use] = ()

@@ -36,8 +36,8 @@ def read(output: ToolOutput) -> Digest | None:
         return Digest("cargo", tuple(problems), is_truncated=is_truncated)
     text = output.text
     problems = [
-        Problem(message, path, parse_number(at), parse_number(column), parse_severity(severity), code)
-        for path, at, column, severity, code, message in SHORT_MESSAGE.findall(text)
+        Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
+        for path, row, column, severity, code, message in SHORT_MESSAGE.findall(text)
     ]
     is_cargo = CARGO_LINE.search(text)
     if is_cargo:

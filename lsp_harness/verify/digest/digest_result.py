@@ -60,10 +60,10 @@ class Digest:
             return [self.summary]
         if len(groups) <= budget:
             return [_format_group(group) for group in groups]
-        shown = max(0, budget - 1)
-        rest = [problem for group in groups[shown:] for problem in group]
+        shown_count = max(0, budget - 1)
+        rest = [problem for group in groups[shown_count:] for problem in group]
         last_line = f"… and {len(rest)} more: {_count_by_severity(rest)}"
-        return [*(_format_group(group) for group in groups[:shown]), last_line]
+        return [*(_format_group(group) for group in groups[:shown_count]), last_line]
 
     def as_json(self) -> dict[str, Any]:
         """Return the digest as a JSON object, with each problem by itself, in the order of `lines`."""
