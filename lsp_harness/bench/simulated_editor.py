@@ -14,7 +14,7 @@ from lsp_harness.bench.our_engine import BenchEngine
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.completion.request.completion_request import RequestBuilder
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.process.typing_activity import record_typing
@@ -48,7 +48,7 @@ class SimulatedEditor:
         full_prompt: bool = False,
     ) -> None:
         self._engine = engine
-        elsewhere = Elsewhere(index, engine.client.count) if index else None
+        elsewhere = RepositoryContext(index, engine.client.count) if index else None
         self._requests = RequestBuilder(engine.client, engine.config.completion, repository=elsewhere)
         self._owner = Owner(client=client, persist=persist)
         self._full_prompt = full_prompt
@@ -72,7 +72,7 @@ class SimulatedEditor:
         """
         start = perf_counter() if start is None else start
         question = await self._requests.build(self._site(offset))
-        full, *shorter = (prompt.around for prompt in question.prompts)
+        full, *shorter = (prompt.engine_input for prompt in question.prompts)
         budget = question.pace.budget_ms(question.settings)
         request = Infill(
             full,

@@ -20,7 +20,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.context.sources.related_code import Near
+    from lsp_harness.context.sources.related_code import VectorSearch
     from lsp_harness.index.index_query import IndexQuery
 
 LARGEST = 64_000_000
@@ -118,7 +118,7 @@ async def _known(config: Config, root: Path) -> AsyncGenerator["IndexQuery | Non
         yield DirectIndexQuery(reader)
 
 
-def _near(root: Path) -> "Near":
+def _near(root: Path) -> "VectorSearch":
     """What the index of a project knows to be like a task, by the embedding model in this process."""
 
     async def near(uri: str, task: str) -> list[bytes]:

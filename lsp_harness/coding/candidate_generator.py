@@ -16,7 +16,8 @@ from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
-from lsp_harness.context.instruction_prompt import instruction, told
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -223,17 +224,16 @@ class Generator:
         problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
         count, answer = self._engine.count, size + ROOM
         wrong = await beside(self._job, self._tree, self._place.function, self._finding)
+        # the task says it
+        session = [line for line in self._job.session if self._finding.message not in line]
         try:
-            asked = await instruction(
-                *(self._tree, self._document, self._place.function, self._job.path),
+            asked = await build_instruction_prompt(
+                CodeSelection(self._document, self._tree, self._place.function, self._job.path),
+                PromptSources(self._job.related, self._job.packages, session=session),
                 system=SYSTEM,
-                task=await told(problem, feedback, self._config.context.task_budget, count, wrong),
-                related=self._job.related,
-                packages=self._job.packages,
+                task=await fit_task(problem, feedback, self._config.context.task_budget, count, wrong),
                 budget=await budget(self._engine, self._config.context, answer),
                 count=count,
-                # the task says it
-                session=[line for line in self._job.session if self._finding.message not in line],
             )
             _, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:

@@ -7,10 +7,10 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, encode
-from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.resolved_check import OURS
+from lsp_harness.verify.resolved_check import SHARED_RULES
 
 MOST = 5
 """Lines."""
@@ -24,7 +24,7 @@ async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | N
     are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended, `but` for which all count; else
     only of what is broken: to who is to do something else, the rest would be one more thing to do."""
     told = job.output.problems if job.output else ()
-    found = (await examine(job.document, tree, job.ruff, job.file, job.root)).findings
+    found = (await examine_text(job.document, tree, job.ruff, job.file, job.root)).findings
     said = dict.fromkeys((*_found(job.document, span, found, but), *_told(job.document, span, told, but)))
     return [line for line in said if not find_secrets(encode(line))][:MOST]
 
@@ -36,7 +36,7 @@ def _found(document: Document, span: Span, found: Sequence[Finding], but: Findin
         # other tools say it in other words
         place = but and (one.start, one.end) == (but.start, but.end)
         same = place or (but and line == document.line_of(but.start) and one.message == but.message)
-        counts = one.code.startswith(("syntax", *OURS) if but else BROKEN)
+        counts = one.code.startswith(("syntax", *SHARED_RULES) if but else BROKEN)
         if span.start <= one.start < span.end and counts and not same:
             yield _line(line - first, one.code, one.message)
 

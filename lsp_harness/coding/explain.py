@@ -8,7 +8,8 @@ from typing import Any, cast
 from lsp_harness.coding.selection import chosen
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import budget, prompted
-from lsp_harness.context.instruction_prompt import instruction, told
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
@@ -44,12 +45,11 @@ class Explain:
         [size] = await count([decode(document.data[slice(*place)])])
         if size > (most := shares.code_budget):
             raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
-        asked = await instruction(
-            *(tree, document, place, job.path),
+        asked = await build_instruction_prompt(
+            CodeSelection(document, tree, place, job.path),
+            PromptSources(job.related, job.packages),
             system=SYSTEM,
-            task=await told("Explain this code.", (), shares.task_budget, count),
-            related=job.related,
-            packages=job.packages,
+            task=await fit_task("Explain this code.", (), shares.task_budget, count),
             budget=await budget(job.engine, shares, TOKENS),
             count=count,
         )

@@ -23,10 +23,10 @@ from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check_runner import Check
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.finding_subject import Subject, subject_of
-from lsp_harness.verify.preservation_check import KeptCheck
-from lsp_harness.verify.resolved_check import GoneCheck
-from lsp_harness.verify.stale_findings import outdated, premature
+from lsp_harness.verify.finding_subject import Subject, find_subject
+from lsp_harness.verify.preservation_check import PreservationCheck
+from lsp_harness.verify.resolved_check import ResolvedCheck
+from lsp_harness.verify.stale_findings import find_removal_objection, find_stale_reason
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
 MAX_REPAIRS_FOUND = 24
@@ -47,19 +47,19 @@ class Fix:
     async def run(self, given: Sequence[Edit] = ()) -> Proposal:
         """The proposal. `given` edits (a linter's own fix) are verified instead of generated."""
         tree = await offload(len(self.job.document.data), lambda: parse(self.job.document))
-        subject = subject_of(self.finding, self.job.document, tree)
+        subject = find_subject(self.finding, self.job.document, tree)
         work = Work(self.job, self._checks(subject))
         asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}
         return await work.within(lambda: self._found(work, subject, tree, given), **asked)
 
     async def _found(self, work: Work, subject: Subject, tree: SyntaxTree | None, given: Sequence[Edit]) -> Proposal:
         job = self.job
-        if reason := await premature(subject, job.document, job.ruff, job.file, job.root):
+        if reason := await find_removal_objection(subject, job.document, job.ruff, job.file, job.root):
             raise work.failed(reason)
         if given:
             return await work.given(given, "the linter's own fix")
         work.enter("LOCATE")
-        if reason := await outdated(self.finding, subject, job.document, tree, job.ruff, job.file, job.root):
+        if reason := await find_stale_reason(self.finding, subject, job.document, tree, job.ruff, job.file, job.root):
             raise work.failed(f"this is no longer there: {reason}")
         if tree is None:
             reason = await offload(len(job.document.data), lambda: no_tree_reason(job.document, job.path))
@@ -74,7 +74,7 @@ class Fix:
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job
-        known = job.related.known if job.related else None
+        known = job.related.index if job.related else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
         found = await repairs(request, MAX_REPAIRS_FOUND)
         found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
@@ -90,7 +90,7 @@ class Fix:
         generator = Generator(job, tree, place, self.finding)
         pace = Pace.from_props((await job.engine.props()).raw)
         # what a test fails by elsewhere is said of no statement
-        failing = job.output.failing if job.output else frozenset[str]()
+        failing = job.output.failing_tests if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
         if test and not place.function:
             raise work.failed(
@@ -110,7 +110,7 @@ class Fix:
         # an edit that throws the code away is not worth asking a linter about
         after_syntax = sum(isinstance(check, SyntaxCheck) for check in checks[:1])
         if self.job.config.verification.kept:
-            checks.insert(after_syntax, KeptCheck(subject))
+            checks.insert(after_syntax, PreservationCheck(subject))
         if self.job.config.verification.lint:
-            checks.append(GoneCheck(self.job.ruff, self.finding))
+            checks.append(ResolvedCheck(self.job.ruff, self.finding))
         return checks

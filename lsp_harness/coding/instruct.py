@@ -15,7 +15,8 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
-from lsp_harness.context.instruction_prompt import Instruction, instruction, told
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -48,7 +49,7 @@ class Instruct:
         work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
 
-    async def asked(self) -> tuple[Instruction, int]:
+    async def asked(self) -> tuple[InstructionPrompt, int]:
         """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""
         rewriter = await self._rewriter()
         return await rewriter.prompt(), rewriter.answer
@@ -131,20 +132,17 @@ class Rewriter:
         """Tokens it has at most."""
         return self.size + ROOM
 
-    async def prompt(self, feedback: Sequence[str] = ()) -> Instruction:
+    async def prompt(self, feedback: Sequence[str] = ()) -> InstructionPrompt:
         """What the model is asked, told what was wrong with earlier candidates."""
         job, shares = self.job, self.job.config.context
         wrong = await beside(job, self.tree, self.place)
-        return await instruction(
-            *(self.tree, job.document, self.place, job.path),
+        return await build_instruction_prompt(
+            CodeSelection(job.document, self.tree, self.place, job.path),
+            PromptSources(job.related, job.packages, self.instruction, job.session),
             system=SYSTEM,
-            task=await told(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
-            related=job.related,
-            packages=job.packages,
+            task=await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
             budget=await budget(job.engine, shares, self.answer),
             count=job.engine.count,
-            about=self.instruction,
-            session=job.session,
         )
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:

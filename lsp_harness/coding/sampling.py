@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import filled, marks
-from lsp_harness.context.infill_prompt import infill
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.infill_prompt import build_infill_prompt
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Usage
 from lsp_harness.process.offload import offload
@@ -18,10 +18,11 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.change import Author
+from lsp_harness.workspace.cursor import Cursor
 
 Kind = str
 """How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked of the model;
-"known import" is of the index; the kinds of `pipeline.repair` need no model either."""
+"known import" is of the index; the kinds of `coding.repair` need no model either."""
 
 MODEL_COST = 9.0
 """The cost of what a model wrote: dearer than any repair that was found in the text."""
@@ -113,20 +114,21 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     holed = Document.from_text(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     tree, shares = await offload(len(holed.data), lambda: parse(holed)), job.config.completion
-    prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
+    prompt = await build_infill_prompt(Cursor(holed, tree, at, job.path), shares, job.engine.count)
     props = await job.engine.props()
     # what other files say gives way first
     room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
     if job.related and room > 0:
         # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
         # asked about this place begins alike and is evaluated once
-        elsewhere = Elsewhere(job.related.known, job.engine.count, seconds=math.inf)
+        elsewhere = RepositoryContext(job.related.index, job.engine.count, timeout_s=math.inf)
         bare = Document.from_text(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
-        found = await elsewhere.of(bare, bare_tree, start, job.path, min(room, shares.repository_tokens), rests=True)
+        bare_cursor = Cursor(bare, bare_tree, start, job.path)
+        found = await elsewhere.find_fragments(bare_cursor, min(room, shares.repository_tokens), is_resting=True)
         prompt = replace(prompt, repository=found)
-    fitting = await filled(job.engine, prompt.around, prompt.sections, answer, job.turn, plan.numbers)
-    return Hole(prompt.around, fitting)
+    fitting = await filled(job.engine, prompt.engine_input, prompt.sections, answer, job.turn, plan.numbers)
+    return Hole(prompt.engine_input, fitting)
 
 
 def reindented(new: str, old: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lsp_harness.context.fragment import Count
+from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.declaration_shape import TEST_PATH
@@ -145,7 +145,7 @@ def _small(reader: Reader, task: str) -> Iterator[Hit]:
             yield Hit(*where, 0.0, ("mention 1",))
 
 
-async def _shown(count: Count, task: str, candidates: Sequence[Candidate], budget: int) -> list[str]:
+async def _shown(count: TokenCounter, task: str, candidates: Sequence[Candidate], budget: int) -> list[str]:
     """A line for each candidate, as many as there is room for beside the task."""
     lines = [f"{number}: {one.path}:{one.first} {one.signature}" for number, one in enumerate(candidates)]
     system, *costs = await count([SYSTEM, *(_question(task, lines[:n]) for n in range(1, len(lines) + 1))])

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.sources.package_signatures import Packages
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.package_signatures import PackageSignatures
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
@@ -15,7 +15,7 @@ from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check_runner import Check
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.enabled_checks import enabled
+from lsp_harness.verify.enabled_checks import create_checks
 from lsp_harness.verify.ruff_linter import Ruff
 
 
@@ -32,7 +32,7 @@ class Job:
     root: Path | None
     path: str
     report: Report
-    related: Related | None = None
+    related: RelatedCode | None = None
     """What knows what is related to code, where anything does."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
@@ -50,12 +50,14 @@ class Job:
         return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
 
     @property
-    def packages(self) -> Packages | None:
+    def packages(self) -> PackageSignatures | None:
         """Those of the workspace that the document is in."""
         return (
-            Packages(self.installed, self.root, self.file, self.engine.count) if self.installed and self.root else None
+            PackageSignatures(self.installed, self.root, self.file, self.engine.count)
+            if self.installed and self.root
+            else None
         )
 
     def checks(self) -> list[Check]:
         """What any edit must pass."""
-        return enabled(self.config.verification, self.ruff)
+        return create_checks(self.config.verification, self.ruff)

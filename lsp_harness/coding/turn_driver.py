@@ -16,7 +16,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, Plan
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.verdict_event import tell_verified
-from lsp_harness.context.sources.package_documentation import documentation
+from lsp_harness.context.sources.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import MARKS, Progress, Proposal
@@ -25,9 +25,9 @@ from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Author, Change
-from lsp_harness.verify.check_runner import Check, judge
+from lsp_harness.verify.check_runner import Check, run_checks
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.preservation_check import changed_tokens
+from lsp_harness.verify.preservation_check import count_changed_tokens
 
 State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
 
@@ -61,13 +61,13 @@ class Tried:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Tokens that it changes, and bytes of the changed lines."""
-        return changed_tokens(self.change), changed_size(self.change.before.data, self.change.after.data)
+        return count_changed_tokens(self.change), changed_size(self.change.before.data, self.change.after.data)
 
     @property
     def said(self) -> list[str]:
         """What the failed checks said."""
         failed = [outcome for outcome in self.verdict.outcomes if outcome.status == "failed"]
-        return [line for outcome in failed for line in feedback.lines(outcome, self.change.after)]
+        return [line for outcome in failed for line in feedback.format_outcome(outcome, self.change.after)]
 
     @property
     def order(self) -> tuple[int, int, float, int, int]:
@@ -135,7 +135,7 @@ class Work:
         """Edits that nobody has to make, checked like any."""
         self.enter("VERIFY")
         change = self._change(edits, "linter")
-        verdict = await judge(change, self.checks)
+        verdict = await run_checks(change, self.checks)
         tell_verified(self.job.turn, change, verdict, candidate=0)
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
@@ -215,7 +215,7 @@ class Work:
         if lines and job.installed and job.root:
             written = [(t.change.after, decode(edit.new)) for t in failed for edit in t.change.edits]
             # packages are read from disk and parsed
-            lines += await asyncio.to_thread(documentation, job.installed, job.root, job.file, written)
+            lines += await asyncio.to_thread(describe_package_uses, job.installed, job.root, job.file, written)
         return lines
 
     async def _round(self, maker: Maker, batch: Sequence[Plan], number: int) -> list[Tried]:
@@ -281,7 +281,7 @@ class Work:
         if twin := next((t for t in self.tried if t.change.after.hash == change.after.hash), None):
             self._rejected(candidate, f"the same as candidate {twin.candidate.number}")
             return
-        verdict = await judge(change, self.checks)
+        verdict = await run_checks(change, self.checks)
         self.tried.append(Tried(candidate, change, verdict))
         tell_verified(self.job.turn, change, verdict, candidate=candidate.number)
         if not verdict.passed:
@@ -293,7 +293,7 @@ class Work:
         edits = [
             edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
         ]
-        return Change.of(document, edits, self.job.file, self.job.root, author)
+        return Change.from_edits(document, edits, self.job.file, self.job.root, author)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.instruction_prompt import Instruction
-from lsp_harness.context.prompt_budget import Allocation, Budget
+from lsp_harness.context.instruction_prompt import InstructionPrompt
+from lsp_harness.context.prompt_budget import Allocation, PromptBudget
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import file_name_lines, heal
@@ -23,14 +23,14 @@ class Prompted(NamedTuple):
     candidates: Sequence[int]
 
 
-async def budget(engine: Engine, settings: Context, answer: int) -> Budget:
+async def budget(engine: Engine, settings: Context, answer: int) -> PromptBudget:
     """The shares of the settings, in what the model's context has beside an answer of so many tokens."""
     known = (await engine.props()).n_ctx
-    return Budget(settings, known - answer if known else None)
+    return PromptBudget(settings, known - answer if known else None)
 
 
 async def prompted(
-    engine: Engine, asked: Instruction, answer: int, turn: Turn | None = None, candidates: Sequence[int] = ()
+    engine: Engine, asked: InstructionPrompt, answer: int, turn: Turn | None = None, candidates: Sequence[int] = ()
 ) -> Prompted:
     """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The turn is told
     of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
@@ -70,8 +70,8 @@ def marks(props: Props) -> int:
 
 def _fitting(allotted: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
     """Those that the context has room for, all at once; the turn is told of them. Raises NoAnswer where that is none."""
-    if allotted.over:
-        raise NoAnswer(allotted.why)
+    if allotted.excess_tokens:
+        raise NoAnswer(allotted.excess_message)
     if allotted.context:
         candidates = candidates[: (allotted.context - allotted.prompt) // max(1, allotted.answer)]
     if turn:

@@ -16,7 +16,7 @@ def tell_verified(turn: Turn, change: Change, verdict: Verdict, **about: Any) ->
             "status": o.status,
             "reason": o.reason,
             "ms": round(o.ms, 1),
-            "said": feedback.lines(o, change.after) if o.status == "failed" else [],
+            "said": feedback.format_outcome(o, change.after) if o.status == "failed" else [],
         }
         for o in verdict.outcomes
     ]

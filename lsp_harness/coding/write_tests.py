@@ -16,8 +16,9 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Tried, Work
 from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.prompt_budget import FRAME
+from lsp_harness.context.prompt_budget import FRAME_TOKENS
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
@@ -119,7 +120,7 @@ class WriteTests:
         begun = _begun(self.job.document, self.subject)
         props, share = await self.job.engine.props(), self.job.config.completion.prefix_tokens
         # the test file, and then what is around the source, has what the model's context has besides
-        room = props.n_ctx - marks(props) - FRAME - size - TOKENS if props.n_ctx else share + budget
+        room = props.n_ctx - marks(props) - FRAME_TOKENS - size - TOKENS if props.n_ctx else share + budget
         near, cost = await self._near(work, begun.text, max(0, min(share, room)))
         around = await self._around(min(budget - size, room - cost))
         shown = {"related": sum(one.tokens for one in around), "code": size, "prefix": cost}
@@ -130,7 +131,7 @@ class WriteTests:
     async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
         """The last whole lines of the test file, as a completion there has them, and what they cost."""
         document = Document.from_text(self.job.document.uri, text, language="python")
-        _, near, cost = await window.before(document, len(document.data), share, self.job.engine.count)
+        _, near, cost = await window.read_prefix(document, len(document.data), share, self.job.engine.count)
         if not near.endswith(line := text.rpartition("\n")[2]):
             raise work.failed(
                 f"there is no room for {line} in {share} tokens; raise completion.prefix_tokens or model.context_length"
@@ -141,8 +142,8 @@ class WriteTests:
         """What the source uses, and how it is used and tested elsewhere."""
         related, subject = self.job.related, self.subject
         share = min(left, self.job.config.context.related_budget)
-        place = (subject.tree.document, subject.tree, subject.span, subject.path)
-        return await related.of(*place, share) if related else ()
+        code = CodeSelection(subject.tree.document, subject.tree, subject.span, subject.path)
+        return await related.find_fragments(code, share) if related else ()
 
 
 class _Begun(NamedTuple):

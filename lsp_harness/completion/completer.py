@@ -25,7 +25,7 @@ from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.completion.request.text_generation import generate, presentable_texts, valid_start
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage

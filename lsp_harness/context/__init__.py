@@ -1,1 +1,1 @@
-"""What the model sees: fragments with a cost, within a budget."""
+"""Build prompts: choose fragments of code and documentation within a token budget."""

@@ -1,7 +1,7 @@
-"""What the model sees around a cursor: an outline of the file, a short suffix, and the near prefix.
+"""The prompt for a cursor: an outline of the file, the text after the cursor, and the text before it.
 
-The outline comes first because it changes rarely; the prefix comes last because it changes with every keystroke. It
-leaves out what the window already shows. Lines that hold a secret are in no part of it.
+The outline comes first because it changes rarely. The prefix comes last because it changes with every key press. The
+outline omits what the window around the cursor contains. No part contains a line with a secret.
 """
 
 from collections.abc import Sequence
@@ -9,22 +9,21 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import InfillContext
 from lsp_harness.syntax.outline import OutlineLine
-from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 
-LEAST = 48
-"""Tokens of the shortest prompt worth asking with: the cursor's line and a few around it."""
+MIN_PROMPT_TOKENS = 48
+"""The smallest budget of the shortest prompt: the line of the cursor and a few lines around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class InfillPrompt:
-    """The parts in prompt order: what changes rarely comes first."""
+    """The parts of a fill-in-the-middle prompt, in prompt order: what changes rarely comes first."""
 
     outline: Fragment
     suffix: Fragment
@@ -33,116 +32,136 @@ class InfillPrompt:
 
     @property
     def fragments(self) -> tuple[Fragment, ...]:
+        """All parts in prompt order, without an empty outline."""
         return (*self.repository, *([self.outline] if self.outline.text else []), self.suffix, self.prefix)
 
     @property
     def tokens(self) -> int:
-        return sum(fragment.tokens for fragment in self.fragments)
+        """The cost of the whole prompt."""
+        return total_tokens(self.fragments)
 
     @property
     def sections(self) -> dict[str, int]:
-        """The tokens of each that has some, by the name of its share."""
-        parts = {
-            "repository": sum(fragment.tokens for fragment in self.repository),
+        """The cost of each section that is not empty, by the name of its setting."""
+        costs = {
+            "repository": total_tokens(self.repository),
             "outline": self.outline.tokens,
             "suffix": self.suffix.tokens,
             "prefix": self.prefix.tokens,
         }
-        return {name: tokens for name, tokens in parts.items() if tokens}
+        return {name: tokens for name, tokens in costs.items() if tokens}
 
     @property
-    def extra(self) -> tuple[tuple[str, str], ...]:
-        """What comes before the hole, as (file name, text)."""
+    def extra_files(self) -> tuple[tuple[str, str], ...]:
+        """The texts that stand before the hole, as pairs of file name and text."""
         return tuple((fragment.origin, fragment.text) for fragment in self.fragments[:-2])
 
     @property
-    def around(self) -> InfillContext:
-        """As the engine is asked."""
-        return InfillContext(self.prefix.text, self.suffix.text, self.extra)
+    def engine_input(self) -> InfillContext:
+        """The prompt in the form of an engine request."""
+        return InfillContext(self.prefix.text, self.suffix.text, self.extra_files)
 
     def render(self) -> str:
-        """For people and tests."""
-        return "".join(text for _, text in self.extra) + f"{self.prefix.text}<FILL>{self.suffix.text}"
+        """Return the prompt as one text, for people and tests."""
+        return "".join(text for _, text in self.extra_files) + f"{self.prefix.text}<FILL>{self.suffix.text}"
 
 
-async def infill(
-    document: Document,
-    tree: SyntaxTree | None,
-    offset: int,
-    path: str,
-    budget: Completion,
-    count: Count,
-    outlines: Outlines | None = None,
+async def build_infill_prompt(
+    cursor: Cursor, settings: Completion, count: TokenCounter, outlines: OutlineCache | None = None
 ) -> InfillPrompt:
-    """Assemble the prompt for `offset`; every part is within its share. Raises NoAnswer on a line with a secret."""
+    """Build the prompt for a cursor, without context from other files.
+
+    Args:
+        cursor: The place to complete at.
+        settings: The token budgets of the prefix, the suffix and the outline.
+        count: The tokenizer of the model.
+        outlines: The cache to take the outline from. Without one the outline is computed.
+
+    Raises:
+        NoAnswer: The line of the cursor contains a secret.
+    """
+    document, tree, offset = cursor.document, cursor.tree, cursor.offset
     hidden = secret_lines(document)
     if document.line_of(offset) in hidden:
         raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
-    start, prefix, prefix_cost = await window.before(document, offset, budget.prefix_tokens, count, hidden)
-    end, suffix, suffix_cost = await window.after(document, offset, budget.suffix_tokens, count, hidden)
-    lines: Sequence[OutlineLine] = ()
-    if tree and budget.outline_tokens > 0:
-        lines = (outlines or Outlines()).of(tree, (start, end))
-    head = await _fitting(lines, start, path, tree.language.comment if tree else "#", budget.outline_tokens, count)
+    start, prefix, prefix_tokens = await window.read_prefix(document, offset, settings.prefix_tokens, count, hidden)
+    end, suffix, suffix_tokens = await window.read_suffix(document, offset, settings.suffix_tokens, count, hidden)
+    outline = Fragment("", 0, cursor.path, "nothing to outline")
+    if tree and settings.outline_tokens > 0:
+        lines = (outlines or OutlineCache()).find_outline(tree, (start, end))
+        outline = await _fit_outline(lines, cursor, start, settings.outline_tokens, count)
     return InfillPrompt(
-        head,
-        Fragment(suffix, suffix_cost, path, "text after the cursor"),
-        Fragment(prefix, prefix_cost, path, "text before the cursor"),
+        outline,
+        Fragment(suffix, suffix_tokens, cursor.path, "text after the cursor"),
+        Fragment(prefix, prefix_tokens, cursor.path, "text before the cursor"),
     )
 
 
-async def ladder(
-    document: Document,
-    tree: SyntaxTree | None,
-    offset: int,
-    path: str,
-    budget: Completion,
-    least: int,
-    count: Count,
-    outlines: Outlines | None = None,
+async def build_prompt_ladder(
+    cursor: Cursor,
+    settings: Completion,
+    min_tokens: int,
+    count: TokenCounter,
+    outlines: OutlineCache | None = None,
     repository: Sequence[Fragment] = (),
 ) -> tuple[InfillPrompt, ...]:
-    """The full prompt and cheaper ones for the same hole, longest first, each cheaper than the one before.
+    """Build the full prompt and cheaper prompts for the same cursor.
 
-    Only the full one has what other files say, the `repository`. The second is the near half without an outline, the
-    last has about `least` tokens, a quarter of them after the cursor.
+    The engine uses the longest one that it has time for.
+
+    Args:
+        cursor: The place to complete at.
+        settings: The token budgets of the full prompt.
+        min_tokens: The budget of the cheapest prompt; a quarter of it is for the text after the cursor.
+        count: The tokenizer of the model.
+        outlines: The cache to take the outline from.
+        repository: Context from other files. Only the full prompt contains it.
+
+    Returns:
+        The prompts, longest first; each costs fewer tokens than the one before. The second has half of the prefix and
+        the suffix, and no outline.
+
+    Raises:
+        NoAnswer: The line of the cursor contains a secret.
     """
-    least = max(LEAST, least)
-    half = (budget.prefix_tokens // 2, budget.suffix_tokens // 2)
-    whole = await infill(document, tree, offset, path, budget, count, outlines)
-    rungs = [replace(whole, repository=tuple(repository))]
-    for prefix_tokens, suffix_tokens in (half, (least - least // 4, least // 4)):
-        share = replace(
-            budget,
-            prefix_tokens=min(prefix_tokens, budget.prefix_tokens),
-            suffix_tokens=min(suffix_tokens, budget.suffix_tokens),
+    min_tokens = max(MIN_PROMPT_TOKENS, min_tokens)
+    full = await build_infill_prompt(cursor, settings, count, outlines)
+    prompts = [replace(full, repository=tuple(repository))]
+    half_budget = (settings.prefix_tokens // 2, settings.suffix_tokens // 2)
+    min_budget = (min_tokens - min_tokens // 4, min_tokens // 4)
+    for prefix_tokens, suffix_tokens in (half_budget, min_budget):
+        smaller = replace(
+            settings,
+            prefix_tokens=min(prefix_tokens, settings.prefix_tokens),
+            suffix_tokens=min(suffix_tokens, settings.suffix_tokens),
             outline_tokens=0,
         )
-        rung = await infill(document, tree, offset, path, share, count)
-        if rung.tokens < rungs[-1].tokens:
-            rungs.append(rung)
-    return tuple(rungs)
+        prompt = await build_infill_prompt(cursor, smaller, count)
+        if prompt.tokens < prompts[-1].tokens:
+            prompts.append(prompt)
+    return tuple(prompts)
 
 
-async def _fitting(
-    lines: Sequence[OutlineLine], near: int, path: str, comment: str, budget: int, count: Count
+async def _fit_outline(
+    lines: Sequence[OutlineLine], cursor: Cursor, window_start: int, budget: int, count: TokenCounter
 ) -> Fragment:
-    """The outline within its share: declarations nearest to the window stay longest, imports longer still."""
+    """Return the outline below the path. If it is too long, imports are kept first, then the nearest declarations."""
     if not lines:
-        return Fragment("", 0, path, "nothing to outline")
+        return Fragment("", 0, cursor.path, "nothing to outline")
+    title = f"{cursor.tree.language.comment if cursor.tree else '#'} {cursor.path}\n"
     texts = [line.text + "\n" for line in lines]
-    title = f"{comment} {path}\n"
     costs = await count([*texts, title])
-    left = budget - costs.pop()
-    kept: set[int] = set()
-    order = sorted(
-        range(len(lines)), key=lambda i: (lines[i].kind != "import", lines[i].depth > 0, abs(lines[i].start - near))
+    tokens_left = budget - costs.pop()
+    kept_indices: set[int] = set()
+    by_importance = sorted(
+        range(len(lines)),
+        key=lambda i: (lines[i].kind != "import", lines[i].depth > 0, abs(lines[i].start - window_start)),
     )
-    for i in order:
-        if costs[i] <= left:
-            kept.add(i)
-            left -= costs[i]
-    if not kept:
-        return Fragment("", 0, path, "no share for an outline")
-    text = title + "".join(texts[i] for i in sorted(kept))
-    return Fragment(text, budget - left, path, "other declarations of this file")
+    for i in by_importance:
+        if costs[i] <= tokens_left:
+            kept_indices.add(i)
+            tokens_left -= costs[i]
+    if not kept_indices:
+        return Fragment("", 0, cursor.path, "the outline does not fit its budget")
+    text = title + "".join(texts[i] for i in sorted(kept_indices))
+    return Fragment(text, budget - tokens_left, cursor.path, "other declarations of this file")

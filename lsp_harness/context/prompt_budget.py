@@ -1,41 +1,59 @@
-"""What the sections of a prompt may cost, and what they do cost: tokens by the model's own tokenizer, in a context that the answer
-shares with them.
+"""The token budgets of the sections of a prompt, and the tokens that a finished prompt uses.
 
-What is around the code gives way, whole pieces at a time; what the model is told it is, the code and the task do not: where one of
-these is more than its share, that is an error.
+Costs are counted with the model's own tokenizer. The prompt and the answer share the context of the model. If there is
+too little room, context around the code is left out in whole fragments. The system prompt, the code and the task are
+never cut: if one of them exceeds its budget, that is an error.
 """
 
 from dataclasses import dataclass
 
 from lsp_harness.config.schema import Context
 
-FRAME = 96
-"""Tokens at most of what marks the sections: titles, code fences, and the chat template's own."""
+FRAME_TOKENS = 96
+"""An upper limit for the titles, the code fences and the markers of the chat template."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """The shares of the `settings`, and the `room` that a model's context has beside the answer, where that is known."""
+class PromptBudget:
+    """The budgets of one prompt.
+
+    Attributes:
+        settings: The budget of each section.
+        room_tokens: The context of the model without the answer, or None if the size of the context is unknown.
+    """
 
     settings: Context
-    room: int | None = None
+    room_tokens: int | None = None
 
-    def around(self, system: int, code: int, task: int) -> int:
-        """What these leave for what is around the code: of the code's own share, and of the context."""
-        return self._within(self.settings.code_budget - code, system + code + task)
+    def context_tokens(self, system: int, code: int, task: int) -> int:
+        """Return the tokens left for context around the code.
 
-    def session(self, system: int, code: int, task: int) -> int:
-        """What these leave for what was before: of the task's own share, and of the context."""
-        return self._within(min(self.settings.session_budget, self.settings.task_budget - task), system + code + task)
+        Args:
+            system: The tokens of the system prompt.
+            code: The tokens of the code.
+            task: The tokens of the task and of the history of the session.
+        """
+        return self._limit(self.settings.code_budget - code, system + code + task)
 
-    def _within(self, left: int, taken: int) -> int:
-        return max(0, left if self.room is None else min(left, self.room - FRAME - taken))
+    def session_tokens(self, system: int, code: int, task: int) -> int:
+        """Return the tokens left for the history of the session, which shares the budget of the task."""
+        return self._limit(min(self.settings.session_budget, self.settings.task_budget - task), system + code + task)
+
+    def _limit(self, tokens: int, used: int) -> int:
+        """Return `tokens`, or fewer if the context of the model has too little room beside those in use."""
+        return max(0, tokens if self.room_tokens is None else min(tokens, self.room_tokens - FRAME_TOKENS - used))
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The tokens of each of the `sections` of a prompt, of all of the `prompt` with what marks them, what is kept for the
-    `answer`, and what the `context` has; 0 where that is not known."""
+    """The tokens that a finished prompt uses.
+
+    Attributes:
+        sections: The tokens of each section, by its name.
+        prompt: The tokens of the whole prompt, with the markers between the sections.
+        answer: The tokens reserved for the answer.
+        context: The size of the model's context, or 0 if it is unknown.
+    """
 
     sections: dict[str, int]
     prompt: int
@@ -43,14 +61,14 @@ class Allocation:
     context: int
 
     @property
-    def over(self) -> int:
-        """Tokens that the context has too few."""
+    def excess_tokens(self) -> int:
+        """The tokens by which the prompt and the answer exceed the context."""
         return max(0, self.prompt + self.answer - self.context) if self.context else 0
 
     @property
-    def why(self) -> str:
-        """What is wrong where there are too few."""
+    def excess_message(self) -> str:
+        """The message for the user if there are excess tokens."""
         return (
-            f"the prompt has {self.prompt} tokens and {self.answer} are reserved for the answer, but the model's context has "
-            f"only {self.context}; select less, or raise model.context_length"
+            f"the prompt has {self.prompt} tokens and {self.answer} are reserved for the answer, but the model's "
+            f"context has only {self.context}; select less, or raise model.context_length"
         )

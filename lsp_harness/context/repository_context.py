@@ -1,7 +1,8 @@
-"""What other files say, kept for a place in a document, so that typing does not change what stands before it in the prompt.
+"""Context from other files for completions: definitions, similar code and recent edits.
 
-The choice is made for a place and holds near it. Where the cursor comes to rest it is made again, and the new one replaces the
-old where that pays: all that stands after a text that changes has to be evaluated again.
+The fragments are chosen for a place in a document and stay the same near that place, so that typing does not change the
+start of the prompt. When the cursor rests, they are chosen again. The new fragments replace the old ones only if they
+contain enough new text, because everything after a changed text must be evaluated again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,32 +11,31 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TypeVar
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.cursor_names import around
-from lsp_harness.context.sources.import_list import listing, to_import
-from lsp_harness.context.sources.named_definitions import Line, definitions, signatures
-from lsp_harness.context.sources.recent_edits import Recent
-from lsp_harness.context.sources.similar_code import alike
+from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.sources.cursor_names import read_cursor_names
+from lsp_harness.context.sources.import_list import complete_import_list, find_import_list
+from lsp_harness.context.sources.named_definitions import DefinitionLine, find_definitions, fit_signatures
+from lsp_harness.context.sources.recent_edits import RecentEdits
+from lsp_harness.context.sources.similar_code import find_similar_code
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 
-NEAR = 20
-"""Lines from the place of a choice within which it holds."""
-PAYS = 0.25
-"""What of a new choice must be news, in tokens, for it to replace the old."""
-ALIKE = 0.4
-"""Of the budget, for the code that is most alike; more of it gets what is left."""
-LATE = 0.25
-"""Of the budget, at most, for what was edited or looked at last."""
-SECONDS = 0.25
-"""In which the index is asked: somebody types."""
-LIKE = "similar code"
-LEAST = 24
-"""Tokens of a piece of code that says something."""
+CHOICE_RADIUS_LINES = 20
+"""The fragments stay the same while the cursor is at most so many lines from the place they were chosen for."""
+MIN_NEW_SHARE = 0.25
+"""Minimum share of new tokens before the fragments are replaced (a replacement re-evaluates everything after it)."""
+SIMILAR_SHARE = 0.4
+"""Share of the budget for the most similar code. More similar code gets what the definitions leave."""
+RECENT_SHARE = 0.25
+"""Share of the budget for recent edits."""
+INDEX_TIMEOUT_S = 0.25
+"""The user is typing, so that a late answer of the index is of no use."""
+MIN_FRAGMENT_TOKENS = 24
+"""A shorter piece of code helps nobody."""
+SIMILAR_REASON = "similar code"
 
 
 T = TypeVar("T")
@@ -43,117 +43,147 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
+    """The fragments chosen for a line of a document, within a budget."""
+
     line: int
     budget: int
     fragments: tuple[Fragment, ...]
-    expected: tuple[str, ...]
+    expected_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    lines: Sequence[Line] = ()
-    alike: Sequence[tuple[str, str]] = ()
-    expected: tuple[str, ...] = ()
+class _IndexAnswer:
+    """The answer of the index about a place: definitions, pairs of path and similar code, and likely next names."""
+
+    definitions: Sequence[DefinitionLine] = ()
+    similar_code: Sequence[tuple[str, str]] = ()
+    expected_names: tuple[str, ...] = ()
 
 
-class Elsewhere:
-    """One per front end. The index is asked for at most so many `seconds`; what it has not said by then is left out."""
+class RepositoryContext:
+    """Context from other files, for all documents of one front end."""
 
     def __init__(
         self,
-        known: IndexQuery,
-        count: Count,
-        recent: Recent | None = None,
+        index: IndexQuery,
+        count: TokenCounter,
+        recent: RecentEdits | None = None,
         clock: Callable[[], float] = monotonic,
-        seconds: float = SECONDS,
+        timeout_s: float = INDEX_TIMEOUT_S,
     ) -> None:
-        self._known = known
+        """Create a context without any choice.
+
+        Args:
+            index: The indexes of the workspace folders.
+            count: The tokenizer of the model.
+            recent: The places that the user edited or looked at last.
+            clock: The current time in seconds.
+            timeout_s: The time for all questions to the index. Answers that are not there by then are left out.
+        """
+        self._index = index
         self._clock = clock
-        self._seconds = seconds
+        self._timeout_s = timeout_s
         self._count = count
         self._recent = recent
         self._choices: dict[str, _Choice] = {}
 
-    def counted_by(self, count: Count) -> "Elsewhere":
-        """Another one that counts in another way, with nothing chosen yet."""
-        return Elsewhere(self._known, count, self._recent, self._clock, self._seconds)
+    def with_counter(self, count: TokenCounter) -> "RepositoryContext":
+        """Return a new context that counts tokens with `count` and has no choice yet."""
+        return RepositoryContext(self._index, count, self._recent, self._clock, self._timeout_s)
 
-    async def of(
-        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: int, *, rests: bool
-    ) -> tuple[Fragment, ...]:
-        """At most `budget` tokens. Whoever `rests` can wait for another choice to be evaluated."""
-        if tree is None or budget <= 0:
+    async def find_fragments(self, cursor: Cursor, budget: int, *, is_resting: bool) -> tuple[Fragment, ...]:
+        """Return context for a cursor, at most `budget` tokens.
+
+        Args:
+            cursor: The place to complete at.
+            budget: The most tokens of all fragments together.
+            is_resting: Whether the user does not type, so that there is time to evaluate other fragments.
+        """
+        if cursor.tree is None or budget <= 0:
             return ()
-        line, known = document.line_of(offset), self._choices.get(document.uri)
-        if known and known.budget == budget and abs(known.line - line) <= NEAR and not rests:
-            return known.fragments
-        fragments, expected = await self._choose(document, tree, offset, path, budget)
-        if known and known.budget == budget and not _pays(known.fragments, fragments):
-            fragments = known.fragments
-        self._choices[document.uri] = _Choice(line, budget, fragments, expected)
+        uri = cursor.document.uri
+        line, old = cursor.document.line_of(cursor.offset), self._choices.get(uri)
+        if old and old.budget == budget and abs(old.line - line) <= CHOICE_RADIUS_LINES and not is_resting:
+            return old.fragments
+        fragments, expected_names = await self._choose(cursor, budget)
+        if old and old.budget == budget and not _has_enough_new_text(old.fragments, fragments):
+            fragments = old.fragments
+        self._choices[uri] = _Choice(line, budget, fragments, expected_names)
         return fragments
 
-    def expected(self, uri: str) -> tuple[str, ...]:
-        """The names that are likely where the last choice for a document was made."""
-        known = self._choices.get(uri)
-        return known.expected if known else ()
+    def expected_names(self, uri: str) -> tuple[str, ...]:
+        """Return the names that are likely to be typed next, as of the last choice for a document."""
+        choice = self._choices.get(uri)
+        return choice.expected_names if choice else ()
 
-    async def to_import(self, document: Document, tree: SyntaxTree, offset: int, path: str) -> str:
-        """What is missing in a list of imports at this place, or comes next in one of exports; empty elsewhere."""
-        if listing(tree, offset) is None:
+    async def complete_import(self, cursor: Cursor) -> str:
+        """Return the text that completes a list of imports or exports at the cursor, or an empty text elsewhere."""
+        tree, path, uri = cursor.tree, cursor.path, cursor.document.uri
+        if tree is None or find_import_list(tree, cursor.offset) is None:
             return ""
-        opened = self._known.opened(document.uri)
-        return await self._known.ask(
-            document.uri, lambda reader: to_import(IndexView(reader, opened), path, tree, offset), "", slow=True
-        )
+        opened = self._index.opened(uri)
+
+        def read(reader: Reader) -> str:
+            return complete_import_list(View(reader, opened), path, tree, cursor.offset)
+
+        return await self._index.ask(uri, read, "", slow=True)
 
     def forget(self, uri: str) -> None:
-        """The document is closed."""
+        """Forget the choice for a document that was closed."""
         self._choices.pop(uri, None)
 
-    async def _choose(
-        self, document: Document, tree: SyntaxTree, offset: int, path: str, budget: int
-    ) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
-        near, opened = around(tree, offset), self._known.opened(document.uri)
+    async def _choose(self, cursor: Cursor, budget: int) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
+        """Return new fragments and the expected names."""
+        line = cursor.document.line_of(cursor.offset)
+        answer = await self._ask_index(cursor)
+        comment = (cursor.tree.language.comment if cursor.tree else "") or "#"
+        recent = await self._find_recent(cursor, line, int(budget * RECENT_SHARE), comment)
+        recent_lines = {text for fragment in recent for text in fragment.text.split("\n")}
+        candidates = [item for item in answer.similar_code if not _is_mostly_in(item[1], recent_lines)]
+        left = budget - total_tokens(recent)
+        similar: list[Fragment] = []
+        if candidates:
+            similar = await self._fit_piece(*candidates[0], SIMILAR_REASON, int(left * SIMILAR_SHARE), comment)
+        defined = await fit_signatures(answer.definitions, left - total_tokens(similar), self._count, comment)
+        for candidate in candidates[1:]:
+            rest = left - total_tokens(defined) - total_tokens(similar)
+            if rest >= MIN_FRAGMENT_TOKENS:
+                similar = [*await self._fit_piece(*candidate, SIMILAR_REASON, rest, comment), *similar]
+        # what changes most often comes last
+        return (*defined, *similar, *recent), answer.expected_names
 
-        def read(reader: Reader) -> _Found:
-            view, search, end = IndexView(reader, opened), CodeSearch(reader), self._clock() + self._seconds
+    async def _ask_index(self, cursor: Cursor) -> _IndexAnswer:
+        tree, path, uri = cursor.tree, cursor.path, cursor.document.uri
+        if tree is None:
+            return _IndexAnswer()
+        names, opened = read_cursor_names(tree, cursor.offset), self._index.opened(uri)
+
+        def read(reader: Reader) -> _IndexAnswer:
+            view, search, end = View(reader, opened), Search(reader), self._clock() + self._timeout_s
 
             def timely(find: Callable[[], Iterable[T]]) -> list[T]:
                 return reader.collect_until(lambda: self._clock() >= end, find)
 
-            return _Found(
-                timely(lambda: definitions(view, path, near)),
-                timely(lambda: alike(search, view, path, document, offset)),
-                (*timely(lambda: (one for one in near.unused if view.find_definitions(path, one))),),
+            return _IndexAnswer(
+                timely(lambda: find_definitions(view, path, names)),
+                timely(lambda: find_similar_code(search, view, cursor)),
+                (*timely(lambda: (name for name in names.unused_imports if view.defined(path, name))),),
             )
 
-        found = await self._known.ask(document.uri, read, _Found())
-        comment = tree.language.comment or "#"
-        late = await self._late(document, document.line_of(offset), int(budget * LATE), comment)
-        shown = {line for one in late for line in one.text.split("\n")}
-        likest = [one for one in found.alike if not _said(one[1], shown)]
-        left = budget - _tokens(late)
-        like = [one for best in likest[:1] for one in await self._piece(*best, LIKE, int(left * ALIKE), comment)]
-        defined = await signatures(found.lines, left - _tokens(like), self._count, comment)
-        for best in likest[1:]:
-            rest = left - _tokens(defined) - _tokens(like)
-            like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
-        # what changes most often comes last
-        return (*defined, *like, *late), found.expected
+        return await self._index.ask(uri, read, _IndexAnswer())
 
-    async def _late(self, document: Document, line: int, budget: int, comment: str) -> list[Fragment]:
-        """What the user wrote or looked at last that has to do with this place, the likest nearest to it."""
-        found: list[Fragment] = []
-        for one in self._recent.pieces(document, line) if self._recent else ():
-            left = budget - _tokens(found)
-            reason = "was edited lately" if one.edited else "was looked at lately"
-            if left >= LEAST:
-                found = [*await self._piece(one.path, one.text, reason, left, comment), *found]
-        return found
+    async def _find_recent(self, cursor: Cursor, line: int, budget: int, comment: str) -> list[Fragment]:
+        """Return recently edited or viewed code that is similar to the code at the cursor, the most similar last."""
+        fragments: list[Fragment] = []
+        for piece in self._recent.find_pieces(cursor.document, line) if self._recent else ():
+            rest = budget - total_tokens(fragments)
+            reason = "was edited lately" if piece.is_edited else "was looked at lately"
+            if rest >= MIN_FRAGMENT_TOKENS:
+                fragments = [*await self._fit_piece(piece.path, piece.text, reason, rest, comment), *fragments]
+        return fragments
 
-    async def _piece(self, origin: str, text: str, reason: str, budget: int, comment: str) -> list[Fragment]:
-        """As many of its lines as fit, below a line with its origin."""
+    async def _fit_piece(self, origin: str, text: str, reason: str, budget: int, comment: str) -> list[Fragment]:
+        """Return as many lines of a text as fit the budget, below a comment with its path; at most one fragment."""
         lines = [f"{comment} {origin}\n", *(f"{line}\n" for line in text.split("\n"))]
         costs = await self._count(lines)
         while costs and sum(costs) > budget:
@@ -163,19 +193,17 @@ class Elsewhere:
         return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, reason)]
 
 
-def _tokens(fragments: Sequence[Fragment]) -> int:
-    return sum(fragment.tokens for fragment in fragments)
+def _is_mostly_in(text: str, lines: AbstractSet[str]) -> bool:
+    """Return whether `lines` contain more than half of the lines of a text."""
+    own_lines = [line for line in text.split("\n") if line.strip()]
+    return sum(line in lines for line in own_lines) * 2 > len(own_lines)
 
 
-def _said(text: str, shown: AbstractSet[str]) -> bool:
-    """Whether most of its lines are shown already."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    return sum(line in shown for line in lines) * 2 > len(lines)
-
-
-def _pays(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:
-    """Whether a new choice says enough that the old does not."""
-    said = {line for fragment in old for line in fragment.text.split("\n")}
-    lines = [(fragment, line) for fragment in new for line in fragment.text.split("\n")]
-    news = sum(fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in lines if line not in said)
-    return news > PAYS * _tokens(new)
+def _has_enough_new_text(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:
+    """Return whether enough tokens of the new fragments are in lines that the old fragments do not have."""
+    old_lines = {line for fragment in old for line in fragment.text.split("\n")}
+    new_lines = [(fragment, line) for fragment in new for line in fragment.text.split("\n")]
+    new_tokens = sum(
+        fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in new_lines if line not in old_lines
+    )
+    return new_tokens > MIN_NEW_SHARE * total_tokens(new)

@@ -22,8 +22,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import judge
-from lsp_harness.verify.enabled_checks import enabled
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.enabled_checks import create_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.open_document import OpenDocument
@@ -125,8 +125,8 @@ class AcceptedEdits:
         await asyncio.sleep(delay_s)
         text = opened.text
         try:
-            change = Change.between(base.document, text, base.tool_path, base.root)
-            verdict = await judge(change, enabled(self.settings, self._ruff))
+            change = Change.from_documents(base.document, text, base.tool_path, base.root)
+            verdict = await run_checks(change, create_checks(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")

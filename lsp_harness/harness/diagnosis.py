@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.syntax.tree import SyntaxTree
-    from lsp_harness.verify.current_findings import Examined
+    from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
     from lsp_harness.verify.digest.problem import Problem
     from lsp_harness.verify.finding_subject import Subject
     from lsp_harness.verify.ruff_linter import Report, Ruff
 
 
-async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examined":
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examination":
     """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises BinaryDocument."""
-    from lsp_harness.verify.current_findings import examine
+    from lsp_harness.verify.current_findings import examine_text
 
     if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
-    return await examine(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
+    return await examine_text(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
 
 async def printed(snapshot: Snapshot, text: str) -> "Digest":
     """What a tool has printed, as far as it is about a text. Raises UsageError where nothing in it is."""
-    from lsp_harness.verify.digest.digest import digest
-    from lsp_harness.verify.digest.file_problems import about
+    from lsp_harness.verify.digest.digest import digest_output
+    from lsp_harness.verify.digest.file_problems import select_file_problems
 
     root = snapshot.root or snapshot.tool_path.parent
     # nobody says how much it is
-    whole = await asyncio.to_thread(digest, text, "", str(root))
-    output = about(whole, snapshot.tool_path, [root])
+    whole = await asyncio.to_thread(digest_output, text, "", str(root))
+    output = select_file_problems(whole, snapshot.tool_path, [root])
     if not output.problems:
         raise UsageError(f"{whole.summary}; it reports nothing in {snapshot.path}")
     return output
@@ -109,7 +109,7 @@ class Previews:
         )
 
         def change_of(edits: tuple[Edit, ...]) -> Change:
-            return Change.of(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
+            return Change.from_edits(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
 
         return await preview(request, change_of)
 
@@ -121,14 +121,14 @@ async def offers(
 
     A finding about a name that is no longer where the finding says is left out: the text has changed since.
     """
-    from lsp_harness.verify.finding_subject import subject_of
+    from lsp_harness.verify.finding_subject import find_subject
 
     found: list[Offer] = []
     for finding in findings:
-        subject = subject_of(finding, snapshot.document, previews.tree if previews else None)
-        if subject.absent:
+        subject = find_subject(finding, snapshot.document, previews.tree if previews else None)
+        if subject.is_absent:
             continue
-        if (own := await _own_fix(snapshot, finding, ruff)) and own.safe:
+        if (own := await _own_fix(snapshot, finding, ruff)) and own.is_safe:
             found.append(Offer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
         if previews and (repair := await previews.of(finding, subject)):
             found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
@@ -142,7 +142,7 @@ async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, .
     if offer.how != "linter":
         return ()
     own = await _own_fix(snapshot, offer.finding, ruff)
-    if own is None or not own.safe:
+    if own is None or not own.is_safe:
         raise StaleDocument("the linter no longer offers this fix")
     return own.fix
 

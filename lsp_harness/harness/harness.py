@@ -291,7 +291,7 @@ class Harness:
             output: The output of a tool that the turn is about.
         """
         from lsp_harness.coding.turn_context import Job
-        from lsp_harness.context.sources.related_code import Related
+        from lsp_harness.context.sources.related_code import RelatedCode
 
         services, workspace = self.services, self.workspace
         turn = services.session_log.turn(keep=not workspace.private_reason(snapshot))

@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_query import IndexQuery
@@ -43,7 +43,7 @@ class Prompt:
     def over(self, parts: "Sequence[Part]") -> int:
         """How many of them are too few for the prompt and the answer."""
         whole = sum(part.tokens for part in parts)
-        return Allocation({}, whole, self.answer, self.context).over
+        return Allocation({}, whole, self.answer, self.context).excess_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ async def completion(
     says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
     present = harness.services.ready_completer().repository
-    repository = Elsewhere(known, engine.count) if known else present.counted_by(engine.count) if present else None
+    repository = RepositoryContext(known, engine.count) if known else present.with_counter(engine.count) if present else None
     requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
     completion_request = await requests.build(cursor)
@@ -97,7 +97,7 @@ async def edit(
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
     if job.related:
-        related = replace(job.related, known=known or job.related.known, count=engine.count)
+        related = replace(job.related, index=known or job.related.index, count=engine.count)
         job = replace(job, related=related)
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx

@@ -7,7 +7,7 @@ class UntrustedRuff(Ruff):
     """Never asked, as it says why it cannot be."""
 
     @property
-    def missing(self) -> str:
+    def missing_reason(self) -> str:
         return "this workspace is not trusted, so no linter runs on it"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lsp_harness.context.fragment import Count
+from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.wire.event import Event
 
 BUDGET = 200
@@ -78,7 +78,7 @@ class Summary:
             *(_short(f"Decision, {one}") for one in decided[:KEPT]),
         ]
 
-    async def text(self, budget: int, count: Count) -> str:
+    async def text(self, budget: int, count: TokenCounter) -> str:
         """Whole lines within so many tokens; what does not fit is left out."""
         kept = list[str]()
         lines = [_short(line) for line in self.lines]

@@ -1,1 +1,1 @@
-"""Checks on proposed bytes, and the verdict they add up to."""
+"""Checks of proposed edits, and the verdict over all checks of an edit."""

@@ -1,32 +1,35 @@
-"""What an edit may change, by the kind of the finding that it is for: one function for each row of the table in `verify.kept`.
+"""The changes that an edit may make, by the kind of its finding: one function for each kind.
 
-Each returns what the edit changes beyond that, in words, or an empty text.
+Each function returns what the edit changes beyond that, as a phrase ("drops the call `sum()`"), or an empty text.
 """
 
 import re
 from collections.abc import Sequence
 
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign
-from lsp_harness.syntax.scope import find_imports
-from lsp_harness.syntax.symbols.declarations import find_declarations
+from lsp_harness.knowledge.standard.stdlib_tables import standard
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_sign
+from lsp_harness.syntax.scope import imports
+from lsp_harness.syntax.symbols.declarations import Import, declared
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.misspelling import is_misspelling
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
-from lsp_harness.verify.token_difference import Difference, Replacement, called, told
+from lsp_harness.verify.token_difference import TokenDifference, TokenReplacement, describe_tokens, is_called
 
 MAX_SYNTAX_TOKENS = 4
-"""Tokens that the repair of one syntax error may change: a pair of brackets, or a misspelt keyword and a colon."""
+"""Most tokens that the repair of a syntax error may change: a pair of brackets, or a misspelt keyword and a colon."""
 RECEIVERS = frozenset({"self", "this", "cls", "$this", "Self", "super"})
 MEMBER_MARKS = frozenset({".", "->", "::", "?.", "$", "@"})
-CLOSING_WORDS = frozenset({"end", "then", "do", "done", "fi", "esac", "pass", "in"})
+BLOCK_WORDS = frozenset({"end", "then", "do", "done", "fi", "esac", "pass", "in"})
 """Keywords that only open, close or fill a block."""
-ADDED_OPERATORS = frozenset({"=", "==", "=>", "->", "::", ".", "<", ">", "?", ":=", "$", "@", "?>", "</", "/>", "..."})
-FLOW = frozenset(
-    {
+INSERTABLE_OPERATORS = frozenset(
+    {"=", "==", "=>", "->", "::", ".", "<", ">", "?", ":=", "$", "@", "?>", "</", "/>", "..."}
+)
+"""Operators that the repair of a syntax error may insert."""
+CONTROL_KEYWORDS = frozenset(
+    [
         "return",
         "raise",
         "throw",
@@ -41,8 +44,6 @@ FLOW = frozenset(
         "try",
         "except",
         "catch",
-    }
-    | {
         "finally",
         "with",
         "break",
@@ -57,267 +58,297 @@ FLOW = frozenset(
         "func",
         "defer",
         "go",
-    }
-    | {"assert", "del", "global", "nonlocal", "unsafe", "loop"}
+        "assert",
+        "del",
+        "global",
+        "nonlocal",
+        "unsafe",
+        "loop",
+    ]
 )
-"""Keywords that decide what runs."""
-WHOLE_MODULE = re.compile(r"(?:using|#\s*include)\s*[<\"]?([\w./]+)[>\"]?;?")
-"""An import that brings all that a module has."""
+"""Keywords that decide which code runs."""
+WHOLE_MODULE_IMPORT = re.compile(r"(?:using|#\s*include)\s*[<\"]?([\w./]+)[>\"]?;?")
+"""An import of everything that a module has."""
 ELSE_IF = frozenset({"else if", "elif", "elsif", "elseif"})
-"""The same in several languages."""
+"""The keyword with the same meaning in several languages."""
 PLACEHOLDERS = frozenset({"_", "pass", "="})
+"""Tokens that may replace removed code."""
 
 
-def syntax(subject: Subject, found: Difference, change: Change) -> str:
-    """Brackets, quotes, separators and the keywords of blocks may come and go; a word may be replaced by one it misspells."""
+def check_syntax_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
+    """Allow adding and removing brackets, quotes, separators and block keywords, and correcting a misspelt word."""
     del subject
-    if found.size > MAX_SYNTAX_TOKENS + 1:
-        return _joined(found) or f"changes {found.size} tokens, where one is wrong"
-    quotes = [token for token in found.gained() if token.text.strip("'\"`") == ""]
+    if difference.size > MAX_SYNTAX_TOKENS + 1:
+        return _describe(difference) or f"changes {difference.size} tokens, where one is wrong"
+    quotes = [token for token in difference.gained_tokens() if token.text.strip("'\"`") == ""]
     if len(quotes) > 1:
         return "puts code into a string"
-    for each in found.replacements:
-        if said := _syntax_replacement(each, found, change.before.data) or _misplaced(each, change):
-            return said
+    for replacement in difference.replacements:
+        objection = _check_syntax_replacement(replacement, difference, change.before.data)
+        objection = objection or _check_sign_place(replacement, change)
+        if objection:
+            return objection
     return ""
 
 
-def _misplaced(each: Replacement, change: Change) -> str:
-    """What is wrong with the place of a sign that is added."""
+def _check_sign_place(replacement: TokenReplacement, change: Change) -> str:
+    """Return what is wrong with the place of an added sign, or an empty text."""
     after = change.tree_after
-    if after is None or len(each.new) != 1:
+    if after is None or len(replacement.new) != 1:
         return ""
-    token = each.new[0]
-    return describe_misplaced_sign(after, token.start, token.end, is_replacement=bool(each.old))
+    token = replacement.new[0]
+    return misplaced_sign(after, token.start, token.end, replaced=bool(replacement.old))
 
 
-def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
-    old = [token for token in each.old if token.kind != "separator"]
-    new = [token for token in each.new if token.kind != "separator"]
-    if _same_letters(each.old, each.new):
-        # a quote or an operator that was written with a blank in it, or without one
+def _check_syntax_replacement(replacement: TokenReplacement, difference: TokenDifference, text: bytes) -> str:
+    old = [token for token in replacement.old if token.kind != "separator"]
+    new = [token for token in replacement.new if token.kind != "separator"]
+    if _have_same_letters(replacement.old, replacement.new):
+        # a blank inside an operator or before a quote was added or removed
         return ""
-    if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
+    if len(old) == len(new) and all(_may_exchange(a, b) for a, b in zip(old, new, strict=True)):
         return ""
-    if not old and _closes_an_element(new, text):
+    if not old and _closes_element(new, text):
         return ""
     if {" ".join(token.text for token in side) for side in (old, new)} <= ELSE_IF:
         return ""
-    if len(new) > len(old) and _same_letters(old, new):
-        # a bracket that is missing had joined two words: `lenx)`
+    if len(new) > len(old) and _have_same_letters(old, new):
+        # a missing bracket had joined two words: `lenx)`
         return "" if _are_words([token.text for token in new], text) else f"tears `{old[0].text}` apart"
-    if old and (new or any(token.text not in CLOSING_WORDS for token in old)):
-        return told("drops", old, found.before) or "drops code"
-    strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
-    return told("adds", strange, found.after)
+    if old and (new or any(token.text not in BLOCK_WORDS for token in old)):
+        return describe_tokens("drops", old, difference.before) or "drops code"
+    added = [token for token in new if token.text not in BLOCK_WORDS | INSERTABLE_OPERATORS]
+    return describe_tokens("adds", added, difference.after)
 
 
-def _closes_an_element(new: Sequence[Token], text: bytes) -> bool:
-    """Whether all that is added is the closing tag of an element that the text begins."""
+def _closes_element(new: Sequence[Token], text: bytes) -> bool:
+    """Return whether the added tokens are the closing tag of an element that the text opens."""
     tag = re.fullmatch(r"</([\w.]+)>", "".join(token.text for token in new))
     return tag is not None and re.search(rb"<%s\b" % re.escape(encode(tag[1])), text) is not None
 
 
-def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
+def _have_same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
     return "".join(token.text for token in old) == "".join(token.text for token in new)
 
 
-def _are_words(names: Sequence[str], text: bytes) -> bool:
-    """Whether all parts of a torn name are names of this text or numbers; the first may be one of the language if the last is long enough."""
-    known = [_is_word(name, text) for name in names]
-    return all(known) or (known[-1] and len(names[-1]) > 2)
+def _are_words(parts: Sequence[str], text: bytes) -> bool:
+    """Return whether the parts of a divided name are names in this text or numbers.
+
+    The first part may be a name of the language instead, if the last part is long enough.
+    """
+    are_known = [_is_word(part, text) for part in parts]
+    return all(are_known) or (are_known[-1] and len(parts[-1]) > 2)
 
 
-def _is_word(name: str, text: bytes) -> bool:
-    return name.isdecimal() or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
+def _is_word(part: str, text: bytes) -> bool:
+    return part.isdecimal() or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(part)), text) is not None
 
 
-def _exchangeable(old: Token, new: Token) -> bool:
+def _may_exchange(old: Token, new: Token) -> bool:
     if old.kind == "name" and new.kind == "name":
         return is_misspelling(old.text, new.text)
     return old.kind == new.kind == "operator"
 
 
-def name(subject: Subject, found: Difference, change: Change) -> str:
-    """The unknown name may be replaced by one it misspells, be reached through `self`, or be imported."""
-    if _brings(subject, found, change) or _declares(subject, found, change):
+def check_name_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
+    """Allow replacing the unknown name by one that it misspells, putting `self.` before it, and importing it."""
+    if _imports_name(subject, difference, change) or _declares_name(subject, difference, change):
         return ""
-    for each in found.replacements:
-        old, new = list(each.old), list(each.new)
-        if not old and _qualifies(subject, new, found):
+    for replacement in difference.replacements:
+        old, new = list(replacement.old), list(replacement.new)
+        if not old and _qualifies_name(subject, new, difference):
             continue
-        if not (old and len(old) == len(new) == 1 and _is(subject, old[0])):
-            return _joined(found) or "changes more than the name"
-        if not _respelt(_mark(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text, new[0]):
+        if not (old and len(old) == len(new) == 1 and _is_subject(subject, old[0])):
+            return _describe(difference) or "changes more than the name"
+        wrong = _sigil(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text
+        if not _corrects_spelling(wrong, new[0]):
             return f"replaces `{old[0].text}` by `{new[0].text}`, which is another thing"
-    return "" if found.replacements else "changes nothing"
+    return "" if difference.replacements else "changes nothing"
 
 
-def _is(subject: Subject, token: Token) -> bool:
+def _is_subject(subject: Subject, token: Token) -> bool:
     if subject.name:
         return token.text.lstrip("$@") == subject.name.lstrip("$@")
     return token.start < max(subject.span.end, subject.span.start + 1) and token.end > subject.span.start
 
 
-def _respelt(wrong: str, token: Token) -> bool:
-    # a mark before a name may be added, and never be dropped: `@total` is not `total`
-    same = _mark(wrong) in ("", _mark(token.text))
-    return same and token.kind in ("name", "keyword", "literal") and is_misspelling(wrong, token.text)
+def _corrects_spelling(wrong: str, token: Token) -> bool:
+    # a sigil may be added but never dropped, because `@total` and `total` are different variables
+    has_sigil = _sigil(wrong) in ("", _sigil(token.text))
+    return has_sigil and token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
 
 
-def _mark(name: str) -> str:
+def _sigil(name: str) -> str:
+    """Return the `$` or `@` in front of a name."""
     return name[: len(name) - len(name.lstrip("$@"))]
 
 
-def _declares(subject: Subject, found: Difference, change: Change) -> bool:
-    """Whether all that changes is that the assignment to the unknown name of Go declares it."""
+def _declares_name(subject: Subject, difference: TokenDifference, change: Change) -> bool:
+    """Return whether the edit only turns an assignment to the unknown name into a declaration (`=` to `:=` in Go)."""
     if change.tree_before is None or change.tree_before.language.id != "go" or not subject.name:
         return False
-    changed = [token.text for token in found.old], [token.text for token in found.new]
-    line = change.after.line_span(change.after.line_of(found.place))
-    words = re.findall(rb"\w+", change.after.data[line[0] : found.place])
-    return changed == (["="], [":="]) and encode(subject.name) in words
+    old, new = [token.text for token in difference.old], [token.text for token in difference.new]
+    line = change.after.line_span(change.after.line_of(difference.place))
+    words = re.findall(rb"\w+", change.after.data[line[0] : difference.place])
+    return (old, new) == (["="], [":="]) and encode(subject.name) in words
 
 
-def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> bool:
-    """Whether what is added is `self.` or the like before the unknown name."""
+def _qualifies_name(subject: Subject, new: Sequence[Token], difference: TokenDifference) -> bool:
+    """Return whether the added tokens are a receiver such as `self.` before the unknown name."""
     words = [token.text for token in new if token.text not in MEMBER_MARKS]
     if not new or not all(word in RECEIVERS for word in words):
         return False
-    behind = next((token for token in found.after if token.start >= new[-1].end), None)
-    return behind is not None and behind.text.lstrip("$@") == subject.name.lstrip("$@")
+    following = next((token for token in difference.after if token.start >= new[-1].end), None)
+    return following is not None and following.text.lstrip("$@") == subject.name.lstrip("$@")
 
 
-def _brings(subject: Subject, found: Difference, change: Change) -> bool:
-    """Whether nothing is removed, and all that is added stands in imports, one of which says the unknown name."""
+def _imports_name(subject: Subject, difference: TokenDifference, change: Change) -> bool:
+    """Return whether the edit removes nothing and adds only imports, one of them of the unknown name."""
     after = change.tree_after
-    if after is None or found.lost():
+    if after is None or difference.lost_tokens():
         return False
-    spans = _imports(after)
-    gained = found.gained()
-    inside = all(any(span.start <= token.start < span.end for span in spans) for token in gained)
+    spans = _import_spans(after)
+    gained = difference.gained_tokens()
+    is_only_imports = all(any(span.start <= token.start < span.end for span in spans) for token in gained)
     wanted = subject.name or next(iter(subject.quoted), "")
-    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained) or _exported(wanted, change)
-    return bool(gained) and inside and bool(wanted) and said
+    is_imported = (
+        any(wanted in token.text for token in gained)
+        or _is_file_name(wanted, gained)
+        or _is_in_whole_modules(wanted, change)
+    )
+    return bool(gained) and is_only_imports and bool(wanted) and is_imported
 
 
-def _module_of(wanted: str, gained: Sequence[Token]) -> bool:
-    """Whether the import is of a file that is named after what it defines: `require "set"` brings `Set`."""
+def _is_file_name(wanted: str, gained: Sequence[Token]) -> bool:
+    """Return whether the import is of a file with the same name: `require "set"` defines `Set`."""
     plain = wanted.replace("_", "").lower()
     return any(plain == token.text.replace("_", "").replace("-", "").rpartition("/")[2].lower() for token in gained)
 
 
-def _exported(wanted: str, change: Change) -> bool:
-    """Whether all that is added are imports of whole modules that have the name: `using System.Linq;`, `#include <string.h>`."""
-    table = load_standard(change.tree_before.language.id if change.tree_before else "")
+def _is_in_whole_modules(wanted: str, change: Change) -> bool:
+    """Return whether the edit only imports whole modules that have the name, such as `#include <string.h>`."""
+    table = standard(change.tree_before.language.id if change.tree_before else "")
     lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
-    present = {line.strip() for line in change.before.text.splitlines()}
-    modules = [WHOLE_MODULE.fullmatch(line) for line in lines if line and line not in present]
-    exporting = set(table.find_exporting_modules(wanted))
+    lines_before = {line.strip() for line in change.before.text.splitlines()}
+    modules = [WHOLE_MODULE_IMPORT.fullmatch(line) for line in lines if line and line not in lines_before]
+    exporting = set(table.exporting(wanted))
     return bool(modules) and all(module is not None and module[1] in exporting for module in modules)
 
 
-def _imports(tree: SyntaxTree) -> list[Span]:
-    """Where the imports of a text stand; lines that the outline does not know are read from the declarations."""
-    spans = list(find_imports(tree))
-    _, brought = find_declarations(tree.language, tree.data, tree.root)
-    for each in brought:
-        line = tree.document.line_span(tree.document.line_of(each.start))
+def _import_spans(tree: SyntaxTree) -> list[Span]:
+    """Return the spans of the imports of a text. For imports that the outline does not know, these are their lines."""
+    spans = list(imports(tree))
+    _, imported = declared(tree.language, tree.data, tree.root)
+    for item in imported:
+        line = tree.document.line_span(tree.document.line_of(item.start))
         spans.append(Span(*line))
     return spans
 
 
-def removal(subject: Subject, found: Difference, change: Change) -> str:
-    """What nothing uses may go, or be renamed to `_`; whatever may do something stays, and so does all else that is bound."""
+def check_removal(subject: Subject, difference: TokenDifference, change: Change) -> str:
+    """Allow removing unused code and renaming it to `_`. Code that may have an effect and other bindings must stay."""
     gained = [
         token
-        for token in found.gained()
-        if token.kind not in ("separator",) and token.text not in PLACEHOLDERS and token.text != f"_{subject.name}"
+        for token in difference.gained_tokens()
+        if token.kind != "separator" and token.text not in PLACEHOLDERS and token.text != f"_{subject.name}"
     ]
     if gained:
-        return told("adds", gained, found.after)
-    lost = found.lost()
+        return describe_tokens("adds", gained, difference.after)
+    lost = difference.lost_tokens()
     if comments := [token for token in lost if token.kind == "comment"]:
-        return told("drops", comments, found.before)
-    if subject.name and not any(token.text.lstrip("$@") == subject.name for token in found.old):
-        return told("drops", lost, found.before) or f"does not remove `{subject.name}`"
-    others = _unbound_by(subject, change)
-    if others:
-        return f"drops {', '.join(f'`{other}`' for other in others)}, which the finding is not about"
-    importing = _all_imported(lost, change)
-    if not importing:
-        effects = [token for token in lost if called(token, found.before) or token.text in FLOW]
-        if effects and not _unreachable(subject):
-            return told("drops", effects, found.before)
+        return describe_tokens("drops", comments, difference.before)
+    if subject.name and not any(token.text.lstrip("$@") == subject.name for token in difference.old):
+        return describe_tokens("drops", lost, difference.before) or f"does not remove `{subject.name}`"
+    if other_names := _find_lost_bindings(subject, change):
+        return f"drops {', '.join(f'`{name}`' for name in other_names)}, which the finding is not about"
+    # unreachable code has no effect; its finding quotes no name
+    is_unreachable = not subject.quoted
+    if not is_unreachable and not _are_all_imports(lost, change):
+        effects = [token for token in lost if is_called(token, difference.before) or token.text in CONTROL_KEYWORDS]
+        if effects:
+            return describe_tokens("drops", effects, difference.before)
     return ""
 
 
-def _unreachable(subject: Subject) -> bool:
-    return not subject.quoted
-
-
-def _all_imported(lost: Sequence[Token], change: Change) -> bool:
+def _are_all_imports(lost: Sequence[Token], change: Change) -> bool:
     before = change.tree_before
-    spans = _imports(before) if before else []
-    return bool(lost) and all(any(s.start <= token.start < s.end for s in spans) for token in lost)
+    spans = _import_spans(before) if before else []
+    return bool(lost) and all(any(span.start <= token.start < span.end for span in spans) for token in lost)
 
 
-def _unbound_by(subject: Subject, change: Change) -> list[str]:
-    """Names that the text before declares or imports, the text after does not, and the finding is not about."""
-    names: list[set[str]] = []
-    tree_of_before = change.tree_before
-    for tree in (change.tree_before, change.tree_after):
-        if tree is None:
-            return []
-        found, brought = find_declarations(tree.language, tree.data, tree.root)
-        bound = {one.alias or one.name or one.module.rpartition(".")[2] for one in brought}
-        names.append({one.name for one in found} | bound)
-    gone = names[0] - names[1]
-    if not subject.quoted and tree_of_before is not None:
-        # "Unnecessary using directive" is about all that the marked line imports
-        _, brought = find_declarations(tree_of_before.language, tree_of_before.data, tree_of_before.root)
-        marked = [one for one in brought if subject.span.start <= one.start < subject.span.end]
-        gone -= {one.alias or one.name or one.module.rpartition(".")[2] for one in marked}
-    about = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
-    return sorted(one for one in gone if one and one not in about and one.rpartition("/")[2] not in about)
+def _find_lost_bindings(subject: Subject, change: Change) -> list[str]:
+    """Return the names that only the text before the change declares or imports and that the finding is not about."""
+    before, after = change.tree_before, change.tree_after
+    if before is None or after is None:
+        return []
+    lost = _bound_names(before) - _bound_names(after)
+    if not subject.quoted:
+        # "Unnecessary using directive" is about everything that the marked line imports
+        _, imported = declared(before.language, before.data, before.root)
+        lost -= {_bound_name(item) for item in imported if subject.span.start <= item.start < subject.span.end}
+    names = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
+    return sorted(name for name in lost if name and name not in names and name.rpartition("/")[2] not in names)
 
 
-def argument(subject: Subject, found: Difference, change: Change) -> str:
-    """Arguments may change places, or be wrapped or written otherwise where the finding is; no name may be lost."""
+def _bound_names(tree: SyntaxTree) -> set[str]:
+    """Return the names that a text declares or imports."""
+    declarations, imported = declared(tree.language, tree.data, tree.root)
+    return {item.name for item in declarations} | {_bound_name(item) for item in imported}
+
+
+def _bound_name(item: Import) -> str:
+    return item.alias or item.name or item.module.rpartition(".")[2]
+
+
+def check_argument_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
+    """Allow arguments to change places, to be wrapped, and to be written in another way. No name may be lost."""
     del change
-    strange = [token for token in found.gained() if not _wraps(token, found)]
-    if strange:
-        return told("adds", strange, found.after)
-    lost = [token for token in found.lost() if token.kind != "separator"]
-    within = [token for token in lost if _in(subject.span, token) and token.kind == "literal"]
-    return told("drops", [token for token in lost if token not in within], found.before)
+    added = [token for token in difference.gained_tokens() if not _wraps_argument(token, difference)]
+    if added:
+        return describe_tokens("adds", added, difference.after)
+    lost = [
+        token
+        for token in difference.lost_tokens()
+        if token.kind != "separator" and not (_is_in(subject.span, token) and token.kind == "literal")
+    ]
+    return describe_tokens("drops", lost, difference.before)
 
 
-def _wraps(token: Token, found: Difference) -> bool:
-    """Whether a token may be added to make an argument fit: a literal, a call around it, a sign that changes no receiver."""
+def _wraps_argument(token: Token, difference: TokenDifference) -> bool:
+    """Return whether a token may be added around an argument: a literal, a call, or an operator except `.`."""
     if token.kind == "name":
-        return called(token, found.after)
+        return is_called(token, difference.after)
     return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)
 
 
-def _in(span: Span, token: Token) -> bool:
+def _is_in(span: Span, token: Token) -> bool:
     return token.start < max(span.end, span.start + 1) and token.end > span.start
 
 
-def rule(subject: Subject, found: Difference, change: Change) -> str:
-    """Operators and literals may change where the finding is; names, comments, calls and what decides what runs stay."""
+def check_rule_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
+    """Allow other operators and literals in the range of the finding.
+
+    Names, comments, calls and control keywords must stay.
+    """
     del change
 
-    def free(token: Token) -> bool:
-        quoted = any(token.text == word or token.text in word.split(".") for word in subject.quoted)
-        return quoted or (_in(subject.span, token) and token.kind in ("operator", "literal", "separator"))
+    def may_be_lost(token: Token) -> bool:
+        if token.kind in ("separator", "operator"):
+            return True
+        is_quoted = any(token.text == word or token.text in word.split(".") for word in subject.quoted)
+        return is_quoted or (_is_in(subject.span, token) and token.kind == "literal")
 
-    lost = [token for token in found.lost() if token.kind not in ("separator", "operator") and not free(token)]
+    lost = [token for token in difference.lost_tokens() if not may_be_lost(token)]
     if lost:
-        return told("drops", lost, found.before)
-    strange = [token for token in found.gained() if token.text in FLOW and token.text not in subject.quoted]
-    return told("adds", strange, found.after)
+        return describe_tokens("drops", lost, difference.before)
+    added = [
+        token
+        for token in difference.gained_tokens()
+        if token.text in CONTROL_KEYWORDS and token.text not in subject.quoted
+    ]
+    return describe_tokens("adds", added, difference.after)
 
 
-def _joined(found: Difference) -> str:
-    return " and ".join(filter(None, (found.losses(), found.gains())))
+def _describe(difference: TokenDifference) -> str:
+    """Return a phrase for everything that is lost and gained."""
+    return " and ".join(filter(None, (difference.describe_losses(), difference.describe_gains())))

@@ -1,4 +1,4 @@
-"""The overlay every check works on: a text as it is, the text as proposed, and the edits between them.
+"""The subject of every check: a text, the proposed text, and the edits between them.
 
 Nothing here is on disk. A check that reads the file instead of `after` checks the wrong bytes.
 """
@@ -15,13 +15,22 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, line_edits
 
 Author = Literal["repair", "linter", "rewrite"]
-"""Who made an edit, and so how much it may change: a `repair` of one finding only what the finding is about, a `linter`'s own fix what its rule
-is about, a `rewrite` by instruction anything."""
+"""The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a
+fix of a `linter` what its rule is about, and a `rewrite` by instruction anything."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A text before and after some edits. `file` is where the text would lie, for tools that choose their settings by it."""
+    """A text before and after some edits.
+
+    Attributes:
+        before: The text as it is.
+        after: The proposed text.
+        edits: The edits that lead from one to the other, in the order of the text.
+        file: The path of the text. Tools choose their settings by it.
+        root: The workspace folder, or None if the file lies in none.
+        author: The maker of the edits.
+    """
 
     before: Document
     after: Document
@@ -31,61 +40,65 @@ class Change:
     author: Author = "rewrite"
 
     @classmethod
-    def of(
+    def from_edits(
         cls, before: Document, edits: Sequence[Edit], file: Path, root: Path | None = None, author: Author = "rewrite"
     ) -> "Change":
-        """The change that some edits of a text make."""
+        """Return the change that some edits make. The other arguments are the attributes."""
         after = Document.from_text(
             before.uri, apply(before.data, edits), language=before.language, version=before.version
         )
-        # as `apply` orders them: what is inserted at one place keeps the order it was given in
+        # the same order as in `apply`: insertions at one place keep the order in which they were given
         ordered = tuple(sorted(edits, key=lambda e: (e.start, e.end)))
         return cls(before, after, ordered, file, root, author)
 
     @classmethod
-    def between(cls, before: Document, after: Document, file: Path, root: Path | None = None) -> "Change":
-        """The change from one text to another."""
+    def from_documents(cls, before: Document, after: Document, file: Path, root: Path | None = None) -> "Change":
+        """Return the change from one text to another. The other arguments are the attributes."""
         return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
     @property
     def tree_before(self) -> SyntaxTree | None:
-        """The tree of `before`; None for a language without a grammar, and where `costly_before` says why."""
+        """The tree of `before`, or None if the language has no grammar or the text cannot be parsed in time."""
         return self._parsed_before[0]
 
     @property
     def tree_after(self) -> SyntaxTree | None:
-        """The tree of `after`, parsed from its first byte: after an edit of a broken text an incremental parse may recover otherwise."""
+        """The tree of `after`, or None as for `tree_before`.
+
+        The whole text is parsed: an incremental parse after an edit of a broken text may recover from errors in another
+        way.
+        """
         return self._parsed_after[0]
 
     @property
-    def costly_before(self) -> str:
-        """Why `before` has no tree although its language has a grammar."""
+    def parse_failure_before(self) -> str:
+        """The reason why `before` has no tree although its language has a grammar, or an empty text."""
         return self._parsed_before[1]
 
     @property
-    def costly_after(self) -> str:
-        """Why `after` has no tree although its language has a grammar."""
+    def parse_failure_after(self) -> str:
+        """The reason why `after` has no tree although its language has a grammar, or an empty text."""
         return self._parsed_after[1]
 
     @property
-    def no_tree(self) -> str:
-        """A sentence on why one of the two texts has no tree; empty where both have one."""
-        if costly := self.costly_before or self.costly_after:
-            return f"the {'text' if self.costly_before else 'new text'} has no syntax tree: {costly}"
+    def no_tree_reason(self) -> str:
+        """A sentence that says why one of the two texts has no tree, or an empty text if both have one."""
+        if reason := self.parse_failure_before or self.parse_failure_after:
+            return f"the {'text' if self.parse_failure_before else 'new text'} has no syntax tree: {reason}"
         if self.tree_before and self.tree_after:
             return ""
         return f"no grammar for {self.before.language or self.file.suffix or 'this text'}"
 
     @cached_property
     def _parsed_before(self) -> tuple[SyntaxTree | None, str]:
-        return _parsed(self.before)
+        return _parse(self.before)
 
     @cached_property
     def _parsed_after(self) -> tuple[SyntaxTree | None, str]:
-        return _parsed(self.after)
+        return _parse(self.after)
 
-    def moved(self, offset: int) -> int | None:
-        """Where an offset of `before` is in `after`; None if it was replaced."""
+    def map_offset(self, offset: int) -> int | None:
+        """Return the byte offset in `after` of a byte offset in `before`, or None if that byte was replaced."""
         shift = 0
         for edit in self.edits:
             if offset < edit.start:
@@ -95,19 +108,19 @@ class Change:
             shift += len(edit.new) - (edit.end - edit.start)
         return offset + shift
 
-    def touched(self, start: int, end: int) -> bool:
-        """Whether a range of `after` lies in or beside replaced text."""
+    def touches(self, start: int, end: int) -> bool:
+        """Return whether a byte range of `after` overlaps replaced text or lies directly beside it."""
         shift = 0
         for edit in self.edits:
-            at = edit.start + shift
-            if start <= at + len(edit.new) and end >= at:
+            edit_start = edit.start + shift
+            if start <= edit_start + len(edit.new) and end >= edit_start:
                 return True
             shift += len(edit.new) - (edit.end - edit.start)
         return False
 
 
-def _parsed(document: Document) -> tuple[SyntaxTree | None, str]:
-    """The tree of a text, or why making it costs too much."""
+def _parse(document: Document) -> tuple[SyntaxTree | None, str]:
+    """Return the tree of a text, and the reason if parsing costs too much."""
     try:
         return parse_within(document, Allowance(BUDGET.text_s)), ""
     except ParseBudgetExceeded as error:

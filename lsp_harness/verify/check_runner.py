@@ -1,4 +1,4 @@
-"""Checks in order, cheap before dear, into one verdict."""
+"""Runs checks in order, from cheap to expensive, and combines their outcomes."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,15 +8,23 @@ from lsp_harness.verify.finding import Outcome, Verdict
 
 
 class Check(Protocol):
-    """One question about a change. It never raises for what the text says, only for what is broken in itself."""
+    """One question about a change. `name` is what events, messages and prompts call it."""
 
     name: str
 
-    async def run(self, change: Change) -> Outcome: ...
+    async def run(self, change: Change) -> Outcome:
+        """Return the outcome. Never raise because of the text, only because of a bug."""
+        ...
 
 
-async def judge(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:
-    """Run the checks; the first failure ends it unless `thorough`."""
+async def run_checks(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:
+    """Run checks and return the verdict.
+
+    Args:
+        change: The proposed edit.
+        checks: The checks, from cheap to expensive.
+        thorough: Whether to run all checks. Otherwise the first failure ends the run.
+    """
     outcomes: list[Outcome] = []
     for check in checks:
         outcome = await check.run(change)

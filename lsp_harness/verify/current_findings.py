@@ -1,4 +1,4 @@
-"""The findings of our own checks about a text as it is, the ones that break the program first."""
+"""The findings that our own checks have about a text as it is."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,39 +11,63 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import is_python
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
-BREAKING = ("invalid-syntax", "E9", "F50", "F63", "F70", "F821", "F822", "F823")
-"""Beginnings of ruff's rules about what fails when it runs; the other rules are about tidiness."""
+BREAKING_RULES = ("invalid-syntax", "E9", "F50", "F63", "F70", "F821", "F822", "F823")
+"""Prefixes of ruff's rules about code that fails when it runs. The other rules are about style."""
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """What was looked at, and what was found. `checks`: "syntax", "ruff". `missing`: why a check that fits the text did not look."""
+class Examination:
+    """The findings about a text, and which checks looked for them.
+
+    Attributes:
+        findings: The findings, those that break the program first.
+        checks: The names of the checks that ran: "syntax", "ruff".
+        skip_reasons: Why checks that fit the text did not run.
+    """
 
     findings: tuple[Finding, ...]
     checks: tuple[str, ...]
-    missing: tuple[str, ...] = ()
+    skip_reasons: tuple[str, ...] = ()
 
 
-async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None) -> Examined:
-    """Ask the parser and, for Python, ruff about a text. Of several findings those that break the program come first."""
+async def examine_text(
+    document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None
+) -> Examination:
+    """Ask the parser and, for Python, ruff about a text. Ruff is not asked if the text has syntax errors.
+
+    Args:
+        document: The text.
+        tree: The syntax tree of the text, or None if it has none.
+        ruff: The linter.
+        file: The path of the text, by which ruff chooses its settings.
+        root: The workspace folder, or None if the file lies in none.
+    """
     if tree is None:
-        return Examined((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
-    wrong = await offload(len(document.data), lambda: broken_syntax(tree))
-    broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in wrong)
-    if broken:
-        return Examined(broken, ("syntax",))
+        return Examination((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
+    errors = await offload(len(document.data), lambda: find_syntax_errors(tree))
+    if errors:
+        return Examination(
+            tuple(Finding(error.start, error.end, error.message, "lsp-harness", "syntax") for error in errors),
+            ("syntax",),
+        )
     if not is_python(document, file):
-        return Examined((), ("syntax",), (f"no linter is known for {tree.language.id}",))
+        return Examination((), ("syntax",), (f"no linter is known for {tree.language.id}",))
     try:
         reports = await ruff.check(document, file, root)
     except RuffFailed as error:
-        return Examined((), ("syntax",), (error.message,))
-    findings = sorted((report.finding for report in reports), key=lambda f: (not f.code.startswith(BREAKING), f.start))
-    return Examined(tuple(findings), ("syntax", "ruff"))
+        return Examination((), ("syntax",), (error.message,))
+    findings = sorted(
+        (report.finding for report in reports),
+        key=lambda finding: (not finding.code.startswith(BREAKING_RULES), finding.start),
+    )
+    return Examination(tuple(findings), ("syntax", "ruff"))
 
 
-def broken_syntax(tree: SyntaxTree) -> list[Fault]:
-    """The syntax errors of a text. For Python the compiler decides whether there is one, and the parser where it is."""
+def find_syntax_errors(tree: SyntaxTree) -> list[Fault]:
+    """Return the syntax errors of a text.
+
+    For Python, the compiler decides whether there is one and the parser where it is.
+    """
     if tree.language.id != "python":
         return find_faults(tree)
     fault = find_python_fault(tree.data)

@@ -1,4 +1,4 @@
-"""The checks that any edit must pass, as the settings have it."""
+"""The checks that every edit must pass."""
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.verify.check_runner import Check
@@ -7,8 +7,8 @@ from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
 
-def enabled(settings: Verification, ruff: Ruff) -> list[Check]:
-    """Cheap before dear."""
+def create_checks(settings: Verification, ruff: Ruff) -> list[Check]:
+    """Return the checks that the settings enable, from cheap to expensive."""
     checks: list[Check] = []
     if settings.parse_check:
         checks.append(SyntaxCheck())

@@ -1,4 +1,4 @@
-"""One line per finding, in one fixed form: for the retry prompt, the command line and the editor alike.
+"""Findings as lines of text, in one form for the prompt of a retry, the command line and the editor.
 
 SYNTAX ERROR at line 12: unexpected indent
 LINT: F841 Local variable `x` is assigned to but never used
@@ -10,8 +10,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding, Outcome
 
 
-def line(check: str, finding: Finding, document: Document) -> str:
-    """The feedback line of one finding about `document`."""
+def format_finding(check: str, finding: Finding, document: Document) -> str:
+    """Return the line for a finding that the check named `check` has about `document`."""
     if check == "syntax":
         return f"SYNTAX ERROR at line {document.line_of(finding.start) + 1}: {finding.message}"
     if check == "test":
@@ -23,5 +23,6 @@ def line(check: str, finding: Finding, document: Document) -> str:
     return f"LINT: {finding.code} {finding.message}"
 
 
-def lines(outcome: Outcome, document: Document) -> list[str]:
-    return [line(outcome.check, finding, document) for finding in outcome.findings]
+def format_outcome(outcome: Outcome, document: Document) -> list[str]:
+    """Return a line for each finding of an outcome about `document`."""
+    return [format_finding(outcome.check, finding, document) for finding in outcome.findings]

@@ -1,4 +1,4 @@
-"""What a check says about a text: findings, the outcome of one check, and the verdict over all of them."""
+"""Findings about a text, the outcome of one check, and the verdict over all checks."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,7 +9,16 @@ Status = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at a byte range of one text. `source` is the tool, `code` its rule."""
+    """Something wrong in a range of a text.
+
+    Attributes:
+        start: The first byte of the range.
+        end: The byte after the range.
+        message: What is wrong, in the words of the tool.
+        source: The tool.
+        code: The rule of the tool.
+        severity: How serious it is.
+    """
 
     start: int
     end: int
@@ -21,7 +30,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One check on one text. `reason` says why it was skipped; a skipped check is never counted as passed."""
+    """The result of one check of one text.
+
+    Attributes:
+        check: The name of the check.
+        status: Whether the text passed. A skipped check never counts as passed.
+        findings: What is wrong, if the check failed.
+        reason: Why the check was skipped, or another remark.
+        ms: How long the check took.
+    """
 
     check: str
     status: Status
@@ -32,27 +49,28 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """All outcomes for the text with content hash `hash`."""
+    """The outcomes of all checks of the text whose content hash is `hash`."""
 
     hash: str
     outcomes: tuple[Outcome, ...] = field(default=())
 
     @property
     def passed(self) -> bool:
-        """No check failed and at least one ran."""
-        ran = [o for o in self.outcomes if o.status != "skipped"]
-        return bool(ran) and all(o.status == "passed" for o in ran)
+        """Whether no check failed and at least one ran."""
+        ran = [outcome for outcome in self.outcomes if outcome.status != "skipped"]
+        return bool(ran) and all(outcome.status == "passed" for outcome in ran)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(f for o in self.outcomes if o.status == "failed" for f in o.findings)
+        """The findings of the checks that failed."""
+        return tuple(finding for outcome in self.outcomes if outcome.status == "failed" for finding in outcome.findings)
 
     @property
     def rank(self) -> int:
-        """How many checks were cleared before the first failure: parses > lint > …"""
-        cleared = 0
+        """The number of checks before the first failure. A text of a higher rank is closer to a correct one."""
+        rank = 0
         for outcome in self.outcomes:
             if outcome.status == "failed":
-                return cleared
-            cleared += 1
-        return cleared
+                return rank
+            rank += 1
+        return rank

@@ -1,7 +1,7 @@
-"""What a finding is about: a name that is not known, a token, an argument, or something that nothing uses.
+"""The subject of a finding: an unknown name, a syntax error, an argument, or unused code.
 
-Tools say it in their own words and codes. The kind decides what an edit may change (`verify.kept`), which repairs are tried
-(`pipeline.repair`) and whether the finding still holds on a text.
+Each tool has its own words and codes for these. The kind of the subject decides what an edit may change
+(`verify.allowed_changes`), which repairs are tried (`coding.repair`), and how to tell whether the finding still holds.
 """
 
 import re
@@ -16,11 +16,14 @@ from lsp_harness.text.position import Span, decode
 from lsp_harness.verify.finding import Finding
 
 SubjectKind = Literal["syntax", "name", "removal", "argument", "test", "rule"]
-"""`syntax`: the text does not parse. `name`: a name is not known (variable, member, type, module, keyword argument). `removal`: code
-that nothing uses or reaches. `argument`: a value of a wrong type, or a wrong number of arguments. `test`: a test fails.
-`rule`: any other rule of a linter or compiler."""
+"""The kinds of subjects.
 
-CODES: Mapping[str, SubjectKind] = {
+`syntax`: the text does not parse. `name`: a variable, member, type, module or keyword argument is unknown. `removal`:
+code is unused or unreachable. `argument`: a value has the wrong type, or the number of arguments is wrong. `test`: a
+test fails. `rule`: any other rule of a linter or compiler.
+"""
+
+KIND_BY_RULE: Mapping[str, SubjectKind] = {
     **dict.fromkeys(("syntax", "invalid-syntax", "E999", "E902"), "syntax"),
     **dict.fromkeys(("F821", "F822", "E0602", "name-defined", "attr-defined", "no-undef"), "name"),
     **dict.fromkeys(("reportUndefinedVariable", "reportAttributeAccessIssue", "reportMissingImports"), "name"),
@@ -43,48 +46,42 @@ CODES: Mapping[str, SubjectKind] = {
     **dict.fromkeys(("E1120", "E1121", "invalid-argument-type", "missing-argument"), "argument"),
     **dict.fromkeys(("P1006", "E0061", "arg-type", "call-arg", "WrongArgCount"), "argument"),
 }
-"""The kinds of what common tools report, by their rule. A message may say better: see `WORDS`."""
+"""The kinds of the rules of common tools."""
 
-WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
-    ("test", re.compile(r"\ATEST FAIL:")),
-    (
-        "removal",
-        re.compile(
-            r"\bunused\b|\bunreachable\b|never (?:used|read|accessed|constructed|called)|not (?:used|accessed)\b"
-            r"|\bdead code\b|unnecessary (?:import|using)|useless assignment|does not need to be mutable",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "name",
-        re.compile(
-            r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve|be resolved)"
-            r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
-            r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
-            r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
-            r"|could not import [`'\"]|\bnot exported by package|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
-            re.IGNORECASE | re.DOTALL,
-        ),
-    ),
-    (
-        "argument",
-        re.compile(
-            r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
-            r"|(?:too (?:few|many)|not enough) (?:positional )?arguments?|no matching (?:member )?(?:function|constructor) for"
-            r"|not assignable|cannot be assigned|cannot use .* as |not applicable for the arguments|cannot convert",
-            re.IGNORECASE | re.DOTALL,
-        ),
-    ),
+UNUSED_CODE_MESSAGE = re.compile(
+    r"\bunused\b|\bunreachable\b|never (?:used|read|accessed|constructed|called)|not (?:used|accessed)\b"
+    r"|\bdead code\b|unnecessary (?:import|using)|useless assignment|does not need to be mutable",
+    re.IGNORECASE,
 )
-"""What messages say, the first that fits. Read where the code says nothing."""
+UNKNOWN_NAME_MESSAGE = re.compile(
+    r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve|be resolved)"
+    r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
+    r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
+    r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
+    r"|could not import [`'\"]|\bnot exported by package|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
+    re.IGNORECASE | re.DOTALL,
+)
+ARGUMENT_MESSAGE = re.compile(
+    r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
+    r"|(?:too (?:few|many)|not enough) (?:positional )?arguments?|no matching (?:member )?(?:function|constructor) for"
+    r"|not assignable|cannot be assigned|cannot use .* as |not applicable for the arguments|cannot convert",
+    re.IGNORECASE | re.DOTALL,
+)
+KIND_BY_MESSAGE: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
+    ("test", re.compile(r"\ATEST FAIL:")),
+    ("removal", UNUSED_CODE_MESSAGE),
+    ("name", UNKNOWN_NAME_MESSAGE),
+    ("argument", ARGUMENT_MESSAGE),
+)
+"""The kinds of messages, for rules that are not in `KIND_BY_RULE`. The first pattern that matches decides."""
 
-QUOTED = re.compile(
+QUOTED_NAME = re.compile(
     r"[`'\"‘“](?:\$|@@?)?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]"
 )
-"""A name that a message quotes: of a path its last part, without type arguments."""
-ANNOUNCED = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
-"""The name that a message is about, where it quotes others as well: "`f` has no parameter named `x`"."""
-BARE = re.compile(
+"""A quoted name in a message: the last part of a path, without type arguments."""
+ANNOUNCED_NAME = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
+"""The name that a message is about if it also quotes other names: "`f` has no parameter named `x`"."""
+UNQUOTED_NAME = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
     r"|\A(?:\w+\.)+([^\W\d]\w*) undefined|uninitialized constant (?:\w+::)*([^\W\d]\w*)"
@@ -93,17 +90,21 @@ BARE = re.compile(
     r"|method ([^\W\d]\w*)\(|\bvalue of the \w+ variable ([^\W\d]\w*) is",
     re.IGNORECASE,
 )
-"""A name that a message says without quotes."""
-ATTRIBUTE = "Attribute"
+"""A name in a message without quotes."""
+ATTRIBUTE_SUFFIX = "Attribute"
+"""C# writes `[Foo]` for the class `FooAttribute`."""
 IDENTIFIER = re.compile(rb"[^\W\d]\w*|[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a finding is about, in one text.
+    """The subject of a finding in one text.
 
-    `span`: the bytes it is about: those of the name where one stands there, else of the finding. `name`: that name, as it is written
-    in the text; empty where the finding names none that stands there. `quoted`: names of the message, whether they stand there or not.
+    Attributes:
+        kind: The kind of the subject.
+        span: The bytes of `name`, or the range of the finding if there is no such name.
+        name: The name that the finding is about, as it stands in the text; empty if the text does not have it there.
+        quoted: The names in the message, whether the text has them or not.
     """
 
     kind: SubjectKind
@@ -112,86 +113,88 @@ class Subject:
     quoted: tuple[str, ...] = ()
 
     @property
-    def absent(self) -> bool:
-        """Whether the message names something that is not where the finding is: the text has changed since."""
+    def is_absent(self) -> bool:
+        """Whether the message names something that the text does not have there, because it has changed since."""
         return self.kind in ("name", "removal") and bool(self.quoted) and not self.name
 
 
-def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
-    """The subject of a finding. With the `tree` of the document it is known where the text does not parse.
+def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
+    """Return the subject of a finding.
 
-    A name counts where the message says it and it stands in the finding's range, else on the line where the range begins: some
-    tools mark the whole line, or the place behind a name.
+    A name of the message is searched in the range of the finding first, and then on its lines: some tools mark the
+    whole line, or the place behind a name.
+
+    Args:
+        finding: The finding.
+        document: The text of the finding.
+        tree: The syntax tree of the text. With it, a finding at a syntax error is recognized as one.
     """
-    start, end = _clamped(finding, document)
-    kind = kind_of(finding)
-    if kind == "rule" and tree is not None and _broken(tree, document, Span(start, end)):
+    start, end = _clamp(finding, document)
+    kind = find_subject_kind(finding)
+    if kind == "rule" and tree is not None and _has_syntax_error(tree, document, Span(start, end)):
         kind = "syntax"
-    quoted = names_in(finding.message)
+    quoted = find_names(finding.message)
     if kind in ("syntax", "test"):
         return Subject(kind, Span(start, end), "", quoted)
     if not quoted:
-        # a message without a name is about the one that stands there
-        word = (
-            next((found for found in IDENTIFIER.finditer(document.data, start, end)), None) if kind == "name" else None
-        )
-        return Subject(kind, Span(start, end), decode(word.group()) if word else "", quoted)
-    about = tuple(found.group(1) for found in ANNOUNCED.finditer(finding.message)) or quoted
-    # C# writes `[Foo]` for the class `FooAttribute`
-    about += tuple(name.removesuffix(ATTRIBUTE) for name in about if name.endswith(ATTRIBUTE) and name != ATTRIBUTE)
+        # a message without a name is about the first name in its range
+        match = next(IDENTIFIER.finditer(document.data, start, end), None) if kind == "name" else None
+        return Subject(kind, Span(start, end), decode(match.group()) if match else "", quoted)
+    names = tuple(match.group(1) for match in ANNOUNCED_NAME.finditer(finding.message)) or quoted
+    names += tuple(name.removesuffix(ATTRIBUTE_SUFFIX) for name in names if name[1:].endswith(ATTRIBUTE_SUFFIX))
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
     line = Span(document.line_span(first)[0], document.line_span(last)[1])
     for place in (Span(start, max(end, min(start + 1, len(document.data)))), line):
-        if found := _standing(document, place, about):
-            return Subject(kind, found, decode(document.data[found.start : found.end]), quoted)
+        if name_span := _find_identifier(document, place, names):
+            return Subject(kind, name_span, decode(document.data[name_span.start : name_span.end]), quoted)
     return Subject(kind, Span(start, end), "", quoted)
 
 
-def kind_of(finding: Finding) -> SubjectKind:
-    """What kind of fault a finding reports, by its rule and else by its words."""
+def find_subject_kind(finding: Finding) -> SubjectKind:
+    """Return the kind of subject of a finding, by its rule or else by its message."""
     if finding.message.startswith("TEST FAIL:"):
         return "test"
-    # pylint's extension says `E1101:no-member`
-    if known := CODES.get(finding.code) or CODES.get(finding.code.partition(":")[0]):
-        # `reportCallIssue` and the like say several things
-        return "name" if known == "argument" and WORDS[2][1].search(finding.message) else known
+    # the rules of pylint's extension for VS Code look like `E1101:no-member`
+    if kind := KIND_BY_RULE.get(finding.code) or KIND_BY_RULE.get(finding.code.partition(":")[0]):
+        # rules such as `reportCallIssue` report unknown keyword arguments too
+        return "name" if kind == "argument" and UNKNOWN_NAME_MESSAGE.search(finding.message) else kind
     if finding.source == "lsp-harness" and finding.code == "syntax":
         return "syntax"
-    for kind, words in WORDS:
-        if words.search(finding.message):
+    for kind, pattern in KIND_BY_MESSAGE:
+        if pattern.search(finding.message):
             return kind
     return "rule"
 
 
-def names_in(message: str) -> tuple[str, ...]:
-    """The names that a message is about, in its order: those it quotes, and those after words that announce one."""
-    bare = [name for found in BARE.finditer(message) for name in found.groups() if name]
-    return tuple(dict.fromkeys([*(found.group(1) for found in QUOTED.finditer(message)), *bare]))
+def find_names(message: str) -> tuple[str, ...]:
+    """Return the names in a message: first the quoted names, then the others, each in the order of the message."""
+    unquoted = [name for match in UNQUOTED_NAME.finditer(message) for name in match.groups() if name]
+    return tuple(dict.fromkeys([*(match.group(1) for match in QUOTED_NAME.finditer(message)), *unquoted]))
 
 
-def _broken(tree: SyntaxTree, document: Document, span: Span) -> bool:
-    """Whether the text does not parse on the lines of a range, or on the line before it: what is missing there is reported here."""
+def _has_syntax_error(tree: SyntaxTree, document: Document, span: Span) -> bool:
+    """Return whether there is a syntax error on the lines of a span, or on the line before or after it."""
     lines = range(document.line_of(span.start) - 1, document.line_of(span.end) + 2)
     return any(
         document.line_of(fault.start) in lines or document.line_of(fault.end) in lines for fault in find_faults(tree)
     )
 
 
-def _clamped(finding: Finding, document: Document) -> Span:
+def _clamp(finding: Finding, document: Document) -> Span:
     start = max(0, min(finding.start, len(document.data)))
     return Span(start, max(start, min(finding.end, len(document.data))))
 
 
-def _standing(document: Document, place: Span, names: tuple[str, ...]) -> Span | None:
-    """The first identifier that is one of these names and touches a place; the names in their order."""
-    around = Span(*document.line_span(document.line_of(place.start)))
-    begin, stop = around.start, max(around.end, place.end)
+def _find_identifier(document: Document, place: Span, names: tuple[str, ...]) -> Span | None:
+    """Return the span of an identifier that touches a place and is the first of the names to be there."""
+    line = Span(*document.line_span(document.line_of(place.start)))
+    start, end = line.start, max(line.end, place.end)
     words = [
-        (decode(found.group()), Span(begin + found.start(), begin + found.end()))
-        for found in IDENTIFIER.finditer(document.data[begin:stop])
+        (decode(match.group()), Span(start + match.start(), start + match.end()))
+        for match in IDENTIFIER.finditer(document.data[start:end])
     ]
     touching = [(word, span) for word, span in words if span.start < place.end and span.end >= place.start]
     for name in names:
-        if found := next((span for word, span in touching if word == name), None):
-            return found
+        if match := next((span for word, span in touching if word == name), None):
+            return match
     return None

@@ -1,4 +1,4 @@
-"""The second gate: does the project's linter say something about the proposed text that it did not say before?"""
+"""The second check: does the linter report something about the proposed text that it did not report before?"""
 
 from collections import Counter
 from pathlib import Path
@@ -10,62 +10,64 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
-PYTHON = {".py", ".pyi"}
+PYTHON_SUFFIXES = {".py", ".pyi"}
+BEHAVIOUR_RULES = ("invalid-syntax", "E9", "F", "B", "PLE", "PLW", "ASYNC", "RUF0")
+"""Prefixes of ruff's rules about what the code does. The other rules are about its style."""
 
 
 def is_python(document: Document, file: Path) -> bool:
-    """Whether ruff can read a text."""
-    return document.language == "python" or file.suffix in PYTHON
+    """Return whether ruff can read a text."""
+    return document.language == "python" or file.suffix in PYTHON_SUFFIXES
 
 
-MEANING = ("invalid-syntax", "E9", "F", "B", "PLE", "PLW", "ASYNC", "RUF0")
-"""Beginnings of ruff's rules about what the code does; the other rules are about its style."""
-
-
-def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
-    """Findings of `after` beyond those of `before`, the ones nearest to the edits first to be called new."""
-    known = Counter(identity(finding) for finding in before)
-    fresh: list[Finding] = []
-    # findings away from the edits were there before: let them use up what is known first
-    for finding in sorted(after, key=lambda f: change.touched(f.start, f.end)):
+def find_new_findings(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
+    """Return the findings after a change that are not among those before it, in the order of the text."""
+    old_counts = Counter(identity(finding) for finding in before)
+    new: list[Finding] = []
+    # of equal findings, those away from the edits are the old ones, so they are matched first
+    for finding in sorted(after, key=lambda f: change.touches(f.start, f.end)):
         key = identity(finding)
-        if known[key] > 0:
-            known[key] -= 1
+        if old_counts[key] > 0:
+            old_counts[key] -= 1
         else:
-            fresh.append(finding)
+            new.append(finding)
     if any(finding.code == "invalid-syntax" for finding in before):
-        # ruff says little else about a text that does not parse: what it can say now was there all along
-        fresh = [finding for finding in fresh if _is_of(change, finding)]
+        # ruff reports little else about a text that does not parse, so most findings of the repaired text are old ones
+        new = [finding for finding in new if _is_in_repaired_text(change, finding)]
     if change.author == "repair":
-        # a style rule says more of the right name than of the misspelt one, and it is no reason to leave that
-        fresh = [finding for finding in fresh if finding.code.startswith(MEANING)]
-    return tuple(sorted(fresh, key=lambda f: f.start))
+        # a rule about style may object to the correct name and not to the misspelt one; the repair is right
+        # nevertheless
+        new = [finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES)]
+    return tuple(sorted(new, key=lambda f: f.start))
 
 
-def _is_of(change: Change, finding: Finding) -> bool:
-    """Whether a finding stands where the text was mended; an unknown name, anywhere on that line."""
+def _is_in_repaired_text(change: Change, finding: Finding) -> bool:
+    """Return whether a finding lies in changed text or, if it is about an unknown name, on a changed line."""
     if finding.code != "F821":
-        return change.touched(finding.start, finding.end)
+        return change.touches(finding.start, finding.end)
     start, end = change.after.line_span(change.after.line_of(finding.start))
-    return change.touched(start + 1, end - 1)
+    return change.touches(start + 1, end - 1)
 
 
 class LintCheck:
+    """Fails an edit that adds findings of ruff."""
+
     name = "lint"
 
     def __init__(self, ruff: Ruff) -> None:
         self._ruff = ruff
 
     async def run(self, change: Change) -> Outcome:
+        """Compare ruff's findings before and after the edit. Without ruff, and for other languages, skip."""
         if not is_python(change.before, change.file):
             return Outcome(self.name, "skipped", reason=f"no linter is known for {change.file.suffix or 'this text'}")
-        if self._ruff.missing:
-            return Outcome(self.name, "skipped", reason=self._ruff.missing)
+        if self._ruff.missing_reason:
+            return Outcome(self.name, "skipped", reason=self._ruff.missing_reason)
         began = perf_counter()
         try:
             before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
             after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
-        found = new(change, before, after)
-        return Outcome(self.name, "failed" if found else "passed", found, ms=(perf_counter() - began) * 1000)
+        new = find_new_findings(change, before, after)
+        return Outcome(self.name, "failed" if new else "passed", new, ms=(perf_counter() - began) * 1000)

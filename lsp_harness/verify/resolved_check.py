@@ -1,10 +1,11 @@
-"""The last check of a fix: is the finding gone from the proposed text?
+"""The last check of a fix: is the finding absent from the proposed text?
 
-Only what we can ask about can be answered. A rule of ruff is asked of ruff, a syntax error of the parser; another server's finding is held to be
-gone when a finding of ours at the same place is. Where we have none the check is skipped and says who could answer.
+We can ask ruff about its own rules and the parser about syntax errors. A finding of another tool counts as resolved if
+a finding of ours at the same place disappears. If we have no finding there, the check is skipped and names the tool
+that could answer.
 
-A finding is the same one by its rule, its place moved through the edits, and the names it is about; never by its message, which may quote text
-that the edit changes.
+A finding is recognized by its rule, its place (moved through the edits) and the names it is about. It is never
+recognized by its message, which may quote text that the edit changes.
 """
 
 import re
@@ -17,18 +18,20 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_identity import identity, same_place
-from lsp_harness.verify.finding_subject import subject_of
+from lsp_harness.verify.finding_identity import identity, is_at_place
+from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.lint_check import is_python
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
-RULE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
-OURS = ("F", "E9", "invalid-syntax")
-"""Rules that report what type checkers and compilers report too: unknown names, unused things, broken syntax."""
+RULE_CODE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
+"""The form of ruff's rules."""
+SHARED_RULES = ("F", "E9", "invalid-syntax")
+"""Prefixes of ruff's rules about what type checkers and compilers report too: unknown names, unused code, syntax
+errors."""
 
 
-class GoneCheck:
-    """Fails an edit after which `finding` is still there."""
+class ResolvedCheck:
+    """Fails an edit that leaves the finding in the text."""
 
     name = "gone"
 
@@ -37,45 +40,49 @@ class GoneCheck:
         self._finding = finding
 
     async def run(self, change: Change) -> Outcome:
+        """Look for the finding in the proposed text. Skip if neither the parser nor ruff knows it."""
         began = perf_counter()
         try:
-            outcome = await offload(len(change.after.data), lambda: self._syntax(change)) or await self._linted(change)
+            outcome = await offload(len(change.after.data), lambda: self._check_syntax(change))
+            outcome = outcome or await self._check_lint(change)
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
         return Outcome(self.name, outcome.status, outcome.findings, outcome.reason, (perf_counter() - began) * 1000)
 
-    def _syntax(self, change: Change) -> Outcome | None:
-        """The outcome for a syntax error; None where the finding is none."""
+    def _check_syntax(self, change: Change) -> Outcome | None:
+        """Return the outcome for a syntax error, or None if the finding is about something else."""
         before, after = change.tree_before, change.tree_after
-        if before is None or after is None or subject_of(self._finding, change.before, before).kind != "syntax":
+        if before is None or after is None or find_subject(self._finding, change.before, before).kind != "syntax":
             return None
         if not find_error_regions(before) and (
             before.language.id != "python" or find_python_fault(before.data) is None
         ):
             return Outcome(self.name, "skipped", reason="the text parses without it")
-        left = find_remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))
-        findings = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in left[:1])
-        return Outcome(self.name, "failed" if left else "passed", findings)
+        remaining = find_remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))
+        findings = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in remaining[:1])
+        return Outcome(self.name, "failed" if remaining else "passed", findings)
 
-    async def _linted(self, change: Change) -> Outcome:
+    async def _check_lint(self, change: Change) -> Outcome:
+        """Return the outcome by the findings of ruff. Raises RuffFailed."""
         place = Span(self._finding.start, self._finding.end)
-        before = await self.known(change.before, change)
-        here = [found for found in before if same_place(found, place)]
-        if not here:
-            who = self._finding.source or "the tool that reported it"
-            return Outcome(self.name, "skipped", reason=f"only {who} can say whether it is gone")
-        kinds = {identity(found) for found in here}
-        elsewhere = sum(identity(found) in kinds for found in before) - len(here)
-        left = [found for found in await self.known(change.after, change) if identity(found) in kinds]
-        if len(left) <= elsewhere:
+        before = await self._read_findings(change.before, change)
+        at_place = [finding for finding in before if is_at_place(finding, place)]
+        if not at_place:
+            tool = self._finding.source or "the tool that reported it"
+            return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
+        identities = {identity(finding) for finding in at_place}
+        count_elsewhere = sum(identity(finding) in identities for finding in before) - len(at_place)
+        after = await self._read_findings(change.after, change)
+        remaining = [finding for finding in after if identity(finding) in identities]
+        if len(remaining) <= count_elsewhere:
             return Outcome(self.name, "passed")
-        nearest = min(left, key=lambda found: not change.touched(found.start, found.end))
+        nearest = min(remaining, key=lambda finding: not change.touches(finding.start, finding.end))
         return Outcome(self.name, "failed", (nearest,))
 
-    async def known(self, document: Document, change: Change) -> list[Finding]:
-        """What ruff says of a text by the rule of the finding, or by those that compilers have too. Raises RuffFailed."""
-        if not is_python(document, change.file) or self._ruff.missing:
+    async def _read_findings(self, document: Document, change: Change) -> list[Finding]:
+        """Return ruff's findings by the rule of the finding, or by the shared rules. Raises RuffFailed."""
+        if not is_python(document, change.file) or self._ruff.missing_reason:
             return []
-        code = self._finding.code if RULE.match(self._finding.code) else ""
+        code = self._finding.code if RULE_CODE.match(self._finding.code) else ""
         reports = await self._ruff.check(document, change.file, change.root, select=code)
-        return [report.finding for report in reports if code or report.finding.code.startswith(OURS)]
+        return [report.finding for report in reports if code or report.finding.code.startswith(SHARED_RULES)]

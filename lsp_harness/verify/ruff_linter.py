@@ -1,4 +1,4 @@
-"""Asking ruff about a text that is not on disk, with the project's own settings."""
+"""Runs ruff on a text that is not on disk, with the settings of the project."""
 
 import json
 import os
@@ -23,80 +23,90 @@ from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
 
-GUTTER = re.compile(r"\s*\d*\s*\|")
-"""A line of source that an error message shows."""
-SETTINGS = re.compile(r"`([^`]+)`")
-"""The settings file that a message names."""
-
-
+SOURCE_LINE = re.compile(r"\s*\d*\s*\|")
+"""A line of source code in an error message."""
+SETTINGS_PATH = re.compile(r"`([^`]+)`")
+"""The settings file that an error message names."""
 CANARY = b"(\n"
 """A text that ruff always reports, whatever rules are selected: a syntax error cannot be ignored."""
 CANARY_TTL_S = 10.0
-"""How long it is believed that ruff reads a file: its settings may change."""
-
-
-OWN_SETTINGS = (".ruff.toml", "ruff.toml")
-EXTENSIONS = 10
-"""Settings files that extend one another which are looked at; ruff follows them as well."""
+"""How long the answer to the canary counts: the settings of ruff may change."""
+RUFF_SETTINGS_NAMES = (".ruff.toml", "ruff.toml")
+MAX_EXTENDED_FILES = 10
+"""Most settings files to follow that extend one another."""
 
 
 class RuffFailed(HarnessError):
-    """ruff looked at nothing: it is missing, its settings are broken or exclude the file, or it was too slow. That is not "no findings"."""
+    """Ruff did not check the text: it is missing, its settings are invalid or exclude the file, or it took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finding and ruff's own fix of it, where it has one. `safe`: ruff says that the fix keeps what the code means."""
+    """A finding with ruff's own fix.
+
+    Attributes:
+        finding: The finding.
+        fix: The edits of the fix; empty if there is none.
+        fix_title: The title of the fix.
+        is_safe: Whether ruff says that the fix preserves the meaning of the code.
+    """
 
     finding: Finding
     fix: tuple[Edit, ...] = ()
     fix_title: str = ""
-    safe: bool = False
+    is_safe: bool = False
 
 
 class Ruff:
-    """One per process: it remembers the last few answers, keyed by the text's hash."""
+    """Runs ruff and remembers its last answers. Use one per process."""
 
-    KEPT = 64
+    MAX_ANSWERS = 64
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._known: OrderedDict[tuple[str, ...], tuple[Report, ...]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], tuple[Report, ...]] = OrderedDict()
         self._clock = clock
-        self._read: dict[str, float] = {}
-        """When ruff was last seen to read a file."""
+        self._canary_times: dict[str, float] = {}
+        """The time at which ruff last reported the canary, for each file."""
 
     @property
-    def missing(self) -> str:
-        """Why ruff cannot be asked; empty when it can."""
+    def missing_reason(self) -> str:
+        """The reason why ruff cannot run, or an empty text."""
         return "" if tool_run.find_tool("ruff") else "ruff is not installed (pip install ruff)"
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
     ) -> tuple[Report, ...]:
-        """What ruff says of a text.
+        """Return ruff's findings about a text.
 
-        `select` asks for one rule, whatever the settings say; `isolated` also where the settings or comments of the file silence it.
-        Raises RuffFailed, also where ruff found nothing because it did not look.
+        Args:
+            document: The text.
+            file: The path of the text, by which ruff chooses its settings.
+            root: The workspace folder, or None if the file lies in none.
+            select: A rule to check alone, whatever the settings say. Empty for the rules of the settings.
+            isolated: Whether to ignore the settings, and the comments in the file that silence rules.
+
+        Raises:
+            RuffFailed: Ruff did not check the text. No findings would be a wrong answer then.
         """
         key = (document.hash, str(file), select, str(isolated))
-        if key in self._known:
-            self._known.move_to_end(key)
-            return self._known[key]
+        if key in self._answers:
+            self._answers.move_to_end(key)
+            return self._answers[key]
         options = ["--preview", "--select", select] if select else []
         options += ["--isolated", "--ignore-noqa"] if isolated else []
         rows = await self._run(to_valid_utf8(document.data), file, root, options)
         if not rows:
-            await self._prove(file, root)
-        reports = tuple(_report(document, row) for row in rows)
-        self._known[key] = reports
-        while len(self._known) > self.KEPT:
-            self._known.popitem(last=False)
+            await self._run_canary(file, root)
+        reports = tuple(_to_report(document, row) for row in rows)
+        self._answers[key] = reports
+        while len(self._answers) > self.MAX_ANSWERS:
+            self._answers.popitem(last=False)
         return reports
 
     async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
-        if self.missing:
-            raise RuffFailed(self.missing)
-        argv = [
+        if self.missing_reason:
+            raise RuffFailed(self.missing_reason)
+        command = [
             tool_run.find_tool("ruff") or "ruff",
             "check",
             "--no-cache",
@@ -106,67 +116,68 @@ class Ruff:
             *options,
         ]
         if "--isolated" not in options:
-            argv += _bounded(file)
-        argv += ["--stdin-filename", str(file), "-"]
-        ran = await tool_run.run_tool(argv, stdin=text, cwd=root if root and root.is_dir() else None)
-        if ran.exit_code is None:
+            command += _settings_options(file)
+        command += ["--stdin-filename", str(file), "-"]
+        result = await tool_run.run_tool(command, stdin=text, cwd=root if root and root.is_dir() else None)
+        if result.exit_code is None:
             raise RuffFailed("ruff took too long")
-        if ran.exit_code not in (0, 1):
-            raise RuffFailed(f"ruff failed: {_cause(decode(ran.stderr))}")
-        return cast("list[Json]", json.loads(ran.stdout or b"[]"))
+        if result.exit_code not in (0, 1):
+            raise RuffFailed(f"ruff failed: {_find_cause(decode(result.stderr))}")
+        return cast("list[Json]", json.loads(result.stdout or b"[]"))
 
-    async def _prove(self, file: Path, root: Path | None) -> None:
-        """Make sure that ruff reads a file of which it has said nothing. Raises RuffFailed where it does not."""
+    async def _run_canary(self, file: Path, root: Path | None) -> None:
+        """Raise RuffFailed if ruff does not check this file, because it reports nothing for an excluded file."""
         key, now = str(file), self._clock()
-        if now - self._read.get(key, -CANARY_TTL_S) < CANARY_TTL_S:
+        if now - self._canary_times.get(key, -CANARY_TTL_S) < CANARY_TTL_S:
             return
         if not await self._run(CANARY, file, root):
             raise RuffFailed("ruff's settings exclude this file")
-        self._read[key] = now
+        self._canary_times[key] = now
 
 
-def _cause(said: str) -> str:
-    """The reason in what ruff prints when it fails: the last cause, with the settings file that an earlier one names."""
-    causes = [part.strip() for part in said.split("Cause: ")[1:]]
+def _find_cause(error_output: str) -> str:
+    """Return the last cause in the error output of ruff, with the settings file that an earlier cause names."""
+    causes = [part.strip() for part in error_output.split("Cause: ")[1:]]
     if not causes:
-        return " ".join(said.split()) or "it did not say why"
-    lines = [line.strip() for line in causes[-1].splitlines() if line.strip() and not GUTTER.match(line)]
+        return " ".join(error_output.split()) or "it did not say why"
+    lines = [line.strip() for line in causes[-1].splitlines() if line.strip() and not SOURCE_LINE.match(line)]
     reason = ": ".join(dict.fromkeys(lines))
-    place = next((found.group(1) for cause in causes[:-1] if (found := SETTINGS.search(cause))), "")
+    place = next((match.group(1) for cause in causes[:-1] if (match := SETTINGS_PATH.search(cause))), "")
     return f"{reason} ({place})" if place else reason
 
 
-def _bounded(file: Path) -> list[str]:
-    """Options that keep ruff from a settings file that it would never read to the end: a pipe, or a link to a device.
+def _settings_options(file: Path) -> list[str]:
+    """Return options that keep ruff from a settings file that never ends: a pipe, or a link to a device.
 
-    It opens each `pyproject.toml` above the file. The nearest settings below the first bad one count, none where there are none.
+    Ruff opens each `pyproject.toml` above the file. If one of them never ends, ruff must use the nearest settings below
+    it, or no settings if there are none.
     """
     nearest: Path | None = None
     for folder in file.absolute().parents:
         path = folder / "pyproject.toml"
         if nearest is None:
-            nearest = next((folder / name for name in OWN_SETTINGS if os.path.isfile(folder / name)), None)
-            if bad := _endless_extension(nearest or path):
-                warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
+            nearest = next((folder / name for name in RUFF_SETTINGS_NAMES if os.path.isfile(folder / name)), None)
+            if endless := _find_endless_extension(nearest or path):
+                warn_once(f"{endless} is no regular file, and ruff would wait for it; it is asked without settings")
                 return ["--isolated"]
-        if _endless(path):
+        if _is_endless(path):
             instead = f"by {nearest} alone" if nearest else "without settings"
             warn_once(f"{path} is no regular file, and ruff would wait for it; it is asked {instead}")
             return ["--config", str(nearest)] if nearest else ["--isolated"]
     return []
 
 
-def _endless(path: Path) -> bool:
+def _is_endless(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _endless_extension(settings: Path) -> Path | None:
-    """The file that ruff would never read to the end among those that a settings file extends, one the next."""
-    for _ in range(EXTENSIONS):
+def _find_endless_extension(settings: Path) -> Path | None:
+    """Return the first endless file that a settings file extends, directly or by way of others."""
+    for _ in range(MAX_EXTENDED_FILES):
         try:
             table: Json = tomllib.loads(read_text(settings))
         except (FileError, ValueError, RecursionError):
-            # ruff says what is wrong with it
+            # ruff itself reports what is wrong with the file
             return None
         for name in ("tool", "ruff") if settings.name == "pyproject.toml" else ():
             inner = table.get(name)
@@ -175,18 +186,18 @@ def _endless_extension(settings: Path) -> Path | None:
         if not isinstance(extended, str) or "\0" in extended:
             return None
         settings = settings.parent / os.path.expandvars(os.path.expanduser(extended))
-        if _endless(settings):
+        if _is_endless(settings):
             return settings
     return None
 
 
-def _offset(document: Document, place: Json) -> int:
+def _to_offset(document: Document, place: Json) -> int:
     return document.offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
 
 
-def _report(document: Document, row: Json) -> Report:
+def _to_report(document: Document, row: Json) -> Report:
     code = str(row.get("code") or "invalid-syntax")
-    start, end = _offset(document, row["location"]), _offset(document, row["end_location"])
+    start, end = _to_offset(document, row["location"]), _to_offset(document, row["end_location"])
     finding = Finding(
         start, max(start, end), str(row["message"]), "ruff", code, "warning" if row.get("code") else "error"
     )
@@ -194,7 +205,7 @@ def _report(document: Document, row: Json) -> Report:
     if not fix or fix.get("applicability") not in ("safe", "unsafe"):
         return Report(finding)
     edits = tuple(
-        Edit(_offset(document, e["location"]), _offset(document, e["end_location"]), encode(str(e["content"])))
+        Edit(_to_offset(document, e["location"]), _to_offset(document, e["end_location"]), encode(str(e["content"])))
         for e in cast("list[Json]", fix["edits"])
     )
     return Report(finding, edits, str(fix.get("message") or "ruff's own fix"), fix["applicability"] == "safe")

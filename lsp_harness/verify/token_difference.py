@@ -1,4 +1,4 @@
-"""The tokens that a change removes and adds, wherever its edits are."""
+"""The tokens that a change removes and adds."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,142 +11,166 @@ from lsp_harness.text.edit import differences
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 
-Reader = Callable[[Span], list[Token]]
-"""Reads the tokens of a stretch of one of the two texts."""
+TokenReader = Callable[[Span], list[Token]]
+"""Returns the tokens in a span of one of the two texts."""
 
-LISTED_LOSSES = 4
-"""Things that one sentence names; the others are counted."""
+MAX_LISTED_TOKENS = 4
+"""Most tokens that a phrase lists. The others are counted."""
+MAX_TOKEN_CHARS = 40
+"""Most characters of a token in a phrase."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """A run of tokens that another run took the place of; one of the two may be empty."""
+class TokenReplacement:
+    """A run of tokens that replaces another run. One of the two may be empty."""
 
     old: tuple[Token, ...]
     new: tuple[Token, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """What a change does to the tokens of a text. `place`: the byte of the text after it where it begins.
+class TokenDifference:
+    """The tokens that a change removes and adds.
 
-    `before`: the tokens around the edits as they were, to see what follows or encloses one.
+    Attributes:
+        replacements: The differences, in the order of the text.
+        before: All tokens on the edited lines before the change. They tell what follows or encloses a token.
+        after: All tokens on the edited lines after the change.
+        place: The first difference, as a byte offset in the text after the change.
     """
 
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[TokenReplacement, ...]
     before: tuple[Token, ...]
     after: tuple[Token, ...]
     place: int = 0
 
     @property
     def old(self) -> list[Token]:
-        return [token for each in self.replacements for token in each.old]
+        """All replaced tokens."""
+        return [token for replacement in self.replacements for token in replacement.old]
 
     @property
     def new(self) -> list[Token]:
-        return [token for each in self.replacements for token in each.new]
+        """All replacing tokens."""
+        return [token for replacement in self.replacements for token in replacement.new]
 
     @property
     def size(self) -> int:
+        """The number of replaced and replacing tokens."""
         return len(self.old) + len(self.new)
 
-    def lost(self) -> list[Token]:
-        """Tokens that are removed and stand nowhere else in the change: what only moves is not lost."""
-        return _beyond(self.old, self.new)
+    def lost_tokens(self) -> list[Token]:
+        """Return the replaced tokens without those that only move."""
+        return _subtract(self.old, self.new)
 
-    def gained(self) -> list[Token]:
-        return _beyond(self.new, self.old)
+    def gained_tokens(self) -> list[Token]:
+        """Return the replacing tokens without those that only move."""
+        return _subtract(self.new, self.old)
 
-    def losses(self) -> str:
-        """What is lost, in words, brackets and commas left aside."""
-        return told("drops", self.lost(), self.before)
+    def describe_losses(self) -> str:
+        """Return a phrase for the lost tokens, without brackets and commas."""
+        return describe_tokens("drops", self.lost_tokens(), self.before)
 
-    def gains(self) -> str:
-        return told("adds", self.gained(), self.after)
+    def describe_gains(self) -> str:
+        """Return a phrase for the gained tokens, without brackets and commas."""
+        return describe_tokens("adds", self.gained_tokens(), self.after)
 
-    def lost_comments(self) -> str:
-        return told("drops", [token for token in self.lost() if token.kind == "comment"], self.before)
-
-
-def difference(before: SyntaxTree, after: SyntaxTree, change: Change) -> Difference:
-    """The difference by the tokens of two trees."""
-    return _compared(change, lambda span: read_tokens(before, *span), lambda span: read_tokens(after, *span))
+    def describe_lost_comments(self) -> str:
+        """Return a phrase for the lost comments."""
+        comments = [token for token in self.lost_tokens() if token.kind == "comment"]
+        return describe_tokens("drops", comments, self.before)
 
 
-def lexical_difference(change: Change) -> Difference:
-    """The difference by words and marks alone, for a text that does not parse."""
-    return _compared(
+def compare_tokens(before: SyntaxTree, after: SyntaxTree, change: Change) -> TokenDifference:
+    """Return the difference between the tokens of two trees."""
+    return _compare(change, lambda span: read_tokens(before, *span), lambda span: read_tokens(after, *span))
+
+
+def compare_lexemes(change: Change) -> TokenDifference:
+    """Return the difference between words and punctuation, for a text that does not parse."""
+    return _compare(
         change, lambda span: scan_tokens(change.before.data, *span), lambda span: scan_tokens(change.after.data, *span)
     )
 
 
-def told(verb: str, found: Iterable[Token], around: Sequence[Token]) -> str:
-    """A phrase that names tokens: "drops the call `sum()` and `0`"."""
-    words = list(dict.fromkeys(_named(token, around) for token in found if token.kind != "separator"))
-    if not words:
+def describe_tokens(verb: str, listed: Iterable[Token], line_tokens: Sequence[Token]) -> str:
+    """Return a phrase that names tokens, such as "drops the call `sum()` and `0`".
+
+    Args:
+        verb: The first word of the phrase.
+        listed: The tokens. Separators are not named.
+        line_tokens: All tokens on their lines, which tell calls from other names.
+
+    Returns:
+        The phrase, or an empty text if there is nothing to name.
+    """
+    names = list(dict.fromkeys(_describe_token(token, line_tokens) for token in listed if token.kind != "separator"))
+    if not names:
         return ""
-    more = len(words) - LISTED_LOSSES
-    listed = words[:LISTED_LOSSES] + ([f"{more} more"] if more > 0 else [])
-    return f"{verb} {listed[0] if len(listed) == 1 else ', '.join(listed[:-1]) + ' and ' + listed[-1]}"
+    more = len(names) - MAX_LISTED_TOKENS
+    names = names[:MAX_LISTED_TOKENS] + ([f"{more} more"] if more > 0 else [])
+    return f"{verb} {names[0] if len(names) == 1 else ', '.join(names[:-1]) + ' and ' + names[-1]}"
 
 
-def _named(token: Token, around: Sequence[Token]) -> str:
+def _describe_token(token: Token, line_tokens: Sequence[Token]) -> str:
     text = " ".join(token.text.split())
-    text = text if len(text) <= 40 else f"{text[:39]}…"
+    text = text if len(text) <= MAX_TOKEN_CHARS else f"{text[: MAX_TOKEN_CHARS - 1]}…"
     if token.kind == "comment":
         return f"the comment `{text}`"
-    if token.kind == "name" and called(token, around):
+    if token.kind == "name" and is_called(token, line_tokens):
         return f"the call `{text}()`"
     return f"`{text}`"
 
 
-def called(token: Token, around: Sequence[Token]) -> bool:
-    """Whether a token is followed by an opening parenthesis."""
-    behind = next((other for other in around if other.start >= token.end), None)
-    return behind is not None and behind.text == "(" and token.kind == "name"
+def is_called(token: Token, line_tokens: Sequence[Token]) -> bool:
+    """Return whether a token is a name with an opening parenthesis behind it."""
+    following = next((other for other in line_tokens if other.start >= token.end), None)
+    return following is not None and following.text == "(" and token.kind == "name"
 
 
-def _beyond(some: Sequence[Token], others: Sequence[Token]) -> list[Token]:
-    left = Counter((token.kind, token.text) for token in others)
-    found: list[Token] = []
-    for token in some:
+def _subtract(minuend: Sequence[Token], subtrahend: Sequence[Token]) -> list[Token]:
+    """Return the tokens of `minuend` that have no equal token in `subtrahend`."""
+    counts = Counter((token.kind, token.text) for token in subtrahend)
+    rest: list[Token] = []
+    for token in minuend:
         key = (token.kind, token.text)
-        if left[key] > 0:
-            left[key] -= 1
+        if counts[key] > 0:
+            counts[key] -= 1
         else:
-            found.append(token)
-    return found
+            rest.append(token)
+    return rest
 
 
-def _compared(change: Change, old: Reader, new: Reader) -> Difference:
-    replacements: list[Replacement] = []
+def _compare(change: Change, read_before: TokenReader, read_after: TokenReader) -> TokenDifference:
+    replacements: list[TokenReplacement] = []
     before: list[Token] = []
     after: list[Token] = []
-    for was, now in _windows(change):
-        a, b = old(was), new(now)
-        before += a
-        after += b
-        keys = [[(token.kind, token.text) for token in side] for side in (a, b)]
-        for i1, i2, j1, j2 in differences(*keys):
-            replacements.append(Replacement(tuple(a[i1:i2]), tuple(b[j1:j2])))
-    first = next((token.start for each in replacements for token in each.new), None)
-    place = first if first is not None else min((now.start for _, now in _windows(change)), default=0)
-    return Difference(tuple(replacements), tuple(before), tuple(after), place)
+    windows = _windows(change)
+    for old_window, new_window in windows:
+        old, new = read_before(old_window), read_after(new_window)
+        before += old
+        after += new
+        keys = [[(token.kind, token.text) for token in side] for side in (old, new)]
+        for old_start, old_end, new_start, new_end in differences(*keys):
+            replacements.append(TokenReplacement(tuple(old[old_start:old_end]), tuple(new[new_start:new_end])))
+    first = next((token.start for replacement in replacements for token in replacement.new), None)
+    place = first if first is not None else min((new_window.start for _, new_window in windows), default=0)
+    return TokenDifference(tuple(replacements), tuple(before), tuple(after), place)
 
 
 def _windows(change: Change) -> list[tuple[Span, Span]]:
-    """The lines that each edit touches, before and after; edits on neighbouring lines are one window."""
-    found: list[tuple[Span, Span]] = []
+    """Return the lines that each edit touches, before and after the change. Windows that touch are merged."""
+    windows: list[tuple[Span, Span]] = []
     shift = 0
     for edit in minimize_edits(change.before.data, change.edits):
-        grown = len(edit.new) - (edit.end - edit.start)
+        growth = len(edit.new) - (edit.end - edit.start)
         start = change.before.line_span(change.before.line_of(edit.start))[0]
         end = change.before.line_span(change.before.line_of(edit.end))[1]
-        window = Span(start, end), Span(start + shift, end + shift + grown)
-        shift += grown
-        if found and found[-1][0].end >= start:
-            window = Span(found[-1][0].start, end), Span(found[-1][1].start, window[1].end)
-            found[-1] = window
+        window = Span(start, end), Span(start + shift, end + shift + growth)
+        shift += growth
+        if windows and windows[-1][0].end >= start:
+            window = Span(windows[-1][0].start, end), Span(windows[-1][1].start, window[1].end)
+            windows[-1] = window
         else:
-            found.append(window)
-    return found
+            windows.append(window)
+    return windows

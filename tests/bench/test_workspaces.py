@@ -6,9 +6,10 @@ from pathlib import Path
 
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.workspaces import open_workspaces
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 
 HERE = "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    "
@@ -21,8 +22,9 @@ def ignore_progress(text: str) -> None: ...
 
 async def seen(index: object) -> str:
     document = Document.from_text("file:///till.py", HERE, language="python")
-    elsewhere = Elsewhere(index, count)  # type: ignore[arg-type]
-    found = await elsewhere.of(document, parse(document), len(HERE), "till.py", 500, rests=True)
+    elsewhere = RepositoryContext(index, count)  # type: ignore[arg-type]
+    cursor = Cursor(document, parse(document), len(HERE), "till.py")
+    found = await elsewhere.find_fragments(cursor, 500, is_resting=True)
     return "".join(one.text for one in found)
 
 

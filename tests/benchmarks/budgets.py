@@ -18,8 +18,8 @@ from pathlib import Path
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import InfillPrompt, ladder
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
@@ -32,6 +32,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.benchmarks.edit_budgets import EditJudge
 from tests.benchmarks.repository import checked_out, repositories
 
@@ -58,8 +59,8 @@ class Judge:
 
     def look(self, prompt: InfillPrompt, shares: Completion, text: str) -> None:
         self.prompts += 1
-        [evaluated] = tokenize_infill(self._llama.vocabulary, Infill(prompt.around), "suffix-first").prompts
-        parts = [self.count(part) for _, part in prompt.extra]
+        [evaluated] = tokenize_infill(self._llama.vocabulary, Infill(prompt.engine_input), "suffix-first").prompts
+        parts = [self.count(part) for _, part in prompt.extra_files]
         parts += [self.count(prompt.suffix.text), self.count(heal(prompt.prefix.text)[0])]
         self.tokens.append(len(evaluated.tokens))
         self.estimated.append(prompt.tokens)
@@ -71,7 +72,7 @@ class Judge:
             or self.count(prompt.suffix.text) > shares.suffix_tokens
             or self.count(prompt.prefix.text) > shares.prefix_tokens
         )
-        whole = (part.endswith("\n") for _, part in prompt.extra)
+        whole = (part.endswith("\n") for _, part in prompt.extra_files)
         self.wrong["within a line"] += not all(whole)
         self.wrong["not in the text"] += prompt.prefix.text + prompt.suffix.text not in text
 
@@ -110,10 +111,11 @@ async def run(places: int, seed: int) -> None:
                     tree = parse(document)
                     if tree:
                         await edits.look(tree, offset, name, DirectIndexQuery(reader), count, chance)
-                    elsewhere = Elsewhere(DirectIndexQuery(reader), count)
-                    found = await elsewhere.of(document, tree, offset, name, shares.repository_tokens, rests=True)
+                    elsewhere = RepositoryContext(DirectIndexQuery(reader), count)
+                    cursor = Cursor(document, tree, offset, name)
+                    found = await elsewhere.find_fragments(cursor, shares.repository_tokens, is_resting=True)
                     try:
-                        rungs = await ladder(document, tree, offset, name, shares, 256, count, repository=found)
+                        rungs = await build_prompt_ladder(cursor, shares, 256, count, repository=found)
                     except NoAnswer:
                         continue
                     for rung in rungs:

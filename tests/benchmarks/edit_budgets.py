@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.instruction_prompt import Instruction, instruction, told
-from lsp_harness.context.prompt_budget import FRAME, Budget
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.syntax.scope import function_text_span
@@ -35,27 +36,29 @@ class EditJudge:
         self.tokens = list[int]()
 
     async def look(
-        self, tree: SyntaxTree, offset: int, path: str, known: IndexQuery, count: Count, chance: random.Random
+        self, tree: SyntaxTree, offset: int, path: str, known: IndexQuery, count: TokenCounter, chance: random.Random
     ):
         """An edit of the function at a place, if there is one that fits its share."""
         shares = replace(Context(), **{key: chance.randint(*limits) for key, limits in SHARES.items()})
         span = function_text_span(tree, offset)
         if span is None:
             return
-        task = await told("Instruction: say what it is", FEEDBACK[: chance.randint(0, 24)], shares.task_budget, count)
+        task = await fit_task(
+            "Instruction: say what it is", FEEDBACK[: chance.randint(0, 24)], shares.task_budget, count
+        )
         room = chance.choice([None, chance.randint(200, 2048)])
-        made = await instruction(
-            *(tree, tree.document, span, path),
+        made = await build_instruction_prompt(
+            CodeSelection(tree.document, tree, span, path),
+            PromptSources(RelatedCode(known, count)),
             system=SYSTEM,
             task=task,
-            related=Related(known, count),
-            budget=Budget(shares, room),
+            budget=PromptBudget(shares, room),
             count=count,
         )
         if made.code.tokens <= shares.code_budget:
             self._judge(made, shares, room)
 
-    def _judge(self, made: Instruction, shares: Context, room: int | None) -> None:
+    def _judge(self, made: InstructionPrompt, shares: Context, room: int | None) -> None:
         self.prompts += 1
         (_, system), (_, user) = made.messages
         text = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
@@ -70,7 +73,7 @@ class EditJudge:
             or sections.get("examples", 0) > shares.few_shot_budget
             or sections["task"] > shares.task_budget
             or around + sections["code"] > shares.code_budget
-            or marks > FRAME
+            or marks > FRAME_TOKENS
             or bool(room is not None and around and around + fixed + marks > room)
         )
         pieces: Sequence[Fragment] = (*made.examples, *made.related)
@@ -79,7 +82,7 @@ class EditJudge:
     def _count(self, text: str) -> int:
         return len(self._llama.vocabulary.tokenize(text))
 
-    def _marks(self, text: str, made: Instruction) -> int:
+    def _marks(self, text: str, made: InstructionPrompt) -> int:
         """The tokens of what is between the sections."""
         total = 0
         for part in made.sections.values():

@@ -31,8 +31,8 @@ from lsp_harness.cli.composition import make_engine
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
@@ -41,6 +41,7 @@ from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.cursor import Cursor
 from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 from tests.support.desk import Desk
 
@@ -52,10 +53,10 @@ CHUNK = 64
 """Lines of a chunk of the ring."""
 
 
-class Ring(Elsewhere):
+class Ring(RepositoryContext):
     """The beginnings of the other files of the folder."""
 
-    def __init__(self, root: Path, count: Count) -> None:
+    def __init__(self, root: Path, count: TokenCounter) -> None:
         super().__init__(DirectIndexQuery(Reader(root / "none.db")), count)
         self._root = root
         self._tokens = count
@@ -114,7 +115,7 @@ def checked_out(root: Path, files: Mapping[str, str]) -> None:
 
 
 async def answered(
-    engine: Engine, config: Config, root: Path, elsewhere: Elsewhere | None, case: Case
+    engine: Engine, config: Config, root: Path, elsewhere: RepositoryContext | None, case: Case
 ) -> dict[str, Any]:
     given, language = case["input"], LANGUAGES.get(case["lang"], case["lang"])
     data, offset = encode(given["prefix"] + given["suffix"]), len(encode(given["prefix"]))
@@ -129,8 +130,8 @@ async def answered(
         seconds = perf_counter() - began
     finally:
         await completer.aclose()
-    place = (document, tree, offset, given["path"], config.completion.repository_tokens)
-    shown = await elsewhere.of(*place, rests=False) if elsewhere else ()
+    cursor, tokens = Cursor(document, tree, offset, given["path"]), config.completion.repository_tokens
+    shown = await elsewhere.find_fragments(cursor, tokens, is_resting=False) if elsewhere else ()
     wanted = set(case["meta"].get("defined_in") or ())
     return {
         "id": case["id"],
@@ -168,7 +169,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                         for arm in (arm for arm in arms if row["id"] not in known[arm]):
                             elsewhere = {
                                 "none": lambda: None,
-                                "ours": lambda reader=reader: Elsewhere(DirectIndexQuery(reader), engine.count),
+                                "ours": lambda reader=reader: RepositoryContext(DirectIndexQuery(reader), engine.count),
                                 "ring": lambda root=root: Ring(root, engine.count),
                             }[arm]()
                             keep(arm, await answered(engine, config, root, elsewhere, row))

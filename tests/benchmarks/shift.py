@@ -22,14 +22,15 @@ from typing import Any
 import httpx2
 
 from lsp_harness.config.load import load
-from lsp_harness.context.infill_prompt import infill
-from lsp_harness.context.window import BLOCK
+from lsp_harness.context.infill_prompt import build_infill_prompt
+from lsp_harness.context.window import BLOCK_LINES
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import InfillContext
 from lsp_harness.inference.supervisor import Supervisor
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.cursor import Cursor
 from tests.benchmarks.fim import Case, progress, save
 from tests.benchmarks.healing import lines
 
@@ -61,8 +62,10 @@ class Bench:
         offset = len(encode(prefix))
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
-        made = await infill(document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count)
-        return made.around
+        made = await build_infill_prompt(
+            Cursor(document, parse(document), offset, row["input"]["path"]), self._settings, self._engine.count
+        )
+        return made.engine_input
 
     async def ask(self, around: InfillContext, client: str, reuse: int, tokens: int) -> Outcome:
         body: dict[str, Any] = {
@@ -85,7 +88,7 @@ class Bench:
         if jumps:
             return [await self.around(row, JUMP * left) for left in range(jumps, -1, -1)]
         whole = await self.around(row, 0)
-        return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK:]))]
+        return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK_LINES:]))]
 
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
         """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""

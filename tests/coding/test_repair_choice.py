@@ -43,7 +43,7 @@ def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **
 
 
 def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
-    change = Change.of(document, edits, Path("/a.py"))
+    change = Change.from_edits(document, edits, Path("/a.py"))
     candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
     return Tried(candidate, change, Verdict(change.after.hash))
 

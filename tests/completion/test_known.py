@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.tree import parse
@@ -24,10 +24,10 @@ HEAD = "from .cart import Cart, total\n"
 @pytest.fixture
 def elsewhere(tmp_path: Path):
     with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
-        yield Elsewhere(DirectIndexQuery(indexed.reader), count)
+        yield RepositoryContext(DirectIndexQuery(indexed.reader), count)
 
 
-async def complete(source: str, elsewhere: Elsewhere, *replies: Any, **changes: Any) -> tuple[Any, Script]:
+async def complete(source: str, elsewhere: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
     src = markup.parse(source, "shop/here.py")
     engine = Script(*replies)
     completer = Desk(Completer(engine, settings(completion=changes).completion, repository=elsewhere))
@@ -36,14 +36,14 @@ async def complete(source: str, elsewhere: Elsewhere, *replies: Any, **changes: 
     return found, engine
 
 
-async def test_a_list_of_imports_needs_no_model(elsewhere: Elsewhere):
+async def test_a_list_of_imports_needs_no_model(elsewhere: RepositoryContext):
     found, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
     assert found.text == "Cart, total"
     assert found.stats["known"] is True
     assert (found.stats["evaluated"], found.stats["generated"], engine.foreground_requests) == (0, 0, [])
 
 
-async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
+async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: RepositoryContext):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
     completer = Desk(Completer(Script(), settings().completion, repository=elsewhere))
     found = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
@@ -57,7 +57,9 @@ async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
         ("from .cart import <|>\n\nx = total(Cart())\n", {"repository_tokens": 0}),
     ],
 )
-async def test_where_nothing_is_known_the_model_is_asked(elsewhere: Elsewhere, source: str, changes: dict[str, Any]):
+async def test_where_nothing_is_known_the_model_is_asked(
+    elsewhere: RepositoryContext, source: str, changes: dict[str, Any]
+):
     found, engine = await complete(source, elsewhere, "Cart", **changes)
     assert found.text == "Cart"
     assert "known" not in found.stats
@@ -68,7 +70,9 @@ async def test_where_nothing_is_known_the_model_is_asked(elsewhere: Elsewhere, s
     ("body", "expected"),
     [("x = <|>\n", ("total", "Cart")), ("x = total(<|>)\n", ("Cart",)), ("total(Cart(<|>))\n", ())],
 )
-async def test_what_is_imported_and_not_used_is_expected(elsewhere: Elsewhere, body: str, expected: tuple[str, ...]):
+async def test_what_is_imported_and_not_used_is_expected(
+    elsewhere: RepositoryContext, body: str, expected: tuple[str, ...]
+):
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1")
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
@@ -78,7 +82,7 @@ async def test_what_is_imported_and_not_used_is_expected(elsewhere: Elsewhere, b
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
-async def test_what_the_code_below_needs_is_told(elsewhere: Elsewhere, changes: dict[str, Any]):
+async def test_what_the_code_below_needs_is_told(elsewhere: RepositoryContext, changes: dict[str, Any]):
     body = "def f():\n    <|>\n    return amount\n"
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "amount = 1", **changes)
     [request] = engine.foreground_requests

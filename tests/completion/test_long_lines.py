@@ -4,7 +4,7 @@ Nothing is timed: where a rule begins anew at each byte, a test here does not en
 """
 
 from lsp_harness.completion.rules.line_similarity import LOOSE
-from lsp_harness.context.sources.import_list import TYPED
+from lsp_harness.context.sources.import_list import TYPED_NAME
 from lsp_harness.inference.backends.trailing_blanks import split_trailing_blanks
 from lsp_harness.text.code_lines import strip_comment
 
@@ -20,8 +20,8 @@ def test_blanks_within_a_line_are_passed_once():
 
 def test_words_within_a_line_are_passed_once():
     word = "a" * LONG
-    assert TYPED.findall(f"{word} ")[0] == ""
-    found = TYPED.search(f"import {word}")
+    assert TYPED_NAME.findall(f"{word} ")[0] == ""
+    found = TYPED_NAME.search(f"import {word}")
     assert found
     assert found[0] == word
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.import_list import listing, to_import
+from lsp_harness.context.sources.import_list import complete_import_list, find_import_list
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 
@@ -34,7 +34,7 @@ def indexed(tmp_path: Path):
 
 def put_in(indexed: Indexed, path: str, text: str) -> str:
     source = marked(path, text)
-    return to_import(indexed.view, path, source.tree, source.start)
+    return complete_import_list(indexed.view, path, source.tree, source.start)
 
 
 CASES = {
@@ -114,6 +114,6 @@ def test_what_is_put_in(indexed: Indexed, case: str):
 
 def test_a_list_is_read_off_the_text():
     source = marked("shop/here.py", "from .cart import (\n    Cart,  # the first\n    It<|>\n    total,\n)\n")
-    found = listing(source.tree, source.start)
+    found = find_import_list(source.tree, source.start)
     assert found is not None
     assert (found.module, found.before, found.after, found.typed) == (".cart", ("Cart",), ("total",), "It")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.import_usage import imported_as, importing
+from lsp_harness.context.sources.import_usage import find_imports
 from lsp_harness.index.index_query import DirectIndexQuery
 from tests.index.place import Indexed
 
@@ -27,23 +27,24 @@ def indexed(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("name", "path", "lines"),
+    ("name", "path", "imports"),
     [
-        ("pi", "here.py", ["from math import pi", "from numpy import pi"]),
-        ("Cart", "here.py", ["from shop.cart import Cart"]),
-        ("Cart", "shop/here.py", ["from .cart import Cart", "from shop.cart import Cart"]),
-        ("np", "here.py", ["import numpy as np"]),
-        ("os", "here.py", ["import os"]),
-        ("read_json", "here.py", ["from json import loads as read_json"]),
-        # nobody imports it, but others import from where it is
-        ("Basket", "here.py", ["from shop.cart import Basket"]),
+        ("pi", "here.py", [("math", "pi", ""), ("numpy", "pi", "")]),
+        ("Cart", "here.py", [("shop.cart", "Cart", "")]),
+        ("Cart", "shop/here.py", [(".cart", "Cart", ""), ("shop.cart", "Cart", "")]),
+        ("np", "here.py", [("numpy", "", "np")]),
+        ("os", "here.py", [("os", "", "")]),
+        ("read_json", "here.py", [("json", "loads", "read_json")]),
+        # nobody imports it
+        ("Basket", "here.py", []),
         ("Inner", "here.py", []),
+        # another language imports it
         ("Zebra", "here.py", []),
         ("nothing", "here.py", []),
     ],
 )
-async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, lines: list[str]):
-    assert await importing(DirectIndexQuery(indexed.reader), "file:///here.py", path, name) == lines
+async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, imports: list[tuple[str, str, str]]):
+    assert await find_imports(DirectIndexQuery(indexed.reader), "", path, name, "python") == imports
 
 
 async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
@@ -54,9 +55,9 @@ async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: 
     }
     with closing(Indexed(tmp_path, files)) as made:
         known = DirectIndexQuery(made.reader)
-        assert await imported_as(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
-        assert await imported_as(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
-        assert await imported_as(known, "", "b.go", "s", "go") == [("strings", "", "s")]
+        assert await find_imports(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "b.go", "s", "go") == [("strings", "", "s")]
         # its own imports are none of others, and other languages have others
-        assert await imported_as(known, "", "src/a.ts", "Cart", "typescript") == []
-        assert await imported_as(known, "", "b.go", "Cart", "go") == []
+        assert await find_imports(known, "", "src/a.ts", "Cart", "typescript") == []
+        assert await find_imports(known, "", "b.go", "Cart", "go") == []

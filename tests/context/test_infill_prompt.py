@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import InfillPrompt, infill
-from lsp_harness.context.window import LINES
+from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
+from lsp_harness.context.window import MAX_LINES
 from lsp_harness.syntax.tree import parse
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import characters, words
 from tests.support import markup
 
@@ -16,7 +17,7 @@ BUDGET = Completion(prefix_tokens=12, suffix_tokens=6, outline_tokens=30)
 
 async def prompt(source: str, *, path: str = "a.py", budget: Completion = BUDGET) -> InfillPrompt:
     src = markup.parse(source, path)
-    return await infill(src.document, parse(src.document), src.cursor, path, budget, words)
+    return await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, path), budget, words)
 
 
 async def check(source: str, expected: str, *, path: str = "a.py", budget: Completion = BUDGET) -> None:
@@ -122,12 +123,12 @@ async def test_every_part_is_within_its_share_and_no_prompt_is_a_whole_file(
     src = markup.parse(text + "\n")
     budget = Completion(prefix_tokens=prefix, suffix_tokens=suffix, outline_tokens=outline)
     counter = words if count is words else characters
-    found = await infill(src.document, parse(src.document), at, "a.py", budget, counter)
+    found = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
     for part, share in ((found.prefix, prefix), (found.suffix, suffix), (found.outline, outline)):
         assert (await counter([part.text]))[0] <= part.tokens <= share
     assert found.tokens == found.prefix.tokens + found.suffix.tokens + found.outline.tokens
     near = found.prefix.text + found.suffix.text
     assert near in src.document.text
-    assert near.rstrip("\n").count("\n") < LINES
-    if text.count("\n") > LINES and text.strip():
+    assert near.rstrip("\n").count("\n") < MAX_LINES
+    if text.count("\n") > MAX_LINES and text.strip():
         assert text not in near

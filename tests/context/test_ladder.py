@@ -3,10 +3,11 @@
 from itertools import pairwise
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import LEAST, InfillPrompt, ladder
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.infill_prompt import MIN_PROMPT_TOKENS, InfillPrompt, build_prompt_ladder
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words
 from tests.support import markup
 
@@ -15,7 +16,9 @@ LONG = "import os\n" + "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * 
 
 async def rungs(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
     src = markup.parse(source)
-    return await ladder(src.document, parse(src.document), src.cursor, "a.py", budget or Completion(), least, words)
+    return await build_prompt_ladder(
+        Cursor(src.document, parse(src.document), src.cursor, "a.py"), budget or Completion(), least, words
+    )
 
 
 async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
@@ -35,7 +38,7 @@ async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
 
 async def test_the_last_rung_is_never_next_to_nothing() -> None:
     *_, least = await rungs(LONG + "y = <|>\n", 0)
-    assert LEAST // 2 < least.tokens <= LEAST
+    assert MIN_PROMPT_TOKENS // 2 < least.tokens <= MIN_PROMPT_TOKENS
 
 
 async def test_what_saves_nothing_is_no_rung() -> None:
@@ -49,14 +52,14 @@ async def test_no_rung_is_longer_than_the_settings_allow() -> None:
 
 def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
     src = markup.parse(LONG + "y = <|>\n" + "def last():\n    return 1\n")
-    outlines = Outlines()
+    outlines = OutlineCache()
     start = src.cursor - 40
 
     def seen(typed: bytes) -> list[str]:
         document = src.document.apply_edit(Edit(src.cursor, src.cursor, typed), 2)
         tree = parse(document)
         assert tree
-        return [line.text for line in outlines.of(tree, (start, src.cursor + len(typed)))]
+        return [line.text for line in outlines.find_outline(tree, (start, src.cursor + len(typed)))]
 
     before = seen(b"")
     assert "def last(): ..." in before
@@ -64,9 +67,11 @@ def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
 
 
 def test_an_outline_follows_changes_outside_the_window() -> None:
-    outlines = Outlines()
+    outlines = OutlineCache()
     for name in ("one", "two"):
         src = markup.parse(f"def {name}():\n    return 1\n\n\nx = <|>\n")
         tree = parse(src.document)
         assert tree
-        assert [line.text for line in outlines.of(tree, (src.cursor - 4, src.cursor))] == [f"def {name}(): ..."]
+        assert [line.text for line in outlines.find_outline(tree, (src.cursor - 4, src.cursor))] == [
+            f"def {name}(): ..."
+        ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.package_documentation import LONG, documentation
+from lsp_harness.context.sources.package_documentation import MAX_LINE_CHARS, describe_package_uses
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
@@ -18,7 +18,7 @@ def root(tmp_path: Path) -> Path:
 
 def told(root: Path, before: str, part: str, name: str = "a.py") -> list[str]:
     document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
-    return documentation(InstalledPackages({}), root, root / name, [(document, part)])
+    return describe_package_uses(InstalledPackages({}), root, root / name, [(document, part)])
 
 
 GET = "requests 2.32.3 has: get(url, params=None, **kwargs)"
@@ -77,7 +77,7 @@ def test_three_names_at_most_and_lines_that_are_not_long(root: Path):
     install(root / SITE, "wide", "1", {"wide.py": many})
     lines = told(root, "import wide\n", " + ".join(f"wide.f{n}()" for n in range(5)))
     assert [line[:12] for line in lines] == ["wide 1 has: " for _ in range(3)]
-    assert [len(line) for line in lines] == [LONG] * 3
+    assert [len(line) for line in lines] == [MAX_LINE_CHARS] * 3
 
 
 def test_of_several_signatures_the_first_is_told_as_such(root: Path):
@@ -133,7 +133,7 @@ def test_go_and_rust(root: Path):
         ("a.rs", "", "fn f() { pad::left::pad(1); }", "pad 0.3.0 has: left.pad(text: &str) -> String"),
     ):
         document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
-        assert documentation(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
+        assert describe_package_uses(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
 
 
 def test_a_text_in_a_language_that_is_not_known_has_no_packages(root: Path):

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.context.sources.package_signatures import Packages, bare
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.sources.package_signatures import PackageSignatures, shorten_signature
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -25,9 +26,9 @@ def root(tmp_path: Path) -> Path:
 
 async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.from_text((root / "a.py").as_uri(), code % body)
-    packages = Packages(InstalledPackages({}), root, root / "a.py", count)
+    packages = PackageSignatures(InstalledPackages({}), root, root / "a.py", count)
     start = document.data.index(b"def load")
-    return await packages.of(document, Span(start, len(document.data)), budget, "#")
+    return await packages.find_fragments(CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
 
 
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
@@ -57,14 +58,14 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     assert [len(one.text.splitlines()) for one in whole] == [3, 2]
     lines = {part for one in whole for line in one.text.splitlines() for part in (line, line.partition("  #")[0])}
     cost = sum(one.tokens for one in whole)
-    bare = 0
+    shortened = 0
     for budget in range(cost + 1):
         found = await of(root, body, budget)
         assert sum(one.tokens for one in found) <= budget
         assert [one.tokens for one in found] == await count([one.text for one in found])
         assert {line for one in found for line in one.text.splitlines()} <= lines
-        bare += any(line in one.text.splitlines() for one in found for line in ("get(url, params=None, **kwargs)",))
-    assert bare
+        shortened += any("get(url, params=None, **kwargs)" in one.text.splitlines() for one in found)
+    assert shortened
     assert await of(root, body, 0) == ()
     assert await of(root, body, cost) == whole
 
@@ -72,8 +73,9 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
 async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
     assert await of(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
-    packages = Packages(InstalledPackages({}), root, root / "a.py", count)
-    assert await packages.of(document, Span(0, document.data.index(b"def load")), 100, "#") == ()
+    packages = PackageSignatures(InstalledPackages({}), root, root / "a.py", count)
+    code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
+    assert await packages.find_fragments(code, 100) == ()
 
 
 async def test_a_line_with_a_secret_is_left_out(root: Path):
@@ -99,7 +101,7 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
     ],
 )
 def test_of_a_long_signature_the_names_are_left(called: str, names: str):
-    assert bare(called) == names
+    assert shorten_signature(called) == names
 
 
 async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import Instruction, instruction
-from lsp_harness.context.prompt_budget import Budget
-from lsp_harness.context.sources.project_examples import examples
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt
+from lsp_harness.context.prompt_budget import PromptBudget
+from lsp_harness.context.sources.project_examples import find_examples
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
@@ -40,16 +41,24 @@ def indexed(tmp_path: Path):
 
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
-    related, tree = Related(DirectIndexQuery(indexed.reader), count), source.tree
-    return await examples(related, tree.document, tree, Span(source.start, source.end), "api/orders.py", budget, most)
+    related, tree = RelatedCode(DirectIndexQuery(indexed.reader), count), source.tree
+    return await find_examples(
+        related, CodeSelection(tree.document, tree, Span(source.start, source.end), "api/orders.py"), budget, most
+    )
 
 
-async def asked(indexed: Indexed, budget: Context) -> Instruction:
+async def asked(indexed: Indexed, budget: Context) -> InstructionPrompt:
     source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
-    related = Related(DirectIndexQuery(indexed.reader), count)
-    more = {"system": "You edit.", "task": task, "related": related, "budget": Budget(budget), "count": count}
-    return await instruction(source.tree, source.tree.document, span, "api/orders.py", **more)
+    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
+    return await build_instruction_prompt(
+        CodeSelection(source.tree.document, source.tree, span, "api/orders.py"),
+        PromptSources(related),
+        system="You edit.",
+        task=task,
+        budget=PromptBudget(budget),
+        count=count,
+    )
 
 
 async def test_a_handler_is_shown_another(indexed: Indexed):
@@ -87,8 +96,10 @@ async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
 
 async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
     source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    related = Related(DirectIndexQuery(indexed.reader), count)
-    found = await examples(related, source.tree.document, source.tree, Span(0, source.end), "api/users.py", 1000, 9)
+    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
+    found = await find_examples(
+        related, CodeSelection(source.tree.document, source.tree, Span(0, source.end), "api/users.py"), 1000, 9
+    )
     assert {one.origin for one in found} <= {"api/items.py", "api/orders.py"}
 
 

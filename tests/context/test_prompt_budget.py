@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import Instruction, instruction, told
-from lsp_harness.context.prompt_budget import FRAME, Allocation, Budget
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.prompt_budget import FRAME_TOKENS, Allocation, PromptBudget
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
@@ -23,14 +24,14 @@ SYSTEM = "You edit code."
 TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 
 
-async def asked(shares: Context, room: int | None = None) -> Instruction:
+async def asked(shares: Context, room: int | None = None) -> InstructionPrompt:
     source = marked("a.py", TEXT)
-    return await instruction(
-        *(source.tree, source.tree.document, Span(source.start, source.end), "a.py"),
+    return await build_instruction_prompt(
+        CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py"),
+        PromptSources(RelatedCode(Nothing(), count)),
         system=SYSTEM,
         task=TASK,
-        related=Related(Nothing(), count),
-        budget=Budget(shares, room),
+        budget=PromptBudget(shares, room),
         count=count,
     )
 
@@ -48,7 +49,7 @@ async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int
     assert cost(made.related) <= max(0, min(related, code - made.code.tokens))
     if room is not None:
         fixed = made.system.tokens + made.code.tokens + made.task.tokens
-        assert cost(made.related) <= max(0, room - FRAME - fixed)
+        assert cost(made.related) <= max(0, room - FRAME_TOKENS - fixed)
     lines = {line for one in full.related for line in one.text.splitlines()}
     assert {line for one in made.related for line in one.text.splitlines()} <= lines
 
@@ -68,11 +69,14 @@ async def test_the_sections_are_the_fragments_by_their_shares():
 
 def test_what_is_too_much_for_the_context_is_told_in_numbers():
     sections = {"system": 20, "code": 900, "task": 30}
-    assert Allocation(sections, 1000, 500, 2048).over == 0
-    assert Allocation(sections, 1000, 500, 0).over == 0
+    assert Allocation(sections, 1000, 500, 2048).excess_tokens == 0
+    assert Allocation(sections, 1000, 500, 0).excess_tokens == 0
     too_much = Allocation(sections, 1000, 500, 1024)
-    assert too_much.over == 476
-    assert "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024" in too_much.why
+    assert too_much.excess_tokens == 476
+    assert (
+        "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024"
+        in too_much.excess_message
+    )
     assert asdict(too_much)["sections"] == sections
 
 
@@ -88,12 +92,12 @@ def test_what_is_too_much_for_the_context_is_told_in_numbers():
     ],
 )
 async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last(budget: int, expected: str):
-    made = await told("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
+    made = await fit_task("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
     assert (made.text, made.tokens) == (expected, len(expected.split()))
 
 
 async def test_a_task_of_many_lines_is_cut_after_a_line_and_one_that_has_no_room_is_an_error():
     message = "Problem at line 1: no such type\n  because of this\n  and of that"
-    assert (await told(message, ["LINT: wrong"], 10, count)).text == "\n".join(message.split("\n")[:2])
+    assert (await fit_task(message, ["LINT: wrong"], 10, count)).text == "\n".join(message.split("\n")[:2])
     with pytest.raises(NoAnswer, match=r"the task has 7 tokens, and context\.task_budget allows 6; raise that"):
-        await told(message, [], 6, count)
+        await fit_task(message, [], 6, count)

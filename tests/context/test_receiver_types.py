@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.receiver_types import declared_types, types
+from lsp_harness.context.sources.receiver_types import find_receiver_types, read_declared_types
 from tests.index.place import Indexed
 
 FILES = {
@@ -45,7 +45,7 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
-    assert declared_types(text, name) == expected
+    assert read_declared_types(text, name) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
     ],
 )
 def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
-    found = types(indexed.view, "here.py", "python", text, [name])
+    found = find_receiver_types(indexed.view, "here.py", "python", text, [name])
     assert sorted({one.name for one in found}) == expected
 
 
@@ -78,4 +78,4 @@ def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: 
 )
 def test_long_and_many_lines_are_read_in_part(text: str):
     """Without limits each of these takes minutes."""
-    assert declared_types(text, "result") == (["Result"] if "Result" in text else [])
+    assert read_declared_types(text, "result") == (["Result"] if "Result" in text else [])

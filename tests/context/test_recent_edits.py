@@ -2,7 +2,13 @@
 
 import pytest
 
-from lsp_harness.context.sources.recent_edits import AROUND, CLOSED, FAR, PLACES, Recent
+from lsp_harness.context.sources.recent_edits import (
+    MAX_CLOSED_DOCUMENTS,
+    MAX_PLACES,
+    PROMPT_RADIUS_LINES,
+    RADIUS_LINES,
+    RecentEdits,
+)
 from lsp_harness.text.document import Document
 from tests.files.test_secrets import TOKEN
 
@@ -14,17 +20,17 @@ class Texts(dict[str, Document]):
     """Open texts by URI, and what is known of them."""
 
     def __init__(self) -> None:
-        self.recent = Recent(self.get, lambda uri, path: "kept" if path == ".env" else "")
+        self.recent = RecentEdits(self.get, lambda uri, path: "kept" if path == ".env" else "")
 
     def open(self, path: str, text: str) -> Document:
         self[f"file:///{path}"] = document = Document.from_text(f"file:///{path}", text)
         return document
 
     def edited(self, path: str, line: int = 0, grown: int = 0) -> None:
-        self.recent.edited(f"file:///{path}", path, line, grown)
+        self.recent.record_edit(f"file:///{path}", path, line, grown)
 
     def pieces(self, document: Document, line: int = 1) -> list[tuple[str, str]]:
-        return [(one.path, one.text) for one in self.recent.pieces(document, line)]
+        return [(one.path, one.text) for one in self.recent.find_pieces(document, line)]
 
 
 @pytest.fixture
@@ -62,7 +68,7 @@ def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
 
 
 def test_of_the_same_file_only_what_is_far(texts: Texts):
-    here = texts.open("here.py", CART + "# more\n" * (FAR + 10) + HERE)
+    here = texts.open("here.py", CART + "# more\n" * (PROMPT_RADIUS_LINES + 10) + HERE)
     last = len(here.line_starts) - 2
     texts.edited("here.py", 1)
     texts.edited("here.py", last)
@@ -81,28 +87,28 @@ def test_a_place_moves_with_the_lines_above_it(texts: Texts):
 
 def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
     texts.edited("cart.py", 1)
-    texts.recent.looked("file:///cart.py", "cart.py", 2)
-    [one] = texts.recent.pieces(texts["file:///here.py"], 1)
-    assert one.edited
-    texts.recent.looked("file:///x.py", "x.py", 0)
+    texts.recent.record_view("file:///cart.py", "cart.py", 2)
+    [one] = texts.recent.find_pieces(texts["file:///here.py"], 1)
+    assert one.is_edited
+    texts.recent.record_view("file:///x.py", "x.py", 0)
     texts.open("x.py", CART)
-    assert [one.edited for one in texts.recent.pieces(texts["file:///here.py"], 1)] == [False, True]
+    assert [one.is_edited for one in texts.recent.find_pieces(texts["file:///here.py"], 1)] == [False, True]
 
 
 def test_a_closed_text_is_known_for_a_while(texts: Texts):
     texts.edited("cart.py", 1)
-    texts.recent.closed(texts.pop("file:///cart.py"))
+    texts.recent.record_close(texts.pop("file:///cart.py"))
     assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
-    for n in range(CLOSED):
+    for n in range(MAX_CLOSED_DOCUMENTS):
         texts.edited(f"{n}.py")
-        texts.recent.closed(Document.from_text(f"file:///{n}.py", "x = 1\n"))
+        texts.recent.record_close(Document.from_text(f"file:///{n}.py", "x = 1\n"))
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
 def test_no_more_places_than_are_kept(texts: Texts):
     texts.edited("cart.py", 1)
-    for n in range(PLACES):
-        texts.edited(f"{n}.py", AROUND)
+    for n in range(MAX_PLACES):
+        texts.edited(f"{n}.py", RADIUS_LINES)
     assert texts.pieces(texts["file:///here.py"]) == []
 
 

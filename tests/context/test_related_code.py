@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.repository_context import T
-from lsp_harness.context.sources.callers import uses
-from lsp_harness.context.sources.declaration_extract import extracts
-from lsp_harness.context.sources.related_code import Related
-from lsp_harness.context.sources.required_imports import needed
+from lsp_harness.context.sources.callers import find_uses
+from lsp_harness.context.sources.declaration_extract import extract_declarations
+from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span
@@ -58,8 +59,9 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
-    related = Related(DirectIndexQuery(indexed.reader), count)
-    return await related.of(tree.document, tree, Span(source.start, source.end), "shop/till.py", budget)
+    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
+    span = Span(source.start, source.end)
+    return await related.find_fragments(CodeSelection(tree.document, tree, span, "shop/till.py"), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
@@ -102,7 +104,7 @@ async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
 def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
     symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(one.path, one.test) for one in uses(indexed.view, symbol)] == [
+    assert [(one.path, one.is_in_test) for one in find_uses(indexed.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
@@ -123,7 +125,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        shown = {f"{one.path} {one.around}": one.line for one in uses(indexed.view, symbol)}
+        shown = {f"{one.path} {one.enclosing}": one.line for one in find_uses(indexed.view, symbol)}
         # of its own file, then of the others, six at most
         assert shown == {
             "shop/money.py other()": "convert(0)",
@@ -133,7 +135,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path / "again", again)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        assert [(one.path, one.line) for one in uses(indexed.view, symbol)] == [
+        assert [(one.path, one.line) for one in find_uses(indexed.view, symbol)] == [
             ("shop/money.py", "convert(0)"),
             ("shop/use.py", "turn(2)"),
         ]
@@ -155,7 +157,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
 )
 def test_the_imports_that_some_code_needs(path: str, source: str, found: list[str]):
     it = marked(path, source)
-    assert needed(it.tree, Span(it.start, it.end)) == found
+    assert find_required_imports(it.tree, Span(it.start, it.end)) == found
 
 
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
@@ -168,23 +170,24 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
-    assert await Related(Desk(indexed.reader), count).of(tree.document, tree, span, "shop/till.py", 1000)
+    code = CodeSelection(tree.document, tree, span, "shop/till.py")
+    assert await RelatedCode(Desk(indexed.reader), count).find_fragments(code, 1000)
     assert asked == [True]
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():
     text = SHOP.replace("<|>", "")
-    [one] = extracts(tree_of("shop/till.py", text), "shop/till.py", "price")
+    [one] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
     assert str(one) == (
         "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
         "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
     )
-    [method] = extracts(tree_of("a.py", text), "a.py", "Till.open")
+    [method] = extract_declarations(tree_of("a.py", text), "a.py", "Till.open")
     assert (method.line, method.text) == (12, "    def open(self): ...")
-    assert extracts(tree_of("a.py", text), "a.py", "Nothing") == []
+    assert extract_declarations(tree_of("a.py", text), "a.py", "Nothing") == []
 
 
 def test_a_declaration_in_broken_code():
     text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
-    [one] = extracts(tree_of("a.py", text), "a.py", "parse")
+    [one] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
     assert str(one) == "import os\n\ndef parse(path):\n    return os.stat(path)"

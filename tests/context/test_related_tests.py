@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.sources import related_tests
-from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SymbolTable
@@ -63,9 +64,9 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
     source = marked("shop/till.py", TILL)
-    related = Related(DirectIndexQuery(indexed.reader), count, failing)
+    related = RelatedCode(DirectIndexQuery(indexed.reader), count, failing)
     span = Span(source.start, source.end)
-    return await related.of(source.tree.document, source.tree, span, "shop/till.py", budget)
+    return await related.find_fragments(CodeSelection(source.tree.document, source.tree, span, "shop/till.py"), budget)
 
 
 async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
@@ -105,7 +106,7 @@ def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: In
         "TestTotal::test_total_of_some[2]",
         "tests.test_till.TestTotal.test_total_of_some",
     ):
-        assert related_tests.tested(view, symbol, (), {name}) is None
+        assert related_tests.find_related_test(view, symbol, (), {name}) is None
 
 
 def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
@@ -120,10 +121,10 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     view.symbols = CountingSymbols(indexed.reader, {})
     [symbol] = view.symbols.find_by_name("total", 1)
     many = {f"test_a_{n}" for n in range(3000)}
-    found = related_tests.tested(view, symbol, (), many | {"test_total_of_some"})
+    found = related_tests.find_related_test(view, symbol, (), many | {"test_total_of_some"})
     assert found
     assert found.name == "test_total_of_some"
-    assert len(looked) == 1 + related_tests.FAILING
+    assert len(looked) == 1 + related_tests.MAX_FAILING_TESTS
 
 
 async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):

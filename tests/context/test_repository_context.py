@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.repository_context import NEAR, Elsewhere
-from lsp_harness.context.sources.recent_edits import Recent
+from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, RepositoryContext
+from lsp_harness.context.sources.recent_edits import RecentEdits
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 
@@ -49,13 +50,14 @@ class Desk:
 
     def __init__(self, indexed: Indexed) -> None:
         self.known = Known(indexed.reader)
-        self.elsewhere = Elsewhere(self.known, count)
+        self.elsewhere = RepositoryContext(self.known, count)
         self.text = HERE
 
     async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
         document = Document.from_text("file:///here.py", self.text, language="python")
         offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
-        return await self.elsewhere.of(document, parse(document), offset, "here.py", budget, rests=rests)
+        cursor = Cursor(document, parse(document), offset, "here.py")
+        return await self.elsewhere.find_fragments(cursor, budget, is_resting=rests)
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ async def test_typing_near_the_place_changes_nothing(desk: Desk):
 
 async def test_another_place_is_another_choice(desk: Desk):
     await desk.at("if not amount", 40)
-    assert HERE[: HERE.index("def price")].count("\n") > 8 + NEAR
+    assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
     found = origins(await desk.at("convert(amount", 40))
     assert "shop/money.py" in found
     assert "shop/cart.py" not in found
@@ -120,22 +122,22 @@ async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
 
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
     document = Document.from_text("file:///x.odd", "a\n", language="odd")
-    assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()
+    assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200, is_resting=True) == ()
 
 
 async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
     open_texts = {"file:///late.py": Document.from_text("file:///late.py", late)}
-    recent = Recent(open_texts.get, lambda uri, path: "")
-    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    recent = RecentEdits(open_texts.get, lambda uri, path: "")
+    desk.elsewhere = RepositoryContext(desk.known, count, recent)
     before = await desk.at("amount = cart.total()", rests=True)
     assert "was edited lately" not in {one.reason for one in before}
-    recent.edited("file:///late.py", "late.py", 1)
+    recent.record_edit("file:///late.py", "late.py", 1)
     after = await desk.at("amount = cart.total()", rests=True)
     assert (after[-1].origin, after[-1].reason) == ("late.py", "was edited lately")
     assert after[-1].tokens <= 0.25 * 200
     # what is shown already is not shown again as what is like it
-    recent.edited("file:///other.py", "other.py", 1)
+    recent.record_edit("file:///other.py", "other.py", 1)
     open_texts["file:///other.py"] = Document.from_text("file:///other.py", FILES["other.py"])
     again = await desk.at("amount = cart.total()", rests=True)
     assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
@@ -144,10 +146,10 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
 @pytest.mark.parametrize("budget", [0, 20, 60, 200])
 async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
     text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
-    recent = Recent(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
-    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    recent = RecentEdits(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
+    desk.elsewhere = RepositoryContext(desk.known, count, recent)
     for n in range(5):
-        recent.edited(f"file:///{n}.py", f"{n}.py", n)
+        recent.record_edit(f"file:///{n}.py", f"{n}.py", n)
     found = await desk.at("amount = cart.total()", budget, rests=True)
     assert sum(one.tokens for one in found) <= budget
 
@@ -165,7 +167,7 @@ async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
 
 async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
     ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
-    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: next(ticks))
+    desk.elsewhere = RepositoryContext(desk.known, count, clock=lambda: next(ticks))
     some = await desk.at("if not amount")
-    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: 0.0)
+    desk.elsewhere = RepositoryContext(desk.known, count, clock=lambda: 0.0)
     assert len(some) < len(await desk.at("if not amount"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsp_harness.context.sources.cursor_names import around
-from lsp_harness.context.sources.unused_names import unused
+from lsp_harness.context.sources.cursor_names import read_cursor_names
+from lsp_harness.context.sources.unused_names import find_unused_imports
 from tests.syntax.markup import marked
 
 CASES = {
@@ -27,5 +27,5 @@ CASES = {
 def test_what_is_not_used_yet(case: str):
     path, text, expected = CASES[case]
     source = marked(path, text)
-    assert unused(source.tree, source.start) == expected
-    assert around(source.tree, source.start).unused == expected
+    assert find_unused_imports(source.tree, source.start) == expected
+    assert read_cursor_names(source.tree, source.start).unused_imports == expected

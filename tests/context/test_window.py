@@ -35,13 +35,13 @@ async def test_what_leads_to_a_place_is_within_its_share_and_of_whole_lines(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
-    start, text, tokens = await window.before(document, offset, budget, count)
+    start, text, tokens = await window.read_prefix(document, offset, budget, count)
     assert text == decode(document.data[start:offset])
     # the joined text costs what its lines do, with these counters
     assert (await count([text]))[0] <= tokens <= budget
     own = document.line_starts[document.line_of(offset)]
     assert start in document.line_starts or start > own
-    assert document.line_of(offset) - document.line_of(start) <= window.ABOVE
+    assert document.line_of(offset) - document.line_of(start) <= window.MAX_LINES_ABOVE
 
 
 @many
@@ -50,20 +50,20 @@ async def test_what_follows_a_place_is_within_its_share_and_of_whole_lines(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
-    end, text, tokens = await window.after(document, offset, budget, count)
+    end, text, tokens = await window.read_suffix(document, offset, budget, count)
     assert text == decode(document.data[offset:end])
     assert (await count([text]))[0] <= tokens <= budget
     edges = {*document.line_starts, len(document.data)}
     assert end in edges or document.line_of(end) == document.line_of(offset)
-    assert document.line_of(end) - document.line_of(offset) <= window.BELOW + 1
+    assert document.line_of(end) - document.line_of(offset) <= window.MAX_LINES_BELOW + 1
 
 
 async def test_nothing_is_left_out_that_has_a_place() -> None:
     document = Document.from_text("file:///a.py", "a b\nc d\ne f\ng h\ni j\n")
-    assert await window.before(document, 10, 5, words) == (0, "a b\nc d\ne ", 5)
-    assert await window.before(document, 10, 4, words) == (4, "c d\ne ", 3)
-    assert await window.after(document, 10, 3, words) == (16, "f\ng h\n", 3)
-    assert await window.after(document, 10, 2, words) == (12, "f\n", 1)
+    assert await window.read_prefix(document, 10, 5, words) == (0, "a b\nc d\ne ", 5)
+    assert await window.read_prefix(document, 10, 4, words) == (4, "c d\ne ", 3)
+    assert await window.read_suffix(document, 10, 3, words) == (16, "f\ng h\n", 3)
+    assert await window.read_suffix(document, 10, 2, words) == (12, "f\n", 1)
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 12])
@@ -76,13 +76,13 @@ async def test_the_start_of_a_prefix_moves_in_blocks_while_lines_are_typed(width
     for _ in range(100):
         document = document.apply_edit(Edit(offset, offset, encode(line)), document.version + 1)
         offset += len(encode(line))
-        start, _, tokens = await window.before(document, offset, 384, words)
+        start, _, tokens = await window.read_prefix(document, offset, 384, words)
         assert tokens <= 384
         starts.append(start)
     assert starts == sorted(starts)
     runs = [len(list(same)) for _, same in groupby(starts)]
     assert min(runs[1:-1]) >= 10
-    assert all(document.line_of(start) % window.BLOCK == 0 for start in starts)
+    assert all(document.line_of(start) % window.BLOCK_LINES == 0 for start in starts)
 
 
 async def test_within_a_line_the_start_stays() -> None:
@@ -92,7 +92,7 @@ async def test_within_a_line_the_start_stays() -> None:
     for char in "x = call(one, two)":
         document = document.apply_edit(Edit(offset, offset, encode(char)), document.version + 1)
         offset += 1
-        seen.add((await window.before(document, offset, 384, words))[0])
+        seen.add((await window.read_prefix(document, offset, 384, words))[0])
     assert len(seen) == 1
 
 
@@ -100,27 +100,27 @@ async def test_a_line_without_end_is_cut_around_the_cursor() -> None:
     text = "é" * 500_000
     document = Document.from_text("file:///a.py", text)
     offset = 300_000
-    start, prefix, tokens = await window.before(document, offset, 384, characters)
+    start, prefix, tokens = await window.read_prefix(document, offset, 384, characters)
     assert (offset - start, prefix, tokens) == (768, "é" * 384, 384)
-    end, suffix, tokens = await window.after(document, offset, 96, characters)
+    end, suffix, tokens = await window.read_suffix(document, offset, 96, characters)
     assert (end - offset, suffix, tokens) == (192, "é" * 96, 96)
     # one word however long: only the width counts
-    start, prefix, _ = await window.before(document, offset, 384, words)
-    assert len(encode(prefix)) == window.WIDEST
+    start, prefix, _ = await window.read_prefix(document, offset, 384, words)
+    assert len(encode(prefix)) == window.MAX_LINE_BYTES
 
 
 async def test_a_line_without_end_nearby_is_left_out() -> None:
     huge = "x" * 10_000 + "\n"
     document = Document.from_text("file:///a.py", f"before\n{huge}a\nb\n{huge}after\n")
     offset = document.data.index(b"b\n")
-    assert (await window.before(document, offset, 384, words))[1] == "a\n"
-    assert (await window.after(document, offset, 96, words))[1] == "b\n"
+    assert (await window.read_prefix(document, offset, 384, words))[1] == "a\n"
+    assert (await window.read_suffix(document, offset, 96, words))[1] == "b\n"
 
 
 async def test_an_empty_document_has_nothing_around_a_place() -> None:
     document = Document.from_text("file:///a.py", "")
-    assert await window.before(document, 0, 10, words) == (0, "", 0)
-    assert await window.after(document, 0, 10, words) == (0, "", 0)
+    assert await window.read_prefix(document, 0, 10, words) == (0, "", 0)
+    assert await window.read_suffix(document, 0, 10, words) == (0, "", 0)
 
 
 async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
@@ -131,6 +131,6 @@ async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
         asked.extend(given)
         return await words(given)
 
-    await window.before(document, 30_000, 384, counting)
-    await window.after(document, 30_000, 96, counting)
-    assert len(asked) <= window.LINES + 2
+    await window.read_prefix(document, 30_000, 384, counting)
+    await window.read_suffix(document, 30_000, 96, counting)
+    assert len(asked) <= window.MAX_LINES + 2

@@ -3,11 +3,12 @@
 import pytest
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill_prompt import infill, ladder
+from lsp_harness.context.infill_prompt import build_infill_prompt, build_prompt_ladder
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, is_secret_path, redact, secret_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words
 from tests.support import markup
 
@@ -96,7 +97,9 @@ def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
 
 async def prompt_of(source: str) -> str:
     src = markup.parse(source)
-    return (await infill(src.document, parse(src.document), src.cursor, "a.py", Completion(), words)).render()
+    return (
+        await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, "a.py"), Completion(), words)
+    ).render()
 
 
 async def test_a_window_ends_before_a_secret() -> None:
@@ -119,7 +122,7 @@ async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
         await prompt_of(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
-        await ladder(src.document, None, src.cursor, "a.py", Completion(), 50, words)
+        await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, words)
 
 
 def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:

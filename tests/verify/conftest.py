@@ -23,7 +23,7 @@ class NoRuff(Ruff):
     """A machine without ruff."""
 
     @property
-    def missing(self) -> str:
+    def missing_reason(self) -> str:
         return "ruff is not installed (pip install ruff)"
 
 

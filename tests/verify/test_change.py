@@ -26,7 +26,7 @@ def changes(draw: st.DrawFn) -> tuple[Change, list[int | None]]:
         origin += [None] * len(new)
     kept = draw(st.binary(max_size=3))
     origin += range(len(old), len(old) + len(kept))
-    return Change.of(Document.from_text("file:///a.py", old + kept), edits, FILE), origin
+    return Change.from_edits(Document.from_text("file:///a.py", old + kept), edits, FILE), origin
 
 
 @many
@@ -35,8 +35,8 @@ def test_an_offset_moves_with_its_byte_and_has_no_place_if_that_is_gone(case: tu
     change, origin = case
     for offset in range(len(change.before.data)):
         expected = origin.index(offset) if offset in origin else None
-        assert change.moved(offset) == expected
-    assert change.moved(len(change.before.data)) == len(change.after.data)
+        assert change.map_offset(offset) == expected
+    assert change.map_offset(len(change.before.data)) == len(change.after.data)
 
 
 @many
@@ -52,20 +52,20 @@ def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_i
         # every edit on its own: what stands before it in the new text
         at = len(apply(change.before.data[: edit.start], change.edits[:number]))
         places.append((at, at + len(edit.new)))
-    assert change.touched(start, end) is any(max(start, a) <= min(end, b) for a, b in places)
+    assert change.touches(start, end) is any(max(start, a) <= min(end, b) for a, b in places)
 
 
 @many
 @given(st.text(max_size=12), st.text(max_size=12))
 def test_between_two_texts_the_edits_make_the_one_of_the_other(before: str, after: str) -> None:
     old, new = Document.from_text("file:///a.py", before), Document.from_text("file:///a.py", after)
-    change = Change.between(old, new, FILE)
+    change = Change.from_documents(old, new, FILE)
     assert apply(old.data, change.edits) == new.data
     assert (change.before, change.after) == (old, new)
 
 
 def test_the_edits_of_a_change_give_the_text_that_was_checked_also_if_they_meet() -> None:
     old = Document.from_text("file:///a.py", "ab", language="python", version=4)
-    change = Change.of(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
+    change = Change.from_edits(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
     assert change.after == Document.from_text("file:///a.py", "21b", language="python", version=4)
     assert apply(old.data, change.edits) == change.after.data

@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.finding_subject import kind_of, names_in, subject_of
+from lsp_harness.verify.finding_subject import find_names, find_subject, find_subject_kind
 
 KINDS = [
     ("Undefined name `valeus`", "F821", "name"),
@@ -22,7 +22,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("message", "code", "kind"), KINDS)
 def test_the_kind_of_a_finding(message: str, code: str, kind: str):
-    assert kind_of(Finding(0, 1, message, "tool", code)) == kind
+    assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
 
 
 NAMES = [
@@ -39,7 +39,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("message", "names"), NAMES)
 def test_the_names_of_a_message(message: str, names: tuple[str, ...]):
-    assert names_in(message) == names
+    assert find_names(message) == names
 
 
 USUAL = [
@@ -153,8 +153,8 @@ USUAL = [
 
 @pytest.mark.parametrize(("message", "code", "kind", "names"), USUAL)
 def test_what_usual_tools_say(message: str, code: str, kind: str, names: tuple[str, ...]):
-    assert kind_of(Finding(0, 1, message, "tool", code)) == kind
-    assert names_in(message) == names
+    assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
+    assert find_names(message) == names
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str
     document = Document.from_text("file:///a.py", text)
     start = text.index(about)
     finding = Finding(start, start + len(about), message, "tool", "E0602")
-    subject = subject_of(finding, document)
+    subject = find_subject(finding, document)
     assert subject.name == name
     assert not name or document.data[subject.span.start : subject.span.end].decode() == name
 
@@ -190,24 +190,24 @@ def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str
 def test_words_that_say_nothing_are_about_the_syntax_where_the_text_does_not_parse(text: str, at: int, kind: str):
     document = Document.from_text("file:///a.py", text)
     finding = Finding(at, at + 1, '"(" was not closed', "Pyright", "")
-    assert subject_of(finding, document, parse(document)).kind == kind
+    assert find_subject(finding, document, parse(document)).kind == kind
 
 
 def test_a_finding_outside_of_the_text_is_taken_into_it():
     document = Document.from_text("file:///a.py", "x = 1\n")
-    subject = subject_of(Finding(40, 50, "Undefined name `x`", "ruff", "F821"), document)
+    subject = find_subject(Finding(40, 50, "Undefined name `x`", "ruff", "F821"), document)
     assert (subject.span, subject.name) == ((6, 6), "")
 
 
 def test_a_name_is_where_it_stands_in_the_text():
     document = Document.from_text("file:///a.php", "<?php\nnew Carts();\n")
-    subject = subject_of(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
-    assert (subject.name, subject.span, subject.absent) == ("Carts", (10, 15), False)
-    assert subject_of(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).absent
+    subject = find_subject(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
+    assert (subject.name, subject.span, subject.is_absent) == ("Carts", (10, 15), False)
+    assert find_subject(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).is_absent
 
 
 def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
     document = Document.from_text("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
     told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
-    subject = subject_of(Finding(2, 5, told, "csharp", "CS1739"), document)
-    assert (subject.name, subject.absent) == ("", True)
+    subject = find_subject(Finding(2, 5, told, "csharp", "CS1739"), document)
+    assert (subject.name, subject.is_absent) == ("", True)

@@ -20,13 +20,13 @@ UNUSED_NAME = "import os\n\n\ndef f():\n    x = 1\n    return 1\n"
 def change(before: str, after: str, project: Path, name: str = "a.py") -> Change:
     file = project / name
     old = Document.from_text(file.as_uri(), before)
-    return Change.between(old, Document.from_text(old.uri, after), file, project)
+    return Change.from_documents(old, Document.from_text(old.uri, after), file, project)
 
 
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:
     asked = change(before, after, project)
     outcome = await LintCheck(ruff).run(asked)
-    return outcome.status, feedback.lines(outcome, asked.after)
+    return outcome.status, feedback.format_outcome(outcome, asked.after)
 
 
 async def test_an_old_finding_is_ignored_and_a_new_one_reported(ruff: Ruff, project: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_subject import subject_of
-from lsp_harness.verify.preservation_check import KeptCheck
+from lsp_harness.verify.finding_subject import find_subject
+from lsp_harness.verify.preservation_check import PreservationCheck
 
 EXTENSIONS = {
     "python": "py",
@@ -32,9 +32,9 @@ async def judged(language: str, before: str, after: str, message: str, code: str
     document = Document.from_text(file.as_uri(), before, language=language)
     at = document.data.find(about.encode()) if about else 0
     finding = Finding(at, at + len(about.encode()), message, "tool", code)
-    subject = subject_of(finding, document)
-    change = Change.between(document, Document.from_text(document.uri, after, language=language), file)
-    return await KeptCheck(subject).run(replace(change, author="repair"))
+    subject = find_subject(finding, document)
+    change = Change.from_documents(document, Document.from_text(document.uri, after, language=language), file)
+    return await PreservationCheck(subject).run(replace(change, author="repair"))
 
 
 UNKNOWN = "Undefined name `valeus`"
@@ -226,19 +226,21 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
 
 async def test_a_rewrite_says_what_it_drops() -> None:
     document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
-    change = Change.between(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
-    outcome = await KeptCheck().run(change)
+    change = Change.from_documents(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
+    outcome = await PreservationCheck().run(change)
     assert (outcome.status, outcome.reason) == (
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
     )
-    kept = Change.between(document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
-    assert (await KeptCheck().run(kept)).status == "passed"
+    kept = Change.from_documents(document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
+    assert (await PreservationCheck().run(kept)).status == "passed"
 
 
 async def test_without_a_grammar_it_is_skipped() -> None:
     document = Document.from_text("file:///p/a.xyz", "x")
-    outcome = await KeptCheck().run(Change.between(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz")))
+    outcome = await PreservationCheck().run(
+        Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))
+    )
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")
 
 

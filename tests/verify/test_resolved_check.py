@@ -9,9 +9,9 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.current_findings import broken_syntax
+from lsp_harness.verify.current_findings import find_syntax_errors
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.resolved_check import GoneCheck
+from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.support import markup
 
@@ -27,8 +27,8 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     reported = source.finding
     if finding:
         reported = Finding(reported.start, reported.end, **finding)
-    change = Change.between(source.document, Document.from_text(source.document.uri, after), project / name, project)
-    outcome = await GoneCheck(ruff, reported).run(change)
+    change = Change.from_documents(source.document, Document.from_text(source.document.uri, after), project / name, project)
+    outcome = await ResolvedCheck(ruff, reported).run(change)
     return Outcome(outcome.check, outcome.status, outcome.findings, outcome.reason)
 
 
@@ -44,7 +44,7 @@ async def test_a_rule_that_still_says_it_fails_wherever_it_says_it_now(ruff: Ruf
     [finding] = outcome.findings
     assert after[finding.start : finding.end] == "pi"
     document = Document.from_text("file:///a.py", after)
-    assert feedback.lines(outcome, document) == ["STILL THERE: F821 Undefined name `pi`"]
+    assert feedback.format_outcome(outcome, document) == ["STILL THERE: F821 Undefined name `pi`"]
 
 
 async def test_the_same_finding_elsewhere_does_not_count(ruff: Ruff, project: Path) -> None:
@@ -145,10 +145,10 @@ async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str
     document = Document.from_text((project / name).as_uri(), before)
     tree = parse(document)
     assert tree is not None
-    found = next(((fault.start, fault.end) for fault in broken_syntax(tree)), (0, 1))
+    found = next(((fault.start, fault.end) for fault in find_syntax_errors(tree)), (0, 1))
     finding = Finding(*found, "unexpected", "tool", "syntax")
-    change = Change.between(document, Document.from_text(document.uri, after), project / name, project)
-    return await GoneCheck(ruff, finding).run(change)
+    change = Change.from_documents(document, Document.from_text(document.uri, after), project / name, project)
+    return await ResolvedCheck(ruff, finding).run(change)
 
 
 async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ruff: Ruff, project: Path) -> None:

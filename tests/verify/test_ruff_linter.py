@@ -7,10 +7,10 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import LintCheck
-from lsp_harness.verify.resolved_check import GoneCheck
+from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import CANARY_TTL_S, Ruff, RuffFailed
 
 EXCLUDED = 'force-exclude = true\nexclude = ["a.py", "old"]\n'
@@ -46,9 +46,9 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 ) -> None:
     (project / "ruff.toml").write_text(settings)
     document = written(project, UNKNOWN)
-    change = Change.between(document, written(project, "x = tau\n"), project / "a.py", project)
+    change = Change.from_documents(document, written(project, "x = tau\n"), project / "a.py", project)
     ruff = Ruff()
-    for check in (LintCheck(ruff), GoneCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
+    for check in (LintCheck(ruff), ResolvedCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
         outcome = await check.run(change)
         assert (outcome.status, outcome.findings) == ("skipped", ())
         assert reason in outcome.reason
@@ -58,21 +58,21 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, settings: str, reason: str) -> None:
     (project / "ruff.toml").write_text(settings)
     document = written(project, "x = (1\n")
-    examined = await examine(document, parse(document), Ruff(), project / "a.py", project)
+    examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["syntax"]
     assert examined.checks == ("syntax",)
 
     document = written(project, UNKNOWN)
-    examined = await examine(document, parse(document), Ruff(), project / "a.py", project)
+    examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
     assert (examined.findings, examined.checks) == ((), ("syntax",))
-    assert reason in examined.missing[0]
+    assert reason in examined.skip_reasons[0]
 
 
 async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first(project: Path, ruff: Ruff) -> None:
     document = written(project, "import os\nx = pi\n")
-    examined = await examine(document, parse(document), ruff, project / "a.py", project)
+    examined = await examine_text(document, parse(document), ruff, project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["F821", "F401"]
-    assert (examined.checks, examined.missing) == (("syntax", "ruff"), ())
+    assert (examined.checks, examined.skip_reasons) == (("syntax", "ruff"), ())
 
 
 async def test_a_file_beside_an_excluded_one_is_checked(project: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.finding_subject import subject_of
+from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.stale_findings import outdated, premature
+from lsp_harness.verify.stale_findings import find_removal_objection, find_stale_reason
 
 
 class Case:
@@ -23,14 +23,14 @@ class Case:
             start = self.document.data.index(about.encode(), start + 1)
         self.finding = Finding(start, start + len(about.encode()), message, "tool", code)
         self.tree = parse(self.document)
-        self.subject = subject_of(self.finding, self.document, self.tree)
+        self.subject = find_subject(self.finding, self.document, self.tree)
 
     async def outdated(self, ruff: Ruff) -> str:
         asked = (self.finding, self.subject, self.document, self.tree, ruff, self.file, self.file.parent)
-        return await outdated(*asked)
+        return await find_stale_reason(*asked)
 
     async def premature(self, ruff: Ruff) -> str:
-        return await premature(self.subject, self.document, ruff, self.file, self.file.parent)
+        return await find_removal_objection(self.subject, self.document, ruff, self.file, self.file.parent)
 
 
 GONE = [

@@ -14,9 +14,9 @@ from lsp_harness.verify import change as change_module
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import Check
-from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Outcome
-from lsp_harness.verify.preservation_check import KeptCheck
+from lsp_harness.verify.preservation_check import PreservationCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
@@ -24,10 +24,10 @@ from lsp_harness.verify.syntax_check import SyntaxCheck
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
     """Status and feedback lines of the gate."""
     old = Document.from_text(f"file:///{path}", before)
-    change = Change.of(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
+    change = Change.from_edits(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.check == "syntax"
-    return outcome.status, feedback.lines(outcome, change.after)
+    return outcome.status, feedback.format_outcome(outcome, change.after)
 
 
 async def test_a_new_error_is_reported_with_its_line() -> None:
@@ -67,7 +67,7 @@ async def test_mending_an_error_passes() -> None:
 )
 async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
     old = Document.from_text(f"file:///{path}", text)
-    outcome = await SyntaxCheck().run(Change.between(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}")))
+    outcome = await SyntaxCheck().run(Change.from_documents(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}")))
     assert outcome.status == "skipped"
     assert outcome.reason.startswith(reason or "no grammar for")
     assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)
@@ -78,25 +78,25 @@ DEEP = "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"
 
 async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
     old = Document.from_text("file:///a.py", "x = 1\n")
-    change = Change.between(old, Document.from_text(old.uri, DEEP), Path("/a.py"))
+    change = Change.from_documents(old, Document.from_text(old.uri, DEEP), Path("/a.py"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.status == "failed"
     [finding] = outcome.findings
     assert finding.message.startswith("the new text has no syntax tree: ")
     assert change.tree_before
-    assert not change.costly_before
+    assert not change.parse_failure_before
 
 
 async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
     old = Document.from_text("file:///a.py", DEEP)
-    change = Change.between(old, Document.from_text(old.uri, "x = 1\n"), Path("/a.py"))
+    change = Change.from_documents(old, Document.from_text(old.uri, "x = 1\n"), Path("/a.py"))
     outcome = await SyntaxCheck().run(change)
     assert outcome.status == "skipped"
     assert outcome.reason.startswith("the text has no syntax tree: ")
 
 
 @pytest.mark.parametrize(("lines", "beside"), [(1, False), (SHORT_TEXT_BYTES // 6 + 1, True)])
-@pytest.mark.parametrize("checking", [SyntaxCheck(), KeptCheck()])
+@pytest.mark.parametrize("checking", [SyntaxCheck(), PreservationCheck()])
 async def test_checks_parse_long_texts_beside_the_event_loop(
     checking: Check, monkeypatch: pytest.MonkeyPatch, lines: int, beside: bool
 ) -> None:
@@ -108,7 +108,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 
     monkeypatch.setattr(change_module, "parse_within", recorded)
     old = Document.from_text("file:///a.py", "x = 1\n" * lines)
-    outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
+    outcome = await checking.run(Change.from_edits(old, [Edit(4, 5, b"2")], Path("/a.py")))
     assert outcome.status != "failed"
     assert len(threads) == 2
     assert (threading.get_ident() not in threads) == beside
@@ -117,8 +117,8 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 async def test_what_is_examined_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
     deep, unknown = Document.from_text("file:///a.py", DEEP), Document.from_text("file:///a.unknown", "x")
-    [reason] = (await examine(deep, None, ruff, Path("/a.py"), None)).missing
+    [reason] = (await examine_text(deep, None, ruff, Path("/a.py"), None)).skip_reasons
     assert reason.startswith("a.py has no syntax tree: ")
-    assert (await examine(unknown, None, ruff, Path("/a.unknown"), None)).missing == (
+    assert (await examine_text(unknown, None, ruff, Path("/a.unknown"), None)).skip_reasons == (
         "there is no grammar for a.unknown",
     )

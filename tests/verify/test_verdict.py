@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import judge
+from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
 
 FINDING = Finding(0, 1, "bad", "tool", "X1")
@@ -53,13 +53,13 @@ class Says:
         return Outcome(self.name, self.status)
 
 
-CHANGE = Change.between(Document.from_text("file:///a", "a"), Document.from_text("file:///a", "b"), Path("/a"))
+CHANGE = Change.from_documents(Document.from_text("file:///a", "a"), Document.from_text("file:///a", "b"), Path("/a"))
 
 
 @pytest.mark.parametrize(("thorough", "asked"), [(False, [1, 1, 0]), (True, [1, 1, 1])])
 async def test_the_first_failure_ends_it_unless_all_are_wanted(thorough: bool, asked: list[int]) -> None:
     checks = [Says("a", "skipped"), Says("b", "failed"), Says("c", "passed")]
-    found = await judge(CHANGE, checks, thorough=thorough)
+    found = await run_checks(CHANGE, checks, thorough=thorough)
     assert [check.asked for check in checks] == asked
     assert [outcome.check for outcome in found.outcomes] == ["a", "b", "c"][: sum(asked)]
     assert found.hash == CHANGE.after.hash
@@ -87,5 +87,5 @@ TEXT = Document.from_text("file:///a.py", "\n" * 11 + "    y = 2\n")
     ],
 )
 def test_feedback_has_one_fixed_form(check: str, finding: Finding, expected: str) -> None:
-    assert feedback.line(check, finding, TEXT) == expected
-    assert feedback.lines(Outcome(check, "failed", (finding, finding)), TEXT) == [expected, expected]
+    assert feedback.format_finding(check, finding, TEXT) == expected
+    assert feedback.format_outcome(Outcome(check, "failed", (finding, finding)), TEXT) == [expected, expected]

@@ -12,8 +12,8 @@ from lsp_harness.cli.file_place import check_file
 from lsp_harness.disk.file_reading import read_problem
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
-from lsp_harness.verify.digest.digest import TOOLS
-from lsp_harness.verify.digest.digest import digest as digested
+from lsp_harness.verify.digest.digest import READERS_BY_TOOL
+from lsp_harness.verify.digest.digest import digest_output as digested
 
 LINES = 50
 LARGEST = 64_000_000
@@ -26,7 +26,7 @@ def digest(
     ] = None,
     *,
     tool: Annotated[
-        str, Parameter(help=f"The tool that printed it, if it is not recognized: {', '.join(TOOLS)}.")
+        str, Parameter(help=f"The tool that printed it, if it is not recognized: {', '.join(READERS_BY_TOOL)}.")
     ] = "",
     limit: Annotated[int, Parameter(help="The largest number of lines to show.", validator=positive)] = LINES,
     json: AsJson = False,

@@ -19,10 +19,10 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Offer, Progress, Proposal
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
-from lsp_harness.verify.current_findings import Examined
-from lsp_harness.verify.digest.digest import digest
+from lsp_harness.verify.current_findings import Examination
+from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.file_problems import about
+from lsp_harness.verify.digest.file_problems import select_file_problems
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -42,8 +42,8 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: A
         Write the repaired file. Without this, only the diff is shown.
     """
     file, numbers = place(at, 1)
-    printed = digest(decode(read(failing)), "", os.getcwd()) if failing else None
-    output = about(printed, file, [Path.cwd()]) if printed else None
+    printed = digest_output(decode(read(failing)), "", os.getcwd()) if failing else None
+    output = select_file_problems(printed, file, [Path.cwd()]) if printed else None
     if printed and output and not output.problems:
         raise UsageError(f"{printed.summary}; it reports nothing in {file}")
     return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
@@ -52,7 +52,7 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: A
 async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bool, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
         finding = await _chosen(harness, snapshot, line, output)
-        if isinstance(finding, Examined):
+        if isinstance(finding, Examination):
             where = f"{file}:{line}" if line else str(file)
             as_json({"finding": None} | asdict(finding)) if json else say(f"{where}: {_nothing(finding)}")
             return 0
@@ -84,7 +84,9 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
     return 0
 
 
-async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None) -> Finding | Examined:
+async def _chosen(
+    harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None
+) -> Finding | Examination:
     """The finding to fix; else what was looked at, where nothing was found."""
     if line is not None:
         offset_of(snapshot.document, line, 1)
@@ -92,7 +94,7 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
     tree = harness.tree(snapshot)
     if output and (found := of_output(snapshot, tree, output, line)):
         return found
-    if output and output.failing and line is None:
+    if output and output.failing_tests and line is None:
         # what else there is to fix is not what was asked for
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
     examined = await diagnose(snapshot, tree, harness.services.ruff)
@@ -112,12 +114,12 @@ def _check_encoding(snapshot: Snapshot) -> None:
         ) from None
 
 
-def _nothing(examined: Examined) -> str:
+def _nothing(examined: Examination) -> str:
     """That there is nothing to fix, and what was looked at to say so."""
     looked = " and ".join(examined.checks)
     if not looked:
-        return f"nothing was checked: {'; '.join(examined.missing)}"
-    left = f"; not checked: {'; '.join(examined.missing)}" if examined.missing else ""
+        return f"nothing was checked: {'; '.join(examined.skip_reasons)}"
+    left = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
     return f"nothing to fix ({looked} checked{left})"
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.import_list import ORDERS
+from lsp_harness.context.sources.import_list import SORT_KEYS
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.symbols.import_block import ImportStatement, find_import_statements, insert_import
@@ -75,7 +75,7 @@ def _into(one: ImportStatement, match: re.Match[str], part: str, brackets: bool,
     begin = one.span.start + len(encode(one.text[: match.start(part)]))
     items = [(found.start(), found.end(), found[0]) for found in re.finditer(r"[^\s,][^,]*?(?=\s*(?:,|\Z))", written)]
     names = [item[2].split()[0].split(":")[0] for item in items]
-    key = next((order for order in ORDERS if [*map(order, names)] == sorted(map(order, names))), None)
+    key = next((order for order in SORT_KEYS if [*map(order, names)] == sorted(map(order, names))), None)
     place = next((n for n, name in enumerate(names) if key and key(name) > key(brought.name)), len(names))
     lines = brackets and "\n" in written
     if not items:

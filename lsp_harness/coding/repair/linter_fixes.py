@@ -6,7 +6,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import is_python
-from lsp_harness.verify.resolved_check import RULE
+from lsp_harness.verify.resolved_check import RULE_CODE
 from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
 
 SAFE_COST = 0.2
@@ -20,13 +20,13 @@ async def linter_repairs(
     report = await own_fix(finding, document, ruff, file, root)
     if report is None:
         return []
-    kind = "ruff's safe fix" if report.safe else "ruff's unsafe fix"
-    return [Repair(kind, report.fix, SAFE_COST if report.safe else UNSAFE_COST, "linter")]
+    kind = "ruff's safe fix" if report.is_safe else "ruff's unsafe fix"
+    return [Repair(kind, report.fix, SAFE_COST if report.is_safe else UNSAFE_COST, "linter")]
 
 
 async def own_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
     """ruff's report with a fix, of the same rule and line, nearest to the finding."""
-    if not is_python(document, file) or document.is_binary or not RULE.match(finding.code):
+    if not is_python(document, file) or document.is_binary or not RULE_CODE.match(finding.code):
         return None
     try:
         reports = await ruff.check(document, file, root, select=finding.code)

@@ -12,7 +12,7 @@ from lsp_harness.coding.repair.expected_name import Wanted, wanted_at
 from lsp_harness.coding.repair.import_forms import SCRIPTS, Brought, import_edit
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.context.sources.import_usage import imported_as
+from lsp_harness.context.sources.import_usage import find_imports
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.names.occurrences import find_occurrences
@@ -48,7 +48,7 @@ async def missing_import(request: RepairRequest) -> list[Repair]:
         return []
     found: dict[Brought, float] = {}
     if request.known and wanted.here.role != "member":
-        used = await imported_as(request.known, tree.document.uri, request.path, name, tree.language.id)
+        used = await find_imports(request.known, tree.document.uri, request.path, name, tree.language.id)
         for n, (module, what, alias) in enumerate(used):
             found[Brought(module, what, alias)] = ELSEWHERE + NEXT * n
     # the library of Python is read from its files at the first question

@@ -7,9 +7,9 @@ from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
 from lsp_harness.completion.rules.next_line import may_break
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.infill_prompt import InfillPrompt, ladder
-from lsp_harness.context.repository_context import Elsewhere
-from lsp_harness.context.sources.outline_cache import Outlines
+from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
+from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
@@ -63,7 +63,7 @@ class CompletionRequest:
 
     def urgent(self) -> Infill:
         """Return the request for a user who waits."""
-        full, *shorter = (prompt.around for prompt in self.prompts)
+        full, *shorter = (prompt.engine_input for prompt in self.prompts)
         ghost, pace, settings = self.ghost, self.pace, self.settings
         sampling = Sampling(
             n_predict=pace.n_predict(settings),
@@ -86,7 +86,9 @@ class CompletionRequest:
     def evaluations(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
         """Return requests that only evaluate these prompts, so that a later request finds them in the KV cache."""
         nothing = Sampling(n_predict=0)
-        return [Infill(prompt.around, sampling=nothing, priority="background", owner=self._owner) for prompt in prompts]
+        return [
+            Infill(prompt.engine_input, sampling=nothing, priority="background", owner=self._owner) for prompt in prompts
+        ]
 
     @property
     def _owner(self) -> Owner:
@@ -109,14 +111,14 @@ class RequestBuilder:
         engine: Engine,
         settings: Completion,
         quiet: Quiet | None = None,
-        repository: Elsewhere | None = None,
+        repository: RepositoryContext | None = None,
     ) -> None:
         self._engine = engine
         self._repository = repository
         self.settings = settings
         self.quiet = quiet or Quiet()
         self._pacer = PaceMonitor(engine)
-        self._outlines = Outlines()
+        self._outlines = OutlineCache()
 
     async def pace(self) -> Pace:
         """Return the speed of the engine, as far as it is known."""
@@ -131,11 +133,8 @@ class RequestBuilder:
         """
         pace, settings = await self.pace(), self.settings
         fragments = await self._find_fragments(cursor, is_resting=is_resting)
-        prompts = await ladder(
-            cursor.document,
-            cursor.tree,
-            cursor.offset,
-            cursor.path,
+        prompts = await build_prompt_ladder(
+            cursor,
             settings,
             pace.prompt_token_limit(settings),
             self._engine.count,
@@ -143,12 +142,11 @@ class RequestBuilder:
             fragments,
         )
         needs_confidence = self.quiet.min_probability > 0
-        expected = self._repository.expected(cursor.document.uri) if fragments and self._repository else ()
+        expected = self._repository.expected_names(cursor.document.uri) if fragments and self._repository else ()
         unbound = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return CompletionRequest(cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected, unbound)
 
     async def _find_fragments(self, cursor: Cursor, *, is_resting: bool) -> Sequence[Fragment]:
         if self._repository is None:
             return ()
-        place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
-        return await self._repository.of(*place, self.settings.repository_tokens, rests=is_resting)
+        return await self._repository.find_fragments(cursor, self.settings.repository_tokens, is_resting=is_resting)

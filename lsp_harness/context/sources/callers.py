@@ -1,7 +1,8 @@
-"""Where a declaration is used, as the index has it: the line, and the function it is in.
+"""Uses of a declaration in the index: the line, and the function that contains it.
 
-Imports, scopes and written types lead from there to the declaration (`lsp_harness.index.graph.symbol_graph`). Where they do not suffice, a member
-behind something unknown counts in files that import what it is of, after the others.
+Imports, scopes and written types link a use to the declaration (`lsp_harness.index.graph.symbol_graph`). A member of a
+value of unknown type also counts as a use if its file imports the module of the declaration. Such uses come after the
+others.
 """
 
 from dataclasses import dataclass
@@ -12,57 +13,66 @@ from lsp_harness.index.graph.symbol_graph import Usage, find_usages
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 
-MOST = 6
-"""Uses that are shown, no more than `EACH` of one file."""
-EACH = 2
-FILES = 12
-"""That are parsed at most, and of `BYTES` together, which takes a few hundredths of a second: tests first, then the file itself."""
-BYTES = 200_000
-FAR = 2
-"""Imports over which a file is looked at: packages hand on what others define."""
-WIDTH = 160
+MAX_USES = 6
+MAX_USES_PER_FILE = 2
+MAX_FILES = 12
+"""Most files to parse: tests first, then the file of the declaration."""
+SCAN_LIMIT_BYTES = 200_000
+"""Most bytes to parse, which takes a few hundredths of a second."""
+MAX_IMPORT_STEPS = 2
+"""Imports to follow from a use to the declaration: packages often export what another module defines."""
+MAX_LINE_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A `line` of a file where the declaration is used, its number counted from 0, in the function or type `around`, with its
-    parameters; empty where it is in none."""
+    """A line that uses the declaration.
+
+    Attributes:
+        path: The file of the use.
+        enclosing: The head of the function or type around the use, with its parameters; empty at the top level.
+        line: The text of the line.
+        number: The number of the line, counted from 0.
+    """
 
     path: str
-    around: str
+    enclosing: str
     line: str
     number: int
 
     @property
-    def test(self) -> bool:
+    def is_in_test(self) -> bool:
         """Whether the file is one of tests, by its name."""
         return bool(TEST_PATH.search(self.path))
 
 
-def uses(view: IndexView, symbol: Symbol) -> list[Use]:
-    """Of a declaration, those in tests first, as they say what is expected of it."""
-    sure: list[Use] = []
+def find_uses(view: View, symbol: Symbol) -> list[Use]:
+    """Return uses of a declaration. Tests come first, because they state what is expected of it."""
+    certain: list[Use] = []
     likely: list[Use] = []
-    seen: dict[str, int] = {}
+    uses_by_file: dict[str, int] = {}
     functions: set[tuple[str, int]] = set()
-    sources = Sources(view, BYTES)
-    for one in find_usages(sources, symbol, FILES, FAR, lambda path: (not TEST_PATH.search(path), path != symbol.path)):
-        path, around = one.source.text.path, one.enclosing.n if one.enclosing else -1
-        inside = path == symbol.path and symbol.start <= one.place.start < symbol.end
-        # of a function one is enough
-        if inside or (path, around) in functions or seen.get(path, 0) == EACH:
+    sources = Sources(view, SCAN_LIMIT_BYTES)
+    for user in users(
+        sources, symbol, MAX_FILES, MAX_IMPORT_STEPS, lambda path: (not TESTS.search(path), path != symbol.path)
+    ):
+        path, function = user.source.text.path, user.around.n if user.around else -1
+        is_own = path == symbol.path and symbol.start <= user.place.start < symbol.end
+        # one use of each function is enough
+        if is_own or (path, function) in functions or uses_by_file.get(path, 0) == MAX_USES_PER_FILE:
             continue
-        functions.add((path, around))
-        seen[path] = seen.get(path, 0) + 1
-        (sure if one.place.is_certain else likely).append(_use(view, one))
-        if len(sure) == MOST:
+        functions.add((path, function))
+        uses_by_file[path] = uses_by_file.get(path, 0) + 1
+        (certain if user.place.sure else likely).append(_to_use(view, user))
+        if len(certain) == MAX_USES:
             break
-    # they are in order by themselves
-    return sorted([*sure, *likely][:MOST], key=lambda use: not use.test)
+    # the sort is stable: within tests and within other files, certain uses stay first
+    return sorted([*certain, *likely][:MAX_USES], key=lambda use: not use.is_in_test)
 
 
-def _use(view: IndexView, user: Usage) -> Use:
-    around = user.enclosing
-    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
+def _to_use(view: View, user: User) -> Use:
+    function = user.around
+    head = " ".join(view.text(function, function.named, function.body).split()).rstrip("{: ") if function else ""
     start = user.place.start
-    return Use(user.source.text.path, head[:WIDTH], user.source.read_line(start)[:WIDTH], user.source.find_line(start))
+    line = user.source.line(start)[:MAX_LINE_CHARS]
+    return Use(user.source.text.path, head[:MAX_LINE_CHARS], line, user.source.line_of(start))

@@ -1,8 +1,8 @@
-"""A declaration taken out of its file, with what it needs to be understood: its own text, and the imports that this uses."""
+"""A declaration with the imports that it needs, for readers who do not see the rest of the file."""
 
 from dataclasses import dataclass
 
-from lsp_harness.context.sources.required_imports import needed
+from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode
@@ -10,7 +10,15 @@ from lsp_harness.text.position import Span, decode
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`line` of its name, counted from 0; `text` as it stands in the file."""
+    """A declaration taken out of its file.
+
+    Attributes:
+        path: The file.
+        qualified: The qualified name of the declaration.
+        line: The line of its name, counted from 0.
+        imports: The import statements that the declaration needs.
+        text: The declaration as it stands in the file.
+    """
 
     path: str
     qualified: str
@@ -22,17 +30,23 @@ class Extract:
         return "\n".join([*self.imports, *["" for _ in self.imports[:1]], self.text])
 
 
-def extracts(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
-    """The declarations of this qualified name; several where it is declared again or overloaded."""
+def extract_declarations(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
+    """Return the declarations with this qualified name: several if the name is declared again or overloaded."""
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     return [
-        Extract(path, name, one.line, tuple(needed(tree, span)), decode(tree.data[slice(*span)]).rstrip())
-        for one in declarations
-        if qualified_name(declarations, one) == name and (span := _lines(tree, one.start, one.end))
+        Extract(
+            path,
+            name,
+            item.line,
+            tuple(find_required_imports(tree, span)),
+            decode(tree.data[slice(*span)]).rstrip(),
+        )
+        for item in declarations
+        if qualified_name(declarations, item) == name and (span := _with_indentation(tree, item.start, item.end))
     ]
 
 
-def _lines(tree: SyntaxTree, start: int, end: int) -> Span:
-    """With the indentation before it, where nothing else is."""
-    line = tree.data.rfind(b"\n", 0, start) + 1
-    return Span(start if tree.data[line:start].strip() else line, end)
+def _with_indentation(tree: SyntaxTree, start: int, end: int) -> Span:
+    """Return the span with the indentation before it, if nothing else precedes it on its line."""
+    line_start = tree.data.rfind(b"\n", 0, start) + 1
+    return Span(start if tree.data[line_start:start].strip() else line_start, end)

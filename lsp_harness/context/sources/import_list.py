@@ -1,15 +1,15 @@
-"""A place in a list of what is imported from a module, or handed on, and what there is to put in: the index knows it, so no model is
-asked.
+"""Completes a list of imported or exported names from the index, without a model.
 
-What the file uses and has not brought in is missing, all of it; of a list that only hands on what others define, it is the next name.
-The list is read off the text, as what is half written is often no import to a parser.
+In a list of imports, the completion is every name that the file uses and that is not bound yet. In a list of exports,
+it is the next name. The list is read from the text, because the parser often does not see an unfinished statement as an
+import.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.required_imports import called
+from lsp_harness.context.sources.required_imports import local_name
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import find_declarations
@@ -17,174 +17,199 @@ from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode, encode
 
-FAR = 4_000
-"""Bytes on either side in which a list begins and ends."""
-WIDTH = 100
-"""Characters of a line with several names."""
-TYPED = re.compile(r"(?<![\w$])[\w$]*\Z")
+LIST_RADIUS_BYTES = 4_000
+"""Bytes on either side of the cursor in which the list must begin and end."""
+MAX_LINE_CHARS = 100
+"""Most characters of a line with several names."""
+TYPED_NAME = re.compile(r"(?<![\w$])[\w$]*\Z")
 COMMENT = re.compile(r"#[^\n]*|//[^\n]*")
-PYTHON = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^()]*|[^\n()]*)\Z", re.MULTILINE)
-SCRIPT = re.compile(r"^[ \t]*(import|export)\b(?:[ \t]+type\b)?(?:[ \t]+[\w$]+[ \t]*,)?\s*\{([^{}]*)\Z", re.MULTILINE)
-SCRIPT_FROM = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
-RUST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-WRITTEN = re.compile(r"(?:type\s+)?([\w$:]+)")
-CLOSES = re.compile(r"\s*(?:[)}].*)?")
-"""What may stand behind the place on its line."""
-OPENS = re.compile(r"(?:\A|[,{(]|\bimport)\s*\Z")
-"""What may stand before it."""
-INDENT = re.compile(r"[ \t]+(?=[\w$])")
-PLAIN = re.compile(r"[a-z]+")
-MODULE_ITSELF = frozenset({"self", "super", "crate", "default"})
+PYTHON_LIST = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^()]*|[^\n()]*)\Z", re.MULTILINE)
+SCRIPT_LIST = re.compile(
+    r"^[ \t]*(import|export)\b(?:[ \t]+type\b)?(?:[ \t]+[\w$]+[ \t]*,)?\s*\{([^{}]*)\Z", re.MULTILINE
+)
+SCRIPT_LIST_END = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
+RUST_LIST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
+SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
+LISTED_NAME = re.compile(r"(?:type\s+)?([\w$:]+)")
+REST_OF_LINE = re.compile(r"\s*(?:[)}].*)?")
+"""What may follow the cursor on its line."""
+LIST_SEPARATOR = re.compile(r"(?:\A|[,{(]|\bimport)\s*\Z")
+"""What may precede the cursor."""
+INDENTATION = re.compile(r"[ \t]+(?=[\w$])")
+LOWERCASE_WORD = re.compile(r"[a-z]+")
+MODULE_KEYWORDS = frozenset({"self", "super", "crate", "default"})
+"""Names in a list that mean the module itself and have no place in its order."""
 
 
-def _kind(name: str) -> int:
-    """Constants, then classes, then the rest, as import sorters have them."""
-    return 0 if name.isupper() and len(name) > 1 else 1 if name.lstrip("_")[:1].isupper() else 2
+def _name_group(name: str) -> int:
+    """Return 0 for constants, 1 for classes and 2 for other names: the order of import sorters."""
+    if name.isupper() and len(name) > 1:
+        return 0
+    return 1 if name.lstrip("_")[:1].isupper() else 2
 
 
-ORDERS: tuple[Callable[[str], tuple[int, str]], ...] = (
+SORT_KEYS: tuple[Callable[[str], tuple[int, str]], ...] = (
     lambda name: (0, name),
-    lambda name: (_kind(name), name.lower()),
+    lambda name: (_name_group(name), name.lower()),
     lambda name: (0, name.lower()),
 )
-"""In which names of a list stand, the first that fits those that are there."""
+"""Common orders of the names in a list. The first one that fits the names of a list is used."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """`before` and `after` are the names in the list on either side of the place, `typed` what of one stands before it already.
+class ImportList:
+    """A list of imported or exported names with the cursor in it.
 
-    `within` is what the names of the list are written with (`util::`), `hands_on` whether the statement is an export.
+    Attributes:
+        module: The module of the names.
+        before: The names before the cursor.
+        after: The names after the cursor.
+        typed: The part of a name directly before the cursor.
+        prefix: The path that the names of the list carry in Rust (`util::`).
+        is_export: Whether the statement exports the names to other files.
     """
 
     module: str
     before: tuple[str, ...]
     after: tuple[str, ...]
     typed: str
-    within: str = ""
-    hands_on: bool = False
+    prefix: str = ""
+    is_export: bool = False
 
 
-def listing(tree: SyntaxTree, offset: int) -> Listing | None:
-    """The list that a place is in; None where it is in none."""
+def find_import_list(tree: SyntaxTree, offset: int) -> ImportList | None:
+    """Return the list around a byte offset, or None if there is none."""
     data = tree.data
-    head, rest = decode(data[max(0, offset - FAR) : offset]), decode(data[offset : offset + FAR])
-    typed = TYPED.search(head)
-    if typed is None or rest[:1].isalnum() or rest[:1] in ("_", "$"):
+    text_before = decode(data[max(0, offset - LIST_RADIUS_BYTES) : offset])
+    text_after = decode(data[offset : offset + LIST_RADIUS_BYTES])
+    typed = TYPED_NAME.search(text_before)
+    if typed is None or text_after[:1].isalnum() or text_after[:1] in ("_", "$"):
         return None
-    head = head[: typed.start()]
+    text_before = text_before[: typed.start()]
     match tree.language.id:
         case "python":
-            found = _python(head, rest, typed[0])
+            return _find_python_list(text_before, text_after, typed[0])
         case "rust":
-            found = _rust(head, rest, typed[0])
-        case language if language in SCRIPTS:
-            found = _script(head, rest, typed[0])
+            return _find_rust_list(text_before, text_after, typed[0])
+        case language if language in SCRIPT_LANGUAGES:
+            return _find_script_list(text_before, text_after, typed[0])
         case _:
-            found = None
-    return found
+            return None
 
 
-def _python(head: str, rest: str, typed: str) -> Listing | None:
-    found = PYTHON.search(COMMENT.sub("", head))
-    if found is None:
+def _find_python_list(text_before: str, text_after: str, typed: str) -> ImportList | None:
+    match = PYTHON_LIST.search(COMMENT.sub("", text_before))
+    if match is None:
         return None
-    module, listed = found.groups()
-    rest = COMMENT.sub("", rest).partition(")" if listed[:1] == "(" else "\n")[0]
-    # linters are told of imports that nothing here uses
-    hands_on = "noqa" in head[head.rfind(f"from {module} ") :]
-    return Listing(module, _names(listed.lstrip("(").split(",")), _names(rest.split(",")), typed, hands_on=hands_on)
+    module, names = match.groups()
+    text_after = COMMENT.sub("", text_after).partition(")" if names[:1] == "(" else "\n")[0]
+    # an export needs this comment, because linters report imports that the file does not use
+    is_export = "noqa" in text_before[text_before.rfind(f"from {module} ") :]
+    before, after = _read_names(names.lstrip("(").split(",")), _read_names(text_after.split(","))
+    return ImportList(module, before, after, typed, is_export=is_export)
 
 
-def _script(head: str, rest: str, typed: str) -> Listing | None:
-    found, end = SCRIPT.search(COMMENT.sub("", head)), SCRIPT_FROM.match(COMMENT.sub("", rest))
-    if found is None or end is None:
+def _find_script_list(text_before: str, text_after: str, typed: str) -> ImportList | None:
+    match, end = SCRIPT_LIST.search(COMMENT.sub("", text_before)), SCRIPT_LIST_END.match(COMMENT.sub("", text_after))
+    if match is None or end is None:
         return None
-    before, after = _names(found[2].split(",")), _names(end[1].split(","))
-    return Listing(end[3], before, after, typed, hands_on=found[1] == "export")
+    before, after = _read_names(match[2].split(",")), _read_names(end[1].split(","))
+    return ImportList(end[3], before, after, typed, is_export=match[1] == "export")
 
 
-def _rust(head: str, rest: str, typed: str) -> Listing | None:
-    found = RUST.search(COMMENT.sub("", head))
-    if found is None:
+def _find_rust_list(text_before: str, text_after: str, typed: str) -> ImportList | None:
+    match = RUST_LIST.search(COMMENT.sub("", text_before))
+    if match is None:
         return None
     levels: list[tuple[str, list[str]]] = []
     items, item = list[str](), ""
-    for sign in found[2]:
-        if sign == "{":
+    for character in match[2]:
+        if character == "{":
             levels.append((item.strip(), items))
             items, item = [], ""
-        elif sign == "," or (sign == "}" and levels):
+        elif character == "," or (character == "}" and levels):
             items.append(item)
-            if sign == "}":
+            if character == "}":
                 name, items = levels.pop()
                 item = name
             else:
                 item = ""
         else:
-            item += sign
+            item += character
     if not levels:
         return None
-    before = _names(items)
-    own = item.strip()
-    # in `crate::{stats::Stats, util::Replacer, …` the next is likely one more of the last module
-    within = own or (before[-1].rpartition("::")[0] + "::" if before and "::" in before[-1] else "")
-    module = "".join(name for name, _ in levels) + within
-    after = _names(_level(COMMENT.sub("", rest)))
-    return Listing(module.removesuffix("::"), before, after, typed, "" if own else within, bool(found[1]))
+    before = _read_names(items)
+    own_path = item.strip()
+    # in `crate::{stats::Stats, util::Replacer, …` the next name is likely another one of the last module
+    prefix = own_path or (before[-1].rpartition("::")[0] + "::" if before and "::" in before[-1] else "")
+    module = "".join(name for name, _ in levels) + prefix
+    after = _read_names(_items_of_level(COMMENT.sub("", text_after)))
+    return ImportList(module.removesuffix("::"), before, after, typed, "" if own_path else prefix, bool(match[1]))
 
 
-def _level(text: str) -> Iterator[str]:
-    """The items up to the end of a list, of those that are lists themselves what is before it."""
+def _items_of_level(text: str) -> Iterator[str]:
+    """Yield the items up to the end of the list. Of an item that is a list itself, yield only the text before it."""
     depth, item = 0, ""
-    for sign in text:
-        if sign == "{":
+    for character in text:
+        if character == "{":
             depth += 1
-        elif sign == "}":
+        elif character == "}":
             if depth == 0:
                 break
             depth -= 1
-        elif sign == "," and depth == 0:
+        elif character == "," and depth == 0:
             yield item
             item = ""
         elif depth == 0:
-            item += sign
+            item += character
     yield item
 
 
-def _names(items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(found[1].removesuffix("::") for item in items if (found := WRITTEN.match(item.strip())))
+def _read_names(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(match[1].removesuffix("::") for item in items if (match := LISTED_NAME.match(item.strip())))
 
 
-def to_import(view: IndexView, path: str, tree: SyntaxTree, offset: int) -> str:
-    """The text to put in, empty where nothing is known."""
-    there = listing(tree, offset)
-    if there is None:
+def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: int) -> str:
+    """Return the text to insert into a list of imports or exports, or an empty text if no name is known.
+
+    Args:
+        view: The index.
+        path: The file.
+        tree: The tree of the file's text.
+        offset: The cursor, in bytes.
+    """
+    names = find_import_list(tree, offset)
+    if names is None:
         return ""
     if path.endswith("__init__.py"):
-        there = replace(there, hands_on=True)
-    line, rest = _line(tree, offset)
-    line = line.removesuffix(there.typed)
-    if not CLOSES.fullmatch(rest) or not OPENS.search(line):
+        names = replace(names, is_export=True)
+    line, rest = _split_line(tree, offset)
+    line = line.removesuffix(names.typed)
+    if not REST_OF_LINE.fullmatch(rest) or not LIST_SEPARATOR.search(line):
         return ""
-    listed = {name.rpartition("::")[2] for name in (*there.before, *there.after)}
-    has = [one.name for one in view.find_module_symbols(path, tree.language.id, there.module) if public(view, one)]
-    free = [name for name in dict.fromkeys(has) if name not in listed]
-    filled = tree.language.id == "rust" or len(_names(_above(tree, offset).split(","))) > 1
-    found = _placed(there, free if there.hands_on else _missing(tree, offset, free))
-    # of what is handed on no more is known than that it could be
-    found = found if filled or not there.hands_on else found[:1]
-    found = [there.within + name for name in found if name.startswith(there.typed) and name != there.typed]
-    # an editor may leave a new line without indentation
-    blanks = "" if line or not (above := INDENT.match(_above(tree, offset))) else above[0]
-    return (
-        blanks + _text(found, line or blanks, tree.document.newline, filled=filled)[len(there.typed) :] if found else ""
-    )
+    listed = {name.rpartition("::")[2] for name in (*names.before, *names.after)}
+    exported = [
+        symbol.name for symbol in view.find_module_symbols(path, tree.language.id, names.module) if is_public(view, symbol)
+    ]
+    unlisted = [name for name in dict.fromkeys(exported) if name not in listed]
+    line_above = _read_line_above(tree, offset)
+    fills_lines = tree.language.id == "rust" or len(_read_names(line_above.split(","))) > 1
+    candidates = _select_by_order(names, unlisted if names.is_export else _find_unbound(tree, offset, unlisted))
+    if names.is_export and not fills_lines:
+        # nothing tells whether the file wants to export more than the next name
+        candidates = candidates[:1]
+    candidates = [names.prefix + name for name in candidates if name.startswith(names.typed) and name != names.typed]
+    if not candidates:
+        return ""
+    # some editors start a new line without indentation
+    match = None if line else INDENTATION.match(line_above)
+    indentation = match[0] if match else ""
+    text = _write_names(candidates, line or indentation, tree.document.newline, fills_lines=fills_lines)
+    return indentation + text[len(names.typed) :]
 
 
-def public(view: IndexView, symbol: Symbol) -> bool:
-    """Whether other files may import it, by how it is declared."""
+def is_public(view: IndexView, symbol: Symbol) -> bool:
+    """Return whether other files may import a symbol, judged by its declaration."""
     match symbol.language:
         case "python":
             return not symbol.name.startswith("_")
@@ -194,55 +219,66 @@ def public(view: IndexView, symbol: Symbol) -> bool:
             return "export" in view.texts.read_line_start(symbol)
 
 
-def _missing(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:
-    """Of these names those that the text uses and neither declares nor imports elsewhere."""
-    definitions, brought = find_declarations(tree.language, tree.data, tree.root)
-    # while it is half written, a statement may seem to have what follows it
-    own = max((one.start for one in brought if one.start <= offset), default=-1)
-    known = {one.name for one in definitions}
-    known |= {called(one, tree.language.id) for one in brought if one.start != own}
-    return [name for name in names if name not in known and _used(tree, name)]
+def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:
+    """Return the names that the text uses and neither declares nor imports in another statement."""
+    declarations, all_imports = find_declarations(tree.language, tree.data, tree.root)
+    # an unfinished import may seem to contain the text that follows it, so its names do not count as imported
+    own_start = max((item.start for item in all_imports if item.start <= offset), default=-1)
+    bound = {item.name for item in declarations}
+    bound |= {local_name(item, tree.language.id) for item in all_imports if item.start != own_start}
+    return [name for name in names if name not in bound and _is_used(tree, name)]
 
 
-def _used(tree: SyntaxTree, name: str) -> bool:
-    """Whether code uses this name: a word of its own, and one that may be any variable's is called, or has something."""
-    behind = rb"\s*(?:[(.<]|::|!\()" if PLAIN.fullmatch(name) else rb"(?!\w)"
-    found = re.finditer(rb"(?<![\w.])" + re.escape(encode(name)) + behind, tree.data)
-    return any(text_kind_at(tree, match.start()) == "code" for match in found)
+def _is_used(tree: SyntaxTree, name: str) -> bool:
+    """Return whether code uses a name.
+
+    A lower-case word may also be a variable, so it counts only if it is called or a member of it is used.
+    """
+    following = rb"\s*(?:[(.<]|::|!\()" if LOWERCASE_WORD.fullmatch(name) else rb"(?!\w)"
+    matches = re.finditer(rb"(?<![\w.])" + re.escape(encode(name)) + following, tree.data)
+    return any(text_kind_at(tree, match.start()) == "code" for match in matches)
 
 
-def _placed(there: Listing, names: Sequence[str]) -> list[str]:
-    """In the order of the list, where it has one, and what comes between the names around the place; else as they are."""
-    before = [name for name in there.before if name not in MODULE_ITSELF]
-    after = [name for name in there.after if name not in MODULE_ITSELF]
-    fitting = [key for key in ORDERS if [*map(key, (*before, *after))] == sorted(map(key, (*before, *after)))]
-    for key in fitting:
-        least, most = [key(name) for name in before[-1:]], [key(name) for name in after[:1]]
-        ordered = sorted((key(there.within + name), name) for name in names)
-        if found := [name for at, name in ordered if least < [at] and (not most or [at] < most)]:
-            return found
-    return [] if fitting else [*names]
+def _select_by_order(names: ImportList, candidates: Sequence[str]) -> list[str]:
+    """Return the candidates that belong between the names around the cursor, or all if the list has no order."""
+    before = [name for name in names.before if name not in MODULE_KEYWORDS]
+    after = [name for name in names.after if name not in MODULE_KEYWORDS]
+    sort_keys = [key for key in SORT_KEYS if [*map(key, (*before, *after))] == sorted(map(key, (*before, *after)))]
+    for key in sort_keys:
+        lower, upper = [key(name) for name in before[-1:]], [key(name) for name in after[:1]]
+        ordered = sorted((key(names.prefix + name), name) for name in candidates)
+        if selected := [name for rank, name in ordered if lower < [rank] and (not upper or [rank] < upper)]:
+            return selected
+    return [] if sort_keys else [*candidates]
 
 
-def _text(names: Sequence[str], line: str, newline: str, *, filled: bool) -> str:
+def _write_names(names: Sequence[str], line: str, newline: str, *, fills_lines: bool) -> str:
+    """Return the text for some names behind `line`.
+
+    Args:
+        names: The names.
+        line: The text before the cursor, or the indentation of a new line.
+        newline: The line end of the document.
+        fills_lines: Whether the list has several names on a line. Otherwise each name gets a line.
+    """
     if line.strip():
         return ("" if line[-1:].isspace() or line[-1:] in "{(" else " ") + ", ".join(names)
-    if not filled:
+    if not fills_lines:
         return f",{newline}{line}".join(names) + ","
     text = ""
     for name in names:
-        if text and len(line) + len(text) + len(name) > WIDTH:
+        if text and len(line) + len(text) + len(name) > MAX_LINE_CHARS:
             break
         text += f"{name}, "
     return text.rstrip()
 
 
-def _line(tree: SyntaxTree, offset: int) -> tuple[str, str]:
-    """What stands on the line before a place and after it."""
+def _split_line(tree: SyntaxTree, offset: int) -> tuple[str, str]:
+    """Return the text on the line before and after a byte offset."""
     start, end = tree.document.line_span(tree.document.line_of(offset))
     return decode(tree.data[start:offset]), decode(tree.data[offset:end])
 
 
-def _above(tree: SyntaxTree, offset: int) -> str:
+def _read_line_above(tree: SyntaxTree, offset: int) -> str:
     line = tree.document.line_of(offset)
     return decode(tree.document.line(line - 1)) if line else ""

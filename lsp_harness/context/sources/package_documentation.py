@@ -1,7 +1,10 @@
-"""What a text that was written uses of installed packages, as these have it: lines for a model that knew it otherwise.
+"""Lines about the names of installed packages that new code uses.
 
-Names count that an import is behind, at any length (`requests.sessions.Session.get`), and members of what is made of an imported
-class in the same text (`session = Session()`). Names that a package has not come first.
+They correct a model that knows another version of a package.
+
+A name counts if an import leads to it, at any depth (`requests.sessions.Session.get`). Members of an object count if
+the same text creates the object from an imported class (`session = Session()`). Names that a package does not have come
+first.
 """
 
 import re
@@ -18,129 +21,148 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
 
-MOST = 3
-"""Names that are told of."""
-LONG = 300
-"""Characters of a line."""
-LOOKED_UP = 24
-"""Names that are looked up for these."""
-CHAIN = re.compile(r"(?<![\w.$:'\"])[^\W\d][\w$]*(?:\s*(?:\.|::)\s*[^\W\d][\w$]*)*")
-JOINT = re.compile(r"\s*(?:\.|::)\s*")
-MADE = r"\b{}\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:new\s+)?([^\W\d][\w.]*)\s*\("
-OPENED = r"\b(?:with|async\s+with)\s+([^\W\d][\w.]*)\s*\([^\n]*\)\s+as\s+{}\b"
-REQUIRED = re.compile(r"\b(?:const|let|var)\s+(?:([\w$]+)|\{([^}]*)\})\s*=\s*require\(\s*[\"']([^\"']+)[\"']\s*\)")
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+MAX_LINES = 3
+MAX_LINE_CHARS = 300
+MAX_LOOKUPS = 24
+"""Most names to look up."""
+DOTTED_NAME = re.compile(r"(?<![\w.$:'\"])[^\W\d][\w$]*(?:\s*(?:\.|::)\s*[^\W\d][\w$]*)*")
+NAME_SEPARATOR = re.compile(r"\s*(?:\.|::)\s*")
+CONSTRUCTOR_CALL = r"\b{}\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:new\s+)?([^\W\d][\w.]*)\s*\("
+CONTEXT_MANAGER = r"\b(?:with|async\s+with)\s+([^\W\d][\w.]*)\s*\([^\n]*\)\s+as\s+{}\b"
+REQUIRE_CALL = re.compile(r"\b(?:const|let|var)\s+(?:([\w$]+)|\{([^}]*)\})\s*=\s*require\(\s*[\"']([^\"']+)[\"']\s*\)")
+SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """`name` of a `module`, with dots between its parts; empty for the module itself."""
+class PackageName:
+    """A name in a module of a package, with dots between its parts. The name is empty for the module itself."""
 
     module: str
     name: str
 
 
-def documentation(
-    installed: InstalledPackages, root: Path, file: Path, written: Iterable[tuple[Document, str]], most: int = MOST
+def describe_package_uses(
+    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]], max_lines: int = MAX_LINES
 ) -> list[str]:
-    """At most so many lines about what is used in parts of texts, each given as the whole text and the part of it."""
-    absent: dict[str, None] = {}
-    there: dict[str, None] = {}
-    for one in known(installed, root, file, written):
-        if (line := told(one)) and not find_secrets(encode(line)):
-            (absent if isinstance(one, AbsentName) else there)[line] = None
-    return [*absent, *there][:most]
+    """Return lines about the package names that new code uses, those about missing names first.
+
+    Args:
+        installed: The installed packages.
+        root: The workspace folder.
+        file: The file that the code is for.
+        written: Pairs of a whole text and the new part of it.
+        max_lines: The most lines to return.
+    """
+    missing: dict[str, None] = {}
+    present: dict[str, None] = {}
+    for item in look_up_names(installed, root, file, written):
+        if (line := describe_name(item)) and not spans(encode(line)):
+            (missing if isinstance(item, Absent) else present)[line] = None
+    return [*missing, *present][:max_lines]
 
 
-def known(
-    installed: InstalledPackages, root: Path, file: Path, written: Iterable[tuple[Document, str]]
-) -> Iterator[DocFragment | AbsentName]:
-    """What is known of the names that parts of texts use, in their order."""
-    seen: set[Used] = set()
+def look_up_names(
+    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]]
+) -> Iterator[DocFragment | Absent]:
+    """Yield the documentation of the package names that parts of texts use, in the order of the text.
+
+    The arguments are those of `describe_package_uses`.
+    """
+    names: set[PackageName] = set()
     for document, part in written:
         tree = parse(document)
         language = tree.language.id if tree else ""
-        for one in _used(tree, part) if tree else ():
-            if one in seen or len(seen) >= LOOKED_UP:
+        for name in _find_package_names(tree, part) if tree else ():
+            if name in names or len(names) >= MAX_LOOKUPS:
                 continue
-            seen.add(one)
-            if found := _known(installed, root, language, file.parent, one):
-                yield found
+            names.add(name)
+            if item := _look_up(installed, root, language, file.parent, name):
+                yield item
 
 
-def told(one: DocFragment | AbsentName) -> str:
-    """One line about a name; empty where there is nothing to say of it."""
-    inside = "" if one.module in (one.package, "") else f" in {one.module}"
-    if isinstance(one, AbsentName):
-        nearest = "; ".join(dict.fromkeys(near.usage for near in one.nearest))
-        line = f"{one.release} has no {one.name}{inside}" + (f"; it has: {nearest}" if nearest else "")
-    elif one.kind == "module" or one.usage == one.name:
+def describe_name(item: DocFragment | Absent) -> str:
+    """Return one line about a name, or an empty text if there is nothing to say."""
+    module = "" if item.module in (item.package, "") else f" in {item.module}"
+    if isinstance(item, Absent):
+        nearest = "; ".join(dict.fromkeys(name.called for name in item.nearest))
+        line = f"{item.release} has no {item.name}{module}" + (f"; it has: {nearest}" if nearest else "")
+    elif item.kind == "module" or item.called == item.name:
         return ""
     else:
-        several = f" (the first of {one.overloads} signatures)" if one.overloads > 1 else ""
-        line = f"{one.release} has{inside}: {one.usage}{several}"
-    return line if len(line) <= LONG else line[: LONG - 1] + "…"
+        overloads = f" (the first of {item.overloads} signatures)" if item.overloads > 1 else ""
+        line = f"{item.release} has{module}: {item.called}{overloads}"
+    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
 
 
-def _known(
-    installed: InstalledPackages, root: Path, language: str, near: Path, one: Used
-) -> DocFragment | AbsentName | None:
-    """The name, or what there is in its place; of a longer one what its beginning means, where that is as far as it goes."""
-    if found := installed.find_documentation(root, language, one.module, one.name, importer_folder=near):
-        return found
-    if missing := installed.find_absent(root, language, one.module, one.name, importer_folder=near):
-        return missing
-    outer = one.name.rpartition(".")[0]
-    return _known(installed, root, language, near, Used(one.module, outer)) if outer else None
+def _look_up(
+    installed: Installed, root: Path, language: str, folder: Path, name: PackageName
+) -> DocFragment | Absent | None:
+    """Return what the package says about a name. If nothing is known, drop its last part and try again."""
+    if documented := installed.documented(root, language, name.module, name.name, near=folder):
+        return documented
+    if absent := installed.absent(root, language, name.module, name.name, near=folder):
+        return absent
+    outer = name.name.rpartition(".")[0]
+    return _look_up(installed, root, language, folder, PackageName(name.module, outer)) if outer else None
 
 
-def _used(tree: SyntaxTree, part: str) -> Iterator[Used]:
-    """The names of packages in a part of a text, in their order."""
-    bound = _bound(tree)
+def _find_package_names(tree: SyntaxTree, part: str) -> Iterator[PackageName]:
+    """Yield the package names in a part of a text, in the order of the text."""
+    imported = _read_imports(tree)
     text = decode(tree.data)
-    for match in CHAIN.finditer(part):
-        first, *rest = JOINT.split(match[0])
-        if first not in bound and tree.language.id == "rust" and rest:
-            # a path may begin with a crate
-            bound[first] = Used(first, "")
-        if first not in bound and rest and (made := _made_of(first, text)):
-            first, *inner = made
+    for match in DOTTED_NAME.finditer(part):
+        first, *rest = NAME_SEPARATOR.split(match[0])
+        if first not in imported and tree.language.id == "rust" and rest:
+            # a path may begin with the name of a crate
+            imported[first] = PackageName(first, "")
+        if first not in imported and rest and (class_parts := _find_class(first, text)):
+            first, *inner = class_parts
             rest = [*inner, *rest]
-        if one := bound.get(first):
-            name = ".".join(filter(None, (one.name, *rest)))
+        if base := imported.get(first):
+            name = ".".join(filter(None, (base.name, *rest)))
             if name:
-                yield Used(one.module, name)
+                yield PackageName(base.module, name)
 
 
-def _made_of(name: str, text: str) -> Sequence[str]:
-    """What a thing is made of, where that is written: `s = requests.Session()`."""
-    for pattern in (MADE, OPENED):
-        if found := re.search(pattern.format(re.escape(name)), text):
-            return found[1].split(".")
+def _find_class(name: str, text: str) -> Sequence[str]:
+    """Return the parts of the class that creates the object `name`, if the text says so: `s = requests.Session()`."""
+    for pattern in (CONSTRUCTOR_CALL, CONTEXT_MANAGER):
+        if match := re.search(pattern.format(re.escape(name)), text):
+            return match[1].split(".")
     return ()
 
 
-def _bound(tree: SyntaxTree) -> dict[str, Used]:
-    """What a text calls the things it imports, those of its own workspace left out."""
+def _read_imports(tree: SyntaxTree) -> dict[str, PackageName]:
+    """Return the imported things by the name that the text uses, without imports from its own workspace."""
     language = tree.language.id
-    found: dict[str, Used] = {}
-    for one in find_declarations(tree.language, tree.data, tree.root)[1]:
-        name = local_name(language, one)
-        module = one.module.removeprefix("::")
-        if not name or one.name == "*" or module.startswith(".") or module.split("::")[0] in ("crate", "self", "super"):
+    imported: dict[str, PackageName] = {}
+    for item in declared(tree.language, tree.data, tree.root)[1]:
+        name = local(language, item)
+        module = item.module.removeprefix("::")
+        is_own = module.startswith(".") or module.split("::")[0] in ("crate", "self", "super")
+        if not name or item.name == "*" or is_own:
             continue
         if language == "rust":
             crate, *path = module.split("::")
-            found[name] = Used(crate, ".".join([*path, *filter(None, [one.name])]))
-        elif language == "python" and not one.name and not one.alias:
-            found[name] = Used(name, "")
+            imported[name] = PackageName(crate, ".".join([*path, *filter(None, [item.name])]))
+        elif language == "python" and not item.name and not item.alias:
+            imported[name] = PackageName(name, "")
         else:
-            found[name] = Used(module, one.name)
-    if language in SCRIPTS:
-        for whole, parts, module in REQUIRED.findall(decode(tree.data)):
-            if not module.startswith("."):
-                found |= {whole: Used(module, "")} if whole else {}
-                for part in filter(None, map(str.strip, parts.split(","))):
-                    name, _, alias = part.partition(":")
-                    found[alias.strip() or name.strip()] = Used(module, name.strip())
-    return found
+            imported[name] = PackageName(module, item.name)
+    if language in SCRIPT_LANGUAGES:
+        imported |= _read_require_calls(decode(tree.data))
+    return imported
+
+
+def _read_require_calls(text: str) -> dict[str, PackageName]:
+    """Return what JavaScript imports by `require`, by the name that the text uses."""
+    imported: dict[str, PackageName] = {}
+    for whole, parts, module in REQUIRE_CALL.findall(text):
+        if module.startswith("."):
+            continue
+        if whole:
+            imported[whole] = PackageName(module, "")
+        for part in filter(None, map(str.strip, parts.split(","))):
+            name, _, alias = part.partition(":")
+            imported[alias.strip() or name.strip()] = PackageName(module, name.strip())
+    return imported

@@ -1,6 +1,8 @@
-"""What installed packages have of what some code uses, for a first prompt: signatures, with the first sentence that is said of each.
+"""Signatures from installed packages for the names that some code uses.
 
-What belongs to the language itself is left out: a model knows that best, and there is most of it.
+A signature is followed by the first sentence of its documentation.
+
+The standard library is left out: models know it best, and it would take most of the budget.
 """
 
 import asyncio
@@ -9,103 +11,115 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.sources.package_documentation import known, told
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.fragment import Fragment, TokenCounter
+from lsp_harness.context.sources.package_documentation import describe_name, look_up_names
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from lsp_harness.text.document import Document
-from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.text.position import encode
 
-STANDARD = frozenset({"Python", "Go", "@types/node"})
-MOST = 8
-"""Names that are told of."""
-SIGNATURE = 200
-"""Characters of a signature; of a longer one the names of its parameters are told, and one that is longer even so is left out."""
-SENTENCE = 100
-"""Characters of what is said of a name; a longer sentence is left out."""
+STANDARD_LIBRARIES = frozenset({"Python", "Go", "@types/node"})
+MAX_NAMES = 8
+MAX_SIGNATURE_CHARS = 200
+"""A longer signature is reduced to the names of its parameters. It is left out if that is still too long."""
+MAX_SENTENCE_CHARS = 100
+"""A longer sentence is left out."""
 
-_Said = tuple[str, str, str]
-"""The package, a line, and what may be said behind it."""
+_Description = tuple[str, str, str]
+"""The package, the line about a name, and the sentence that may follow the line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packages:
-    """What is `installed` for the workspace folder `root`, and what a `file` of it uses of that."""
+class PackageSignatures:
+    """Finds the signatures that the code of one file uses.
+
+    Attributes:
+        installed: The installed packages.
+        root: The workspace folder.
+        file: The file that the code belongs to.
+        count: The tokenizer of the model.
+    """
 
     installed: InstalledPackages
     root: Path
     file: Path
-    count: Count
+    count: TokenCounter
 
-    async def of(self, document: Document, span: Span, budget: int, comment: str) -> tuple[Fragment, ...]:
-        """A fragment for each package that the code in a span uses, together at most `budget` tokens: names in the order of their
-        use, a name by its signature alone where its sentence has no room."""
+    async def find_fragments(self, code: CodeSelection, budget: int) -> tuple[Fragment, ...]:
+        """Return a fragment for each package that the code uses, together at most `budget` tokens.
+
+        Names stand in the order of their use. The sentence of a name is left out if only its signature fits.
+        """
         if budget <= 0:
             return ()
-        code = decode(document.data[slice(*span)])
-        # packages are read from disk and parsed
-        said = await asyncio.to_thread(lambda: list(self._said(document, code, comment)))
-        titles = {release: f"{comment} {release} has\n" for release, _, _ in said}
-        kept: dict[str, list[str]] = {}
-        spent: dict[str, int] = {}
-        for release, line, sentence in said:
-            title = "" if release in kept else titles[release]
-            whole = [f"{line}  {comment} {sentence}\n"] if sentence else []
-            for text in (*whole, f"{line}\n"):
+        comment = code.comment
+        # this reads packages from disk and parses them
+        descriptions = await asyncio.to_thread(lambda: list(self._describe(code, comment)))
+        titles = {release: f"{comment} {release} has\n" for release, _, _ in descriptions}
+        lines_by_release: dict[str, list[str]] = {}
+        tokens_by_release: dict[str, int] = {}
+        for release, line, sentence in descriptions:
+            title = "" if release in lines_by_release else titles[release]
+            with_sentence = [f"{line}  {comment} {sentence}\n"] if sentence else []
+            for text in (*with_sentence, f"{line}\n"):
                 cost = sum(await self.count([title, text]))
                 if cost <= budget:
                     budget -= cost
-                    spent[release] = spent.get(release, 0) + cost
-                    kept.setdefault(release, []).append(text)
+                    tokens_by_release[release] = tokens_by_release.get(release, 0) + cost
+                    lines_by_release.setdefault(release, []).append(text)
                     break
         return tuple(
-            Fragment(titles[release] + "".join(lines), spent[release], release, "documents what is used here")
-            for release, lines in kept.items()
+            Fragment(
+                titles[release] + "".join(lines), tokens_by_release[release], release, "documents what is used here"
+            )
+            for release, lines in lines_by_release.items()
         )
 
-    def _said(self, document: Document, code: str, comment: str) -> Iterator[_Said]:
-        found: dict[_Said, None] = {}
-        for one in known(self.installed, self.root, self.file, [(document, code)]):
-            if one.package in STANDARD or not told(one):
+    def _describe(self, code: CodeSelection, comment: str) -> Iterator[_Description]:
+        descriptions: dict[_Description, None] = {}
+        for item in look_up_names(self.installed, self.root, self.file, [(code.document, code.text)]):
+            if item.package in STANDARD_LIBRARIES or not describe_name(item):
                 continue
-            line, sentence = _line(one, comment)
-            if len(line) <= SIGNATURE and not find_secrets(encode(f"{line} {sentence}")):
-                found[(one.release, line, sentence)] = None
-            if len(found) >= MOST:
+            line, sentence = _to_line(item, comment)
+            if len(line) <= MAX_SIGNATURE_CHARS and not find_secrets(encode(f"{line} {sentence}")):
+                descriptions[(item.release, line, sentence)] = None
+            if len(descriptions) >= MAX_NAMES:
                 break
-        yield from found
+        yield from descriptions
 
 
-def _line(one: DocFragment | AbsentName, comment: str) -> tuple[str, str]:
-    """How a name is used, and what is said of it in a sentence."""
-    if isinstance(one, AbsentName):
-        return f"{comment} {told(one).removeprefix(f'{one.release} has ')}", ""
-    inside = "" if one.module in (one.package, "") else f"{one.module}: "
-    called = one.usage if len(one.usage) <= SIGNATURE else bare(one.usage)
-    sentence = one.documentation.partition(". ")[0].strip()
-    return f"{inside}{called}", sentence if len(sentence) <= SENTENCE else ""
+def _to_line(item: DocFragment | AbsentName, comment: str) -> tuple[str, str]:
+    """Return the signature of a name and the first sentence of its documentation."""
+    if isinstance(item, AbsentName):
+        return f"{comment} {describe_name(item).removeprefix(f'{item.release} has ')}", ""
+    module = "" if item.module in (item.package, "") else f"{item.module}: "
+    signature = item.usage if len(item.usage) <= MAX_SIGNATURE_CHARS else shorten_signature(item.usage)
+    sentence = item.documentation.partition(". ")[0].strip()
+    return f"{module}{signature}", sentence if len(sentence) <= MAX_SENTENCE_CHARS else ""
 
 
-def bare(called: str) -> str:
-    """A signature with no more than the names of its parameters: `get(url: str, *, timeout: float = 5) -> Response` is
-    `get(url, *, timeout)`."""
-    name, bracket, rest = called.partition("(")
-    # an arrow closes no bracket
+def shorten_signature(signature: str) -> str:
+    """Return a signature with only the names of its parameters.
+
+    `get(url: str, *, timeout: float = 5) -> Response` becomes `get(url, *, timeout)`.
+    """
+    name, bracket, rest = signature.partition("(")
+    # the `>` of an arrow closes no bracket
     rest = re.sub("[=-]>", "  ", rest)
-    depth, taken, names = 0, "", list[str]()
-    for c in rest:
-        if c == ")" and not depth:
-            names.append(taken)
+    depth, parameter, parameters = 0, "", list[str]()
+    for character in rest:
+        if character == ")" and not depth:
+            parameters.append(parameter)
             break
-        depth += (c in "([{<") - (c in ")]}>")
-        if c == "," and not depth:
-            names.append(taken)
-            taken = ""
+        depth += (character in "([{<") - (character in ")]}>")
+        if character == "," and not depth:
+            parameters.append(parameter)
+            parameter = ""
         else:
-            taken += c
+            parameter += character
     else:
-        # it was cut off, perhaps in a name
-        names.append("…")
-    names = [re.split(r"[:=]", one, maxsplit=1)[0].strip() for one in names]
-    return f"{name}({', '.join(filter(None, names))})" if bracket else called
+        # the signature was cut off, perhaps inside a name
+        parameters.append("…")
+    names = [re.split(r"[:=]", text, maxsplit=1)[0].strip() for text in parameters]
+    return f"{name}({', '.join(filter(None, names))})" if bracket else signature

@@ -1,6 +1,7 @@
-"""Where the user wrote or looked last, in other files and far away in this one: what they are about to write is often like it.
+"""The places that the user edited or looked at last: what the user writes next is often similar to the code there.
 
-Only places are kept while a text is open, what stands there is read when it is asked for; of a text that is closed, its last one.
+While a document is open, only the line numbers are stored, and the text is read when it is needed. Of a closed document
+its last version is stored.
 """
 
 import re
@@ -12,17 +13,16 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
-PLACES = 16
-"""Places that are kept, over all files."""
-CLOSED = 8
-"""Closed texts that are kept at most."""
-AROUND = 8
-"""Lines on either side of a place."""
-FAR = 80
-"""Lines from the cursor within which a place of the same file is in the prompt anyway."""
-LEAST, COPY = 0.1, 0.8
-"""Words that a piece and the lines at the cursor both have, of all that either has: less has nothing to do with it, and with more
-it says nothing new."""
+MAX_PLACES = 16
+"""Most places to remember, over all documents."""
+MAX_CLOSED_DOCUMENTS = 8
+RADIUS_LINES = 8
+"""Lines to quote on either side of a place."""
+PROMPT_RADIUS_LINES = 80
+"""A place of the same document at most so many lines from the cursor is in the prompt anyway."""
+MIN_SIMILARITY, MAX_SIMILARITY = 0.1, 0.8
+"""Limits for the share of words that a piece and the lines at the cursor have in common (of all words in either). A
+less similar piece is unrelated, and a more similar one says nothing new."""
 WORD = re.compile(r"[^\W\d]\w+")
 
 
@@ -31,83 +31,94 @@ class _Place:
     uri: str
     path: str
     line: int
-    edited: bool
+    is_edited: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some lines of a file as they are now."""
+    """Some lines of a document as they are now. `is_edited`: the user changed them, and did not only look at them."""
 
     path: str
     text: str
-    edited: bool
+    is_edited: bool
 
 
-class Recent:
-    """One per front end. `opened` gives the text that is open by a URI, `kept` says why a file is kept from the model."""
+class RecentEdits:
+    """The last places of one front end, in all its documents."""
 
-    def __init__(self, opened: Callable[[str], Document | None], kept: Callable[[str, str], str]) -> None:
-        self._opened = opened
-        self._kept = kept
+    def __init__(
+        self, find_document: Callable[[str], Document | None], exclusion_reason: Callable[[str, str], str]
+    ) -> None:
+        """Create an empty history.
+
+        Args:
+            find_document: Returns the open document with a URI.
+            exclusion_reason: Returns why the file with this URI and path must not reach the model, or an empty text.
+        """
+        self._find_document = find_document
+        self._exclusion_reason = exclusion_reason
         self._places: list[_Place] = []
-        """The last first."""
+        """The places, the most recent first."""
         self._closed: OrderedDict[str, Document] = OrderedDict()
 
-    def edited(self, uri: str, path: str, line: int, grown: int = 0) -> None:
-        """The user changed a line, which took in `grown` more lines, or so many fewer."""
+    def record_edit(self, uri: str, path: str, line: int, added_lines: int = 0) -> None:
+        """Remember that the user changed a line, and added or (if negative) removed lines there."""
         for place in self._places:
             if place.uri == uri and place.line > line:
-                place.line = max(line, place.line + grown)
-        self._put(_Place(uri, path, line, edited=True))
+                place.line = max(line, place.line + added_lines)
+        self._add(_Place(uri, path, line, is_edited=True))
 
-    def looked(self, uri: str, path: str, line: int) -> None:
-        """The user's cursor rests on a line."""
-        self._put(_Place(uri, path, line, edited=False))
+    def record_view(self, uri: str, path: str, line: int) -> None:
+        """Remember that the cursor of the user rests on a line."""
+        self._add(_Place(uri, path, line, is_edited=False))
 
-    def closed(self, document: Document) -> None:
-        """The text is open no more."""
+    def record_close(self, document: Document) -> None:
+        """Store the text of a document that was closed, if the user was there recently."""
         if any(place.uri == document.uri for place in self._places):
             self._closed[document.uri] = document
             self._closed.move_to_end(document.uri)
-            while len(self._closed) > CLOSED:
+            while len(self._closed) > MAX_CLOSED_DOCUMENTS:
                 self._closed.popitem(last=False)
 
-    def pieces(self, document: Document, line: int) -> list[Piece]:
-        """Those that have to do with the lines around this one, the likest first; none of what is near there."""
-        wanted = _words(document, max(0, line - AROUND), line + AROUND)
-        found: list[tuple[float, int, Piece]] = []
-        # who is kept is looked up on disk: once for a file, not for each of its places
-        kept = {place.uri: self._kept(place.uri, place.path) for place in self._places}
+    def find_pieces(self, document: Document, line: int) -> list[Piece]:
+        """Return the pieces that are similar to the lines around a line, the most similar first.
+
+        Pieces that the prompt contains anyway are left out.
+        """
+        wanted = _read_words(document, max(0, line - RADIUS_LINES), line + RADIUS_LINES)
+        scored: list[tuple[float, int, Piece]] = []
+        # the check reads from disk: once for a file, not for each of its places
+        exclusions = {place.uri: self._exclusion_reason(place.uri, place.path) for place in self._places}
         for age, place in enumerate(self._places):
-            text = "" if kept[place.uri] else self._text(place, document, line)
+            text = "" if exclusions[place.uri] else self._read_text(place, document, line)
             words = set(WORD.findall(text))
-            alike = len(words & wanted) / len(words | wanted) if words else 0.0
-            if LEAST <= alike <= COPY:
-                found.append((-alike, age, Piece(place.path, text, place.edited)))
-        return [piece for _, _, piece in sorted(found, key=lambda each: each[:2])]
+            similarity = len(words & wanted) / len(words | wanted) if words else 0.0
+            if MIN_SIMILARITY <= similarity <= MAX_SIMILARITY:
+                scored.append((-similarity, age, Piece(place.path, text, place.is_edited)))
+        return [piece for _, _, piece in sorted(scored, key=lambda item: item[:2])]
 
-    def _put(self, new: _Place) -> None:
-        near = [one for one in self._places if one.uri == new.uri and abs(one.line - new.line) <= AROUND]
-        # to look at what was just written makes it no less written
-        new.edited = new.edited or any(one.edited for one in near)
-        self._places = [new, *(one for one in self._places if one not in near)][:PLACES]
-
-    def _text(self, place: _Place, document: Document, line: int) -> str:
-        """The lines there, with what leads in and out of secrets left out; nothing where the model has them anyway."""
-        here = place.uri == document.uri
-        if here and abs(place.line - line) <= FAR:
-            return ""
-        there = document if here else self._opened(place.uri) or self._closed.get(place.uri)
-        if there is None or there.is_binary:
-            return ""
-        hidden = secret_lines(there)
-        last = min(len(there.line_starts), place.line + AROUND + 1)
-        lines = [
-            decode(there.line(n)).rstrip("\r\n") for n in range(max(0, place.line - AROUND), last) if n not in hidden
+    def _add(self, new: _Place) -> None:
+        neighbours = [
+            place for place in self._places if place.uri == new.uri and abs(place.line - new.line) <= RADIUS_LINES
         ]
+        # a place that was edited stays edited when the user looks at it
+        new.is_edited = new.is_edited or any(place.is_edited for place in neighbours)
+        self._places = [new, *(place for place in self._places if place not in neighbours)][:MAX_PLACES]
+
+    def _read_text(self, place: _Place, document: Document, line: int) -> str:
+        """Return the lines around a place without lines with secrets, or nothing if the prompt contains them anyway."""
+        is_same_document = place.uri == document.uri
+        if is_same_document and abs(place.line - line) <= PROMPT_RADIUS_LINES:
+            return ""
+        target = document if is_same_document else self._find_document(place.uri) or self._closed.get(place.uri)
+        if target is None or target.is_binary:
+            return ""
+        hidden = secret_lines(target)
+        first, stop = max(0, place.line - RADIUS_LINES), min(len(target.line_starts), place.line + RADIUS_LINES + 1)
+        lines = [decode(target.line(n)).rstrip("\r\n") for n in range(first, stop) if n not in hidden]
         return "\n".join(lines).strip("\n")
 
 
-def _words(document: Document, first: int, last: int) -> set[str]:
+def _read_words(document: Document, first: int, last: int) -> set[str]:
     lines = range(first, min(len(document.line_starts), last + 1))
     return {word for n in lines for word in WORD.findall(decode(document.line(n)))}

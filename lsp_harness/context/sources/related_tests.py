@@ -1,4 +1,4 @@
-"""The test of a declaration that says most about it: the one that fails, else one that is named for it, else the shortest."""
+"""The most informative test of a declaration: one that fails, else one with a similar name, else the shortest."""
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -11,69 +11,90 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 
-LINES = 40
-"""Of a test, at most: a longer one tests more than this."""
-
-FAILING = 50
-"""Tests that fail and are looked up, at most."""
+MAX_TEST_LINES = 40
+"""A longer test checks more than this declaration."""
+MAX_FAILING_TESTS = 50
+"""Most failing tests to look up."""
+MAX_NAMESAKES = 4
+"""Most declarations to read for the name of a failing test."""
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
-    """`head` is its name with its parameters, `text` the whole of it, `line` that of its name, counted from 0."""
+class RelatedTest:
+    """A test.
 
-    __test__ = False
+    Attributes:
+        path: The file.
+        name: The name, as the test runner reports it if the test fails.
+        head: The name with its parameters.
+        text: The whole test.
+        line: The line of the name, counted from 0.
+    """
+
     path: str
     name: str
     head: str
     text: str
     line: int
 
-    def has(self, use: Use) -> bool:
-        """Whether a use is in it."""
-        return use.path == self.path and bool(use.around) and self.head.startswith(use.around)
+    def contains(self, use: Use) -> bool:
+        """Return whether a use lies in this test."""
+        return use.path == self.path and bool(use.enclosing) and self.head.startswith(use.enclosing)
 
 
-def tested(view: IndexView, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
-    """Among the tests that use the symbol, and those by these names that fail."""
-    paths = {one.path for one in used if one.test}
+def find_related_test(
+    view: IndexView, symbol: Symbol, uses: Iterable[Use], failing_tests: AbstractSet[str]
+) -> RelatedTest | None:
+    """Return the most informative test of a declaration.
+
+    Args:
+        view: The index.
+        symbol: The declaration.
+        uses: Where the declaration is used. Tests in the files of these uses are candidates.
+        failing_tests: The names of failing tests, which are candidates too.
+    """
+    paths = {use.path for use in uses if use.is_in_test}
     wanted = set(split_words(symbol.name).lower().split())
 
-    def alike(name: str) -> int:
+    def similarity(name: str) -> int:
         return len(wanted & set(split_words(name).lower().split()))
 
-    likeliest = sorted(failing, key=lambda name: (-alike(name), name))[:FAILING]
-    found = [*_failing(view, likeliest), *_using(view, symbol, paths)]
-    # it may be a test itself
-    found = [one for one in found if (one.path, _plain(one.name)) != (symbol.path, symbol.name)]
+    likeliest = sorted(failing_tests, key=lambda name: (-similarity(name), name))[:MAX_FAILING_TESTS]
+    tests = [*_read_failing(view, likeliest), *_read_using(view, symbol, paths)]
+    # the declaration may be a test itself
+    tests = [test for test in tests if (test.path, _plain_name(test.name)) != (symbol.path, symbol.name)]
 
-    def worth(one: Test) -> tuple[bool, int, int]:
-        return (one.name not in failing, -alike(one.name), len(one.text))
+    def rank(test: RelatedTest) -> tuple[bool, int, int]:
+        return (test.name not in failing_tests, -similarity(test.name), len(test.text))
 
-    return min(found, key=worth, default=None)
-
-
-def _using(view: IndexView, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
-    for path, around, _ in view.symbols.find_mentions(symbol.name) if paths else ():
-        if path in paths and around and (one := _test(view, around)):
-            yield one
+    return min(tests, key=rank, default=None)
 
 
-def _failing(view: IndexView, names: Iterable[str]) -> Iterator[Test]:
+def _read_using(view: IndexView, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[RelatedTest]:
+    """Yield the tests in these files that mention the name of a declaration."""
+    for path, function, _ in view.symbols.find_mentions(symbol.name) if paths else ():
+        if path in paths and function and (test := _read_test(view, function)):
+            yield test
+
+
+def _read_failing(view: IndexView, names: Iterable[str]) -> Iterator[RelatedTest]:
     for name in names:
-        for around in view.symbols.find_by_name(_plain(name), 4):
-            if TEST_PATH.search(around.path) and (one := _test(view, around)):
-                yield replace(one, name=name)
+        for function in view.symbols.find_by_name(_plain_name(name), MAX_NAMESAKES):
+            if TEST_PATH.search(function.path) and (test := _read_test(view, function)):
+                yield replace(test, name=name)
 
 
-def _plain(name: str) -> str:
-    """Without its class and its parameters, by which pytest names a test as well."""
+def _plain_name(name: str) -> str:
+    """Return the name of the function, without the class and the parameters that pytest reports."""
     return name.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
 
 
-def _test(view: IndexView, around: Symbol) -> Test | None:
-    if around.kind not in ("function", "method"):
+def _read_test(view: IndexView, function: Symbol) -> RelatedTest | None:
+    """Return a function as a test, or None if it is no function or too long."""
+    if function.kind not in ("function", "method"):
         return None
-    text = dedent(view.texts.read_with_comments(around)).strip("\n")
-    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ")
-    return Test(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None
+    text = dedent(view.texts.read_with_comments(function)).strip("\n")
+    head = " ".join(view.texts.read_text(function, function.named, function.body).split()).rstrip("{: ")
+    if not text or text.count("\n") >= MAX_TEST_LINES:
+        return None
+    return RelatedTest(function.path, function.name, head, text, function.line)

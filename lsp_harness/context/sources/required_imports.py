@@ -1,4 +1,4 @@
-"""The imports of a file that some of its code needs."""
+"""The imports of a file that a part of its code needs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,51 +8,60 @@ from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode
 
-WORD = re.compile(r"[^\W\d]\w*")
-LAST = re.compile(r"[^\W\d]\w*(?=\W*\Z)")
+IDENTIFIER = re.compile(r"[^\W\d]\w*")
+LAST_IDENTIFIER = re.compile(r"[^\W\d]\w*(?=\W*\Z)")
 
 
-def needed(tree: SyntaxTree, span: Span) -> list[str]:
-    """Import statements that bring names of this code in, in the order of the text: of a Python statement, and of one that has a
-    name a line, only these names; those that bring in everything (`*`, `#include`) whole."""
-    used = set(WORD.findall(decode(tree.data[slice(*span)])))
-    brought = find_declarations(tree.language, tree.data, tree.root)[1]
-    found: list[str] = []
+def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
+    """Return the import statements that the code in a span needs, in the order of the text.
+
+    A statement is reduced to the names that the code uses, if the language allows that. Statements that import
+    everything (`*`, `#include`) are always returned.
+    """
+    used_names = set(IDENTIFIER.findall(decode(tree.data[slice(*span)])))
+    all_imports = find_declarations(tree.language, tree.data, tree.root)[1]
+    language = tree.language.id
+    lines: list[str] = []
     for statement in scope.find_imports(tree):
-        inside = [one for one in brought if statement.start <= one.start < statement.end]
-        kept = [one for one in inside if called(one, tree.language.id) in used or _everything(one, tree.language.id)]
-        if kept:
-            found += _python(kept) if tree.language.id == "python" else [_lines(tree, statement, inside, kept)]
-    return found
+        items = [item for item in all_imports if statement.start <= item.start < statement.end]
+        required = [
+            item for item in items if local_name(item, language) in used_names or _imports_everything(item, language)
+        ]
+        if required:
+            lines += _write_python(required) if language == "python" else [_cut(tree, statement, items, required)]
+    return lines
 
 
-def called(one: Import, language: str) -> str:
-    """What the file calls it."""
-    if language == "python" and not one.name and not one.alias:
-        return one.module.partition(".")[0]
-    last = LAST.search(one.module)
-    return one.alias or one.name or (last[0] if last else "")
+def local_name(item: Import, language: str) -> str:
+    """Return the name by which the importing file calls what it imports."""
+    if language == "python" and not item.name and not item.alias:
+        return item.module.partition(".")[0]
+    last = LAST_IDENTIFIER.search(item.module)
+    return item.alias or item.name or (last[0] if last else "")
 
 
-def _everything(one: Import, language: str) -> bool:
-    return one.name == "*" or language in ("c", "cpp", "csharp", "ruby")
+def _imports_everything(item: Import, language: str) -> bool:
+    return item.name == "*" or language in ("c", "cpp", "csharp", "ruby")
 
 
-def _python(kept: Sequence[Import]) -> Iterator[str]:
-    modules = dict.fromkeys(one.module for one in kept if one.name)
-    yield from (f"import {_as(one.module, one.alias)}" for one in kept if not one.name)
+def _write_python(items: Sequence[Import]) -> Iterator[str]:
+    """Yield Python import statements for these imports alone."""
+    modules = dict.fromkeys(item.module for item in items if item.name)
+    yield from (f"import {_with_alias(item.module, item.alias)}" for item in items if not item.name)
     for module in modules:
-        names = (_as(one.name, one.alias) for one in kept if one.name and one.module == module)
+        names = (_with_alias(item.name, item.alias) for item in items if item.name and item.module == module)
         yield f"from {module} import {', '.join(names)}"
 
 
-def _as(name: str, alias: str) -> str:
+def _with_alias(name: str, alias: str) -> str:
     return f"{name} as {alias}" if alias else name
 
 
-def _lines(tree: SyntaxTree, statement: Span, inside: Sequence[Import], kept: Sequence[Import]) -> str:
+def _cut(tree: SyntaxTree, statement: Span, items: Sequence[Import], required: Sequence[Import]) -> str:
+    """Return the lines of a statement without the lines that hold only imports that are not required."""
     document = tree.document
     first, last = document.line_of(statement.start), document.line_of(statement.end)
-    mine = {document.line_of(one.start) for one in kept}
-    others = {document.line_of(one.start) for one in inside} - mine - {first, last}
-    return "\n".join(decode(document.line(n)).rstrip("\r\n") for n in range(first, last + 1) if n not in others).strip()
+    required_lines = {document.line_of(item.start) for item in required}
+    dropped_lines = {document.line_of(item.start) for item in items} - required_lines - {first, last}
+    kept_lines = (n for n in range(first, last + 1) if n not in dropped_lines)
+    return "\n".join(decode(document.line(n)).rstrip("\r\n") for n in kept_lines).strip()

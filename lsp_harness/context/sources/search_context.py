@@ -1,34 +1,31 @@
-"""What else in the workspace has to do with a task: the declarations that its words, or what they mean, find, each once, within a
-budget."""
+"""Declarations of the workspace that a search for the words of a task finds."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.named_definitions import WIDTH
-from lsp_harness.context.sources.related_code import Related
-from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
+from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.files.secrets import spans
+from lsp_harness.index.index_view import View
+from lsp_harness.index.query.code_search import Hit, Search
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
-from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.document import Document
-from lsp_harness.text.position import Span, encode
+from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.text.position import encode
 
-MOST = 3
-"""Declarations that are shown."""
-HITS = 20
-"""That are looked at for them."""
-SECONDS = 0.5
-"""A search may take: whoever is shown what it finds waits for an edit, which takes seconds."""
+MAX_RESULTS = 3
+MAX_HITS = 20
+"""Most hits of the search to read."""
+SEARCH_TIMEOUT_S = 0.5
+"""The user waits for an edit, which takes seconds, so a search may take this long."""
 REASON = "found for the task"
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A declaration: its `text`, all of it, and its `head`, which is its signature on a line."""
+class _Result:
+    """A declaration: its whole `text`, and its `head`, which is its signature on one line."""
 
     path: str
     line: int
@@ -36,87 +33,97 @@ class _Piece:
     head: str
 
 
-async def found(
-    related: Related,
-    document: Document,
-    tree: SyntaxTree,
-    span: Span,
-    path: str,
-    task: str,
-    budget: int,
-    shown: Sequence[Fragment],
+async def find_search_context(
+    related: RelatedCode, code: CodeSelection, task: str, budget: int, quoted: Sequence[Fragment]
 ) -> tuple[Fragment, ...]:
-    """Whole declarations, or their signatures where there is no room for more, the best first, together at most `budget` tokens;
-    none that the code of `span` is part of, has in it, or that is `shown` already. They are as the index has them, those of edited texts as they are."""
-    if budget <= 0 or not task.strip():
+    """Return whole declarations, or their signatures if they do not fit, the best first.
+
+    The texts come from the index, or from open documents that were edited.
+
+    Args:
+        related: Provides the index, the tokenizer and the search by embeddings.
+        code: The code to change. Declarations around it or in it are left out.
+        task: The words to search for.
+        budget: The most tokens of all results together.
+        quoted: What the prompt contains already. Its declarations and copies of them are left out.
+    """
+    if code.tree is None or budget <= 0 or not task.strip():
         return ()
-    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
-    own = {
-        (path, qualified_name(declarations, one))
-        for one in declarations
-        if one.start < span.end and span.start < one.end
-    }
-
-    near, opened = await related.near(document.uri, task), related.known.opened(document.uri)
-
-    def read(reader: Reader) -> list[_Piece]:
-        view, hits = (
-            IndexView(reader, opened),
-            CodeSearch(reader).search(task, HITS, near, current_path=path, seconds=SECONDS),
-        )
-        return [
-            _piece(view, hit, tree.language)
-            for hit in hits
-            if hit.symbol and (hit.path, hit.symbol) not in own and _kin(hit.path, tree.language)
-        ]
-
-    pieces = await related.known.ask(document.uri, read, list[_Piece](), slow=True)
-    kept = list[Fragment]()
-    said = [(fragment.origin, _flat(fragment.text)) for fragment in shown]
-    for one in pieces:
-        if not one.head:
+    language = code.tree.language
+    results = await _search(related, code, task)
+    fragments = list[Fragment]()
+    quoted_texts = [(fragment.origin, _flatten(fragment.text)) for fragment in quoted]
+    for result in results:
+        if not result.head:
             continue
-        if _said(one, said):
-            # nor is a copy of it
-            said.append((one.path, _flat(one.text)))
+        if _is_quoted(result, quoted_texts):
+            # copies of this declaration are left out as well
+            quoted_texts.append((result.path, _flatten(result.text)))
             continue
-        if len(kept) == MOST or find_secrets(encode(one.text)):
+        if len(fragments) == MAX_RESULTS or spans(encode(result.text)):
             continue
-        where = f"{tree.language.comment or '#'} {one.path}:{one.line + 1}\n"
-        # what is in it may be shown already
-        whole = () if any(origin == one.path and text in _flat(one.text) for origin, text in said) else (one.text,)
-        texts = [f"{where}{text.rstrip()}\n" for text in (*whole, one.head + tree.language.stub)]
+        title = f"{code.comment} {result.path}:{result.line + 1}\n"
+        # if the prompt contains a part of the declaration already, only its signature is quoted
+        has_quoted_part = any(origin == result.path and text in _flatten(result.text) for origin, text in quoted_texts)
+        forms = [*([] if has_quoted_part else [result.text]), result.head + language.stub]
+        texts = [f"{title}{form.rstrip()}\n" for form in forms]
         costs = await related.count(texts)
         for text, cost in zip(texts, costs, strict=True):
             if cost <= budget:
                 budget -= cost
-                kept.append(Fragment(text, cost, one.path, REASON))
-                said.append((one.path, _flat(one.text)))
+                fragments.append(Fragment(text, cost, result.path, REASON))
+                quoted_texts.append((result.path, _flatten(result.text)))
                 break
-    return tuple(kept)
+    return tuple(fragments)
 
 
-def _piece(view: IndexView, hit: Hit, language: Language) -> _Piece:
-    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
+async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[_Result]:
+    """Return the declarations that a search finds, without those around the code or in it."""
+    tree, uri, span = code.tree, code.document.uri, code.span
+    if tree is None:
+        return []
+    declarations = declared(tree.language, tree.data, tree.root)[0]
+    own = {
+        (code.path, qualified(declarations, item))
+        for item in declarations
+        if item.start < span.end and span.start < item.end
+    }
+    similar, opened = await related.vector_search(uri, task), related.index.opened(uri)
+
+    def read(reader: Reader) -> list[_Result]:
+        view, search = View(reader, opened), Search(reader)
+        hits = search.search(task, MAX_HITS, similar, beside=code.path, seconds=SEARCH_TIMEOUT_S)
+        return [
+            _read_result(view, hit)
+            for hit in hits
+            if hit.symbol and (hit.path, hit.symbol) not in own and _is_same_language(hit.path, tree.language)
+        ]
+
+    return await related.index.ask(uri, read, list[_Result](), slow=True)
+
+
+def _read_result(view: View, hit: Hit) -> _Result:
+    symbol = view.symbol(hit.path, hit.symbol)
     if symbol is None:
-        return _Piece(hit.path, hit.line, "", "")
-    head = _flat(view.texts.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
-    # a hit is no more than one chunk of it
-    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
-    return _Piece(hit.path, symbol.line, text, head)
+        return _Result(hit.path, hit.line, "", "")
+    head = _flatten(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:MAX_LINE_CHARS]
+    # the hit itself is only a chunk of the declaration
+    text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
+    return _Result(hit.path, symbol.line, text, head)
 
 
-def _kin(path: str, language: Language) -> bool:
-    """Whether a file is in the same language, or one that it is a dialect of: a prompt names one."""
+def _is_same_language(path: str, language: Language) -> bool:
+    """Return whether a file is in this language or a dialect of it, as the prompt names only one language."""
     other = language_for("", path)
     return bool(other and other.queries and other.queries[0] in language.queries)
 
 
-def _said(one: _Piece, shown: Iterable[tuple[str, str]]) -> bool:
-    """Whether it is shown, whole or by its signature, or a copy of it is."""
-    text = _flat(one.text)
-    return any(text in other or (origin == one.path and one.head in other) for origin, other in shown)
+def _is_quoted(result: _Result, quoted_texts: Iterable[tuple[str, str]]) -> bool:
+    """Return whether the prompt contains the declaration, its signature, or a copy of it."""
+    text = _flatten(result.text)
+    return any(text in other or (origin == result.path and result.head in other) for origin, other in quoted_texts)
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
+    """Return the text on one line with single spaces."""
     return " ".join(text.split())

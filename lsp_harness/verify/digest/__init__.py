@@ -1,1 +1,1 @@
-"""What tools print, made short: the problems in the output of tests, linters and compilers, one line each."""
+"""Shortens the output of tests, linters and compilers to one line for each problem."""

@@ -1,45 +1,51 @@
-"""What an exception says in one sentence; of a comparison that failed, what was expected and what was got."""
+"""Summarizes an exception in one sentence; for a failed comparison, the expected and the actual value."""
 
 import re
 
-PLAIN = re.compile(r"(?:AssertionError: )?assert (.+)$")
-WHERE = re.compile(r"\+ +where (.+?) = ")
-QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-DETAIL = re.compile(r"(?:At index \d+ diff: |Left contains |Right contains |Extra items|Omitting ).*")
+ASSERTION = re.compile(r"(?:AssertionError: )?assert (.+)$")
+VALUE_SOURCE = re.compile(r"\+ +where (.+?) = ")
+STRING_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+DIFFERENCE_DETAIL = re.compile(r"(?:At index \d+ diff: |Left contains |Right contains |Extra items|Omitting ).*")
 
 
-def said(lines: list[str]) -> str:
-    """The sentence for the lines of an exception as pytest prints them, without their `E`.
+def summarize_exception(lines: list[str]) -> str:
+    """Return the sentence for an exception.
 
-    `assert None == 3` is "AssertionError: expected 3, got None": what stands on the right is expected, as pytest's own
-    diffs have it, but where only the right was computed.
+    `assert None == 3` becomes "AssertionError: expected 3, got None". As in the diffs of pytest, the right side is the
+    expected value, unless only the right side was computed.
+
+    Args:
+        lines: The lines of the exception as pytest prints them, without their `E`.
     """
     lines = [line.strip() for line in lines]
     lines = [line for line in lines if line]
     if not lines:
         return ""
-    found = PLAIN.match(lines[0])
-    if not found or lines[0].endswith("..."):
-        # what follows the words of an assertion is what pytest thinks of its expression
-        ours = next((at for at, line in enumerate(lines) if at and line.startswith("assert ")), len(lines))
-        return "\n".join(lines[:ours])
-    where = [line.removeprefix("+").strip() for line in lines[1:] if WHERE.match(line)]
-    detail = [line for line in lines[1:] if DETAIL.match(line)][:1]
-    return ", ".join([f"AssertionError: {_compared(found.group(1), lines[1:])}", *where[:2], *detail])
+    assertion = ASSERTION.match(lines[0])
+    if not assertion or lines[0].endswith("..."):
+        # below the message of an assertion, pytest prints its own analysis of the expression
+        end = next((index for index, line in enumerate(lines) if index and line.startswith("assert ")), len(lines))
+        return "\n".join(lines[:end])
+    sources = [line.removeprefix("+").strip() for line in lines[1:] if VALUE_SOURCE.match(line)]
+    details = [line for line in lines[1:] if DIFFERENCE_DETAIL.match(line)][:1]
+    return ", ".join([f"AssertionError: {_describe_comparison(assertion.group(1), lines[1:])}", *sources[:2], *details])
 
 
-def _compared(expression: str, below: list[str]) -> str:
-    bare = QUOTED.sub(lambda match: "_" * len(match.group()), expression)
-    left, operator, _ = bare.partition(" == ")
-    if not operator or bare.count(" == ") > 1 or not _closed(left):
+def _describe_comparison(expression: str, lines_below: list[str]) -> str:
+    """Return the expected and the actual value, or the whole expression if it is no comparison of two values."""
+    without_strings = STRING_LITERAL.sub(lambda match: "_" * len(match.group()), expression)
+    left, operator, _ = without_strings.partition(" == ")
+    if not operator or without_strings.count(" == ") > 1 or not _is_whole_operand(left):
         return f"assert {expression}"
     got, expected = expression[: len(left)], expression[len(left) + len(operator) :]
-    computed = [match.group(1) for line in below if (match := WHERE.match(line))]
+    computed = [match.group(1) for line in lines_below if (match := VALUE_SOURCE.match(line))]
     if expected in computed and got not in computed:
         got, expected = expected, got
     return f"expected {expected}, got {got}"
 
 
-def _closed(text: str) -> bool:
-    # `not (a == b)` and `f(a == b)` are no comparison of two values
-    return not text.startswith("not ") and all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
+def _is_whole_operand(text: str) -> bool:
+    # `not (a == b)` and `f(a == b)` do not compare two values
+    return not text.startswith("not ") and all(
+        text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}")
+    )

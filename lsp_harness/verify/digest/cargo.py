@@ -1,94 +1,97 @@
-"""What rustc says through cargo: JSON messages, text with code frames, and --message-format=short."""
+"""Output of rustc through cargo: JSON messages, text with code frames, and `--message-format=short`."""
 
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import Row, number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-HEAD = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
-ARROW = re.compile(r" *--> (.+):(\d+):(\d+)$")
-SHORT = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
-MARK = re.compile(
+MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
+FRAME_PLACE = re.compile(r" *--> (.+):(\d+):(\d+)$")
+SHORT_MESSAGE = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
+CARGO_LINE = re.compile(
     r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
     r"|error: could not compile )"
 )
-FOOTER = re.compile(
+SUMMARY_MESSAGE = re.compile(
     r"could not compile|aborting due to|\d+ targets? failed|(?:test|doctest|bench) failed, to rerun|build failed"
     r"|.* generated \d+ warnings?\b|\d+ warnings? emitted"
 )
 
-FAILED = re.compile(r"(?m)^error: (could not compile .*)$")
-CRASHED = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
+BUILD_FAILURE = re.compile(r"(?m)^error: (could not compile .*)$")
+CRASH = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
 
+MAX_FRAME_LINES = 20
+"""Most lines of a code frame to search for its label."""
 EVENTS = ("compiler-message", "compiler-artifact", "build-script-executed", "build-finished")
 
 
-def read(output: Output) -> Digest | None:
-    events, cut = output.rows
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems that the compiler reports, or None if this is no output of cargo."""
+    events, is_truncated = output.rows
     if any(event.get("reason") in EVENTS for event in events):
-        messages = [row(event.get("message")) for event in events if event.get("reason") == "compiler-message"]
-        problems = [_of_message(message) for message in messages if _is_problem(message)]
-        return Digest("cargo", tuple(problems), cut=cut)
+        messages = [as_object(event.get("message")) for event in events if event.get("reason") == "compiler-message"]
+        problems = [_from_json(message) for message in messages if _is_problem(message)]
+        return Digest("cargo", tuple(problems), is_truncated=is_truncated)
     text = output.text
     problems = [
-        Problem(message, path, number_of(at), number_of(column), severity_of(severity), code)
-        for path, at, column, severity, code, message in SHORT.findall(text)
+        Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
+        for path, row, column, severity, code, message in SHORT_MESSAGE.findall(text)
     ]
-    marked = MARK.search(text)
-    if marked:
-        problems += _text(output.lines)
-    problems += [Problem(message) for message in CRASHED.findall(text)]
-    if not problems and (failed := FAILED.search(text)):
-        problems = [Problem(failed.group(1), code=SUMMARY)]
-    return Digest("cargo", tuple(problems)) if problems or marked else None
+    is_cargo = CARGO_LINE.search(text)
+    if is_cargo:
+        problems += _read_text(output.lines)
+    problems += [Problem(message) for message in CRASH.findall(text)]
+    if not problems and (failed := BUILD_FAILURE.search(text)):
+        problems = [Problem(failed.group(1), code=SUMMARY_CODE)]
+    return Digest("cargo", tuple(problems)) if problems or is_cargo else None
 
 
-def _is_problem(message: Row) -> bool:
-    return message.get("level") in ("error", "warning", "error: internal compiler error") and not FOOTER.match(
-        words(message.get("message"))
+def _is_problem(message: JsonObject) -> bool:
+    return message.get("level") in ("error", "warning", "error: internal compiler error") and not SUMMARY_MESSAGE.match(
+        as_text(message.get("message"))
     )
 
 
-def _of_message(message: Row) -> Problem:
-    spans = rows(message.get("spans"))
+def _from_json(message: JsonObject) -> Problem:
+    spans = as_objects(message.get("spans"))
     span = next((span for span in spans if span.get("is_primary") is True), spans[0] if spans else {})
     return Problem(
-        _labelled(words(message.get("message")), words(span.get("label"))),
-        words(span.get("file_name")),
-        number(span.get("line_start")),
-        number(span.get("column_start")),
-        severity_of(words(message.get("level"))),
-        words(row(message.get("code")).get("code")),
+        _add_label(as_text(message.get("message")), as_text(span.get("label"))),
+        as_text(span.get("file_name")),
+        as_int(span.get("line_start")),
+        as_int(span.get("column_start")),
+        parse_severity(as_text(message.get("level"))),
+        as_text(as_object(message.get("code")).get("code")),
     )
 
 
-def _labelled(message: str, label: str) -> str:
-    # "mismatched types" says nothing without what is expected and what was found
+def _add_label(message: str, label: str) -> str:
+    # the label has the details: "mismatched types" lacks the expected type and the type that was found
     return message if not label or label in message or label.startswith("help: ") else f"{message}: {label}"
 
 
-def _text(lines: list[str]) -> list[Problem]:
+def _read_text(lines: list[str]) -> list[Problem]:
     problems: list[Problem] = []
-    for at, line in enumerate(lines):
-        head = HEAD.match(line)
-        if not head or FOOTER.match(head.group(3)):
+    for index, line in enumerate(lines):
+        match = MESSAGE.match(line)
+        if not match or SUMMARY_MESSAGE.match(match.group(3)):
             continue
-        severity, code, message = head.groups()
-        arrow = ARROW.match(lines[at + 1]) if at + 1 < len(lines) else None
-        if arrow:
-            place = arrow.group(1), number_of(arrow.group(2)), number_of(arrow.group(3))
-            message = _labelled(message, _label(lines[at + 2 : at + 20]))
-            problems.append(Problem(message, *place, severity_of(severity), code or ""))
+        severity, code, message = match.groups()
+        frame = FRAME_PLACE.match(lines[index + 1]) if index + 1 < len(lines) else None
+        if frame:
+            place = frame.group(1), parse_number(frame.group(2)), parse_number(frame.group(3))
+            message = _add_label(message, _read_label(lines[index + 2 : index + MAX_FRAME_LINES]))
+            problems.append(Problem(message, *place, parse_severity(severity), code or ""))
         elif severity == "error":
-            # a link that failed, a manifest that is wrong
-            problems.append(Problem(message, severity=severity_of(severity), code=code or ""))
+            # errors of the linker and in the manifest have no place
+            problems.append(Problem(message, severity=parse_severity(severity), code=code or ""))
     return problems
 
 
-def _label(frame: list[str]) -> str:
-    """What stands beside the marked code of a frame."""
+def _read_label(frame: list[str]) -> str:
+    """Return the text beside the marked code of a frame."""
     for line in frame:
         if not line.strip():
             return ""

@@ -1,72 +1,76 @@
-"""What cargo test says of tests, documentation tests among them."""
+"""Output of cargo test, with documentation tests."""
 
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-TOTAL = re.compile(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
-FAILED = re.compile(r"(?m)^test (\S.*) \.\.\. FAILED$")
-HEAD = re.compile(r"---- (\S.*) stdout ----$")
-PANICKED = re.compile(r"(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+)$")
-NEW = re.compile(r"(.+?):(\d+):(\d+):$")
-OLD = re.compile(r"'(.*)', (.+):(\d+):(\d+)$")
-SPOKEN = re.compile(r"(?:Error: (.+)|note: (test did not panic as expected)(?: at (.+):(\d+):(\d+))?)$")
-KEPT = 20
+TEST_RESULT = re.compile(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+FAILED_TEST = re.compile(r"(?m)^test (\S.*) \.\.\. FAILED$")
+SECTION_HEAD = re.compile(r"---- (\S.*) stdout ----$")
+PANIC = re.compile(r"(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+)$")
+PANIC_PLACE = re.compile(r"(.+?):(\d+):(\d+):$")
+OLD_PANIC = re.compile(r"'(.*)', (.+):(\d+):(\d+)$")
+OTHER_FAILURE = re.compile(r"(?:Error: (.+)|note: (test did not panic as expected)(?: at (.+):(\d+):(\d+))?)$")
+MAX_MESSAGE_LINES = 20
 
 
-def read(output: Output) -> Digest | None:
-    totals = TOTAL.findall(output.text)
-    names = [name.removesuffix(" - should panic") for name in FAILED.findall(output.text)]
+def read(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of cargo test."""
+    totals = TEST_RESULT.findall(output.text)
+    names = [name.removesuffix(" - should panic") for name in FAILED_TEST.findall(output.text)]
     if not totals and not names:
         return None
-    said = _said(output.lines)
-    # a test that has written nothing has no part of its own
-    problems = tuple(said.get(name) or Problem("failed", test=name) for name in dict.fromkeys([*names, *said]))
-    passed, failed, skipped = (sum(number_of(total[column]) for total in totals) for column in range(3))
-    return Digest("cargo", problems, passed, failed or len(problems), skipped, cut=not totals)
+    problems_by_test = _read_sections(output.lines)
+    # a test without output has no section
+    failing = dict.fromkeys([*names, *problems_by_test])
+    problems = tuple(problems_by_test.get(name) or Problem("failed", test=name) for name in failing)
+    passed, failed, skipped = (sum(parse_number(total[column]) for total in totals) for column in range(3))
+    return Digest("cargo", problems, passed, failed or len(problems), skipped, is_truncated=not totals)
 
 
-def _said(lines: list[str]) -> dict[str, Problem]:
-    found: dict[str, Problem] = {}
-    name, part = "", list[str]()
+def _read_sections(lines: list[str]) -> dict[str, Problem]:
+    """Return the problem of each test that has a section, by the name of the test."""
+    problems: dict[str, Problem] = {}
+    name, section = "", list[str]()
     for line in lines:
-        head = HEAD.match(line)
+        head = SECTION_HEAD.match(line)
         if head or line == "failures:" or line.startswith("test result: "):
             if name:
-                found.setdefault(name, _problem(name, part))
-            name, part = head.group(1) if head else "", []
+                problems.setdefault(name, _read_problem(name, section))
+            name, section = head.group(1) if head else "", []
         elif name:
-            part.append(line)
+            section.append(line)
     if name:
-        found.setdefault(name, _problem(name, part))
-    return found
+        problems.setdefault(name, _read_problem(name, section))
+    return problems
 
 
-def _problem(test: str, lines: list[str]) -> Problem:
-    for at, line in enumerate(lines):
-        if found := PANICKED.match(line):
-            where = found.group(1)
-            if new := NEW.match(where):
-                path, row, column = new.groups()
-                return Problem(_message(lines[at + 1 :]), path, number_of(row), number_of(column), test=test)
-            if old := OLD.match(where):
-                message, path, row, column = old.groups()
-                return Problem(message, path, number_of(row), number_of(column), test=test)
-        if found := SPOKEN.match(line):
-            error, note, path, row, column = found.groups()
-            return Problem(error or note, path or "", number_of(row or ""), number_of(column or ""), test=test)
+def _read_problem(test: str, lines: list[str]) -> Problem:
+    for index, line in enumerate(lines):
+        if panic := PANIC.match(line):
+            if match := PANIC_PLACE.match(panic.group(1)):
+                path, row, column = match.groups()
+                return Problem(
+                    _read_message(lines[index + 1 :]), path, parse_number(row), parse_number(column), test=test
+                )
+            if match := OLD_PANIC.match(panic.group(1)):
+                message, path, row, column = match.groups()
+                return Problem(message, path, parse_number(row), parse_number(column), test=test)
+        if match := OTHER_FAILURE.match(line):
+            error, note, path, row, column = match.groups()
+            return Problem(error or note, path or "", parse_number(row or ""), parse_number(column or ""), test=test)
     return Problem("failed", test=test)
 
 
-def _message(lines: list[str]) -> str:
-    """What follows the place of a panic: `assertion failed`, then a side a line."""
-    taken: list[str] = []
-    for line in lines[:KEPT]:
+def _read_message(lines: list[str]) -> str:
+    """Return the message of a panic: the text below its place, with the two sides of a comparison in parentheses."""
+    message_lines: list[str] = []
+    for line in lines[:MAX_MESSAGE_LINES]:
         if not line.strip() or line.startswith(("stack backtrace:", "note: ")):
             break
-        taken.append(line.strip())
-    head = [line for line in taken if not line.startswith(("left: ", "right: "))]
-    sides = ", ".join(line for line in taken if line.startswith(("left: ", "right: ")))
+        message_lines.append(line.strip())
+    head = [line for line in message_lines if not line.startswith(("left: ", "right: "))]
+    sides = ", ".join(line for line in message_lines if line.startswith(("left: ", "right: ")))
     return "\n".join(head) + (f" ({sides})" if sides else "") or "failed"

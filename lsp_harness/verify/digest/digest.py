@@ -1,4 +1,4 @@
-"""From any tool's output to its digest: who understands it is asked, by name or one after the other."""
+"""Creates the digest of a tool's output: asks the readers of the named tool, or all readers."""
 
 import re
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from lsp_harness.verify.digest import (
     tsc,
 )
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY, Problem
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-Reader = Callable[[Output], Digest | None]
+Reader = Callable[[ToolOutput], Digest | None]
 
-TOOLS: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
+READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
     {
         "pytest": (junit.read, pytest.read),
         "junit": (junit.read,),
@@ -40,92 +40,111 @@ TOOLS: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
         "cargo": (cargo.read, cargo_test.read),
     }
 )
-"""Who reads what by the tool's name. Their forms do not overlap: a log of several tools is read by several."""
-LONGEST = 300
-"""Characters of a message in a digest."""
-LOOKED_AT = 8_000
-"""… and of what it is made from: a secret must be seen whole to be taken out."""
+"""The readers of each tool. No two readers recognize the same lines, so a log of several tools can be read by several
+readers."""
+MAX_MESSAGE_CHARS = 300
+"""Most characters of a message in a digest."""
+MAX_SOURCE_CHARS = 8_000
+"""Most characters of the output to make a message from. It is longer than a message: only a whole secret can be
+recognized."""
 
 
-def digest(text: str, tool: str = "", root: str = "") -> Digest:
-    """The problems in what a tool printed; `tool` is told by the output where it is not given.
+def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
+    """Return the digest of a tool's output. Any text is accepted.
 
-    Paths below the folder `root` become relative to it. Never raises for any text; UsageError for a tool that is
-    not in TOOLS.
+    Args:
+        text: The output.
+        tool: The name of the tool. If it is empty, the tool is recognized by its output.
+        root: A folder. Paths below it become relative to it.
+
+    Raises:
+        UsageError: The tool is not in `READERS_BY_TOOL`.
     """
-    if tool and tool not in TOOLS:
-        raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(TOOLS)}")
-    output = Output(text)
-    readers = TOOLS[tool] if tool else dict.fromkeys(reader for readers in TOOLS.values() for reader in readers)
-    found = [answer for reader in readers if (answer := reader(output))]
-    if not found and (answer := generic_output.read(output)):
-        found = [replace(answer, tool=tool or answer.tool)]
-    elif not tool and not any(one.problems for one in found) and (answer := generic_output.errors(output)):
-        # one tool of a log is content, another that is not known is not
-        found.append(answer)
-    if not found:
-        return _nothing(output, tool)
-    made = _joined(found)
-    if made.failed and not made.problems:
-        made = replace(made, problems=(Problem(f"{made.failed} failed; the output does not say which", code=SUMMARY),))
-    return replace(made, problems=tuple(_finished(problem, root) for problem in made.problems))
+    if tool and tool not in READERS_BY_TOOL:
+        raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(READERS_BY_TOOL)}")
+    output = ToolOutput(text)
+    readers = (
+        READERS_BY_TOOL[tool]
+        if tool
+        else dict.fromkeys(reader for readers in READERS_BY_TOOL.values() for reader in readers)
+    )
+    digests = [digest for reader in readers if (digest := reader(output))]
+    if not digests and (generic := generic_output.read(output)):
+        digests = [replace(generic, tool=tool or generic.tool)]
+    elif not tool and not any(digest.problems for digest in digests) and (errors := generic_output.read_errors(output)):
+        # the known tool of this log found no problem, but an unknown one did
+        digests.append(errors)
+    if not digests:
+        return _empty_digest(output, tool)
+    joined = _join(digests)
+    if joined.failed and not joined.problems:
+        joined = replace(
+            joined, problems=(Problem(f"{joined.failed} failed; the output does not say which", code=SUMMARY_CODE),)
+        )
+    return replace(joined, problems=tuple(_finish(problem, root) for problem in joined.problems))
 
 
-def _nothing(output: Output, tool: str) -> Digest:
-    """Where nothing was printed, a tool that was named had nothing to say; else that cannot be known."""
-    value, cut = output.value
-    blank = not output.raw.strip() or (value == [] and not cut)
-    if blank:
+def _empty_digest(output: ToolOutput, tool: str) -> Digest:
+    """Return the digest of an output that no reader recognizes.
+
+    If nothing was printed, a named tool found no problems. Without a name nothing is known.
+    """
+    value, is_truncated = output.value
+    if not output.raw.strip() or (value == [] and not is_truncated):
         return Digest(tool, note="" if tool else "no output")
     count = output.raw.strip().count("\n") + 1
     return Digest(note=f"no problem is recognized in this output ({count:,} line{'s' * (count > 1)})")
 
 
-def _joined(found: list[Digest]) -> Digest:
+def _join(digests: list[Digest]) -> Digest:
     return Digest(
-        ", ".join(dict.fromkeys(one.tool for one in found)),
-        tuple(problem for one in found for problem in one.problems),
-        sum(one.passed for one in found),
-        sum(one.failed for one in found),
-        sum(one.skipped for one in found),
-        any(one.cut for one in found),
+        ", ".join(dict.fromkeys(digest.tool for digest in digests)),
+        tuple(problem for digest in digests for problem in digest.problems),
+        sum(digest.passed for digest in digests),
+        sum(digest.failed for digest in digests),
+        sum(digest.skipped for digest in digests),
+        any(digest.is_truncated for digest in digests),
     )
 
 
-def _finished(problem: Problem, root: str) -> Problem:
-    path = _relative(problem.path, root)
-    test = problem.test
+def _finish(problem: Problem, root: str) -> Problem:
     return replace(
         problem,
-        message=_sentence(problem.message),
-        path=_clean(path),
-        code=_clean(problem.code),
-        test=_clean(test),
+        message=_to_line(problem.message),
+        path=_redact(_relative_path(problem.path, root)),
+        code=_redact(problem.code),
+        test=_redact(problem.test),
     )
 
 
-def _relative(path: str, root: str) -> str:
+def _relative_path(path: str, root: str) -> str:
     root = root.rstrip("/\\")
     if root and path.startswith(root) and path[len(root) :][:1] in ("/", "\\"):
         path = path[len(root) + 1 :]
     return path.removeprefix("./")
 
 
-def _sentence(message: str) -> str:
-    """One line: lines are joined, blanks folded, secrets taken out, and what is too long loses its middle."""
-    lines = [" ".join(line.split()) for line in _clean(message, LOOKED_AT).split("\n")]
+def _to_line(message: str) -> str:
+    """Return a message on one line, with single blanks and without secrets.
+
+    A message that is too long loses its middle.
+    """
+    lines = [" ".join(line.split()) for line in _redact(message, MAX_SOURCE_CHARS).split("\n")]
     text = ""
     for line in filter(None, lines):
         text = line if not text else f"{text}{' ' if text[-1] in '.,:;' else '; '}{line}"
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_MESSAGE_CHARS:
         return text or "no message"
-    # what a compiler means stands at the beginning, and what differs at the end
-    return f"{text[: LONGEST * 2 // 3].rstrip()} … {text[-LONGEST // 3 + 3 :].lstrip()}"
+    # compilers write the kind of problem first and the difference last
+    return f"{text[: MAX_MESSAGE_CHARS * 2 // 3].rstrip()} … {text[-MAX_MESSAGE_CHARS // 3 + 3 :].lstrip()}"
 
 
-def _clean(text: str, longest: int = LONGEST) -> str:
-    """Without secrets; where it had to be cut, without the word that was cut in two."""
-    if len(text) > LOOKED_AT:
-        text = re.sub(r"\S*\Z", "", text[:LOOKED_AT], count=1) + "…"
+def _redact(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
+    """Return a text without secrets, at most `max_chars` long.
+
+    A long text is first cut between words, because half a secret would not be recognized.
+    """
+    if len(text) > MAX_SOURCE_CHARS:
+        text = re.sub(r"\S*\Z", "", text[:MAX_SOURCE_CHARS], count=1) + "…"
     text = redact(text) if text else text
-    return text if len(text) <= longest + 1 else text[:longest] + "…"
+    return text if len(text) <= max_chars + 1 else text[:max_chars] + "…"

@@ -1,20 +1,27 @@
-"""The digest of one output: its problems, how many tests went which way, and the few lines that say it."""
+"""The digest of a tool's output: its problems, the numbers of tests, and the lines that summarize them."""
 
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.verify.digest.problem import ORDER, Problem
+from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 
-NAMED = 3
-"""Other lines of a problem that are named where it occurs several times."""
+MAX_REPEATED_LINES = 3
+"""Most line numbers to list for a problem that occurs on several lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What `tool` said. `tool` is empty where nobody understands the output, and `note` says so.
+    """The problems in the output of a tool.
 
-    The counts are of tests; a linter has none. `cut` says that the output ends in the middle of something.
+    Attributes:
+        tool: The name of the tool, or an empty text if the output is not recognized.
+        problems: The problems, in the order of the output.
+        passed: The number of tests that passed. Linters and compilers have no tests.
+        failed: The number of tests that failed.
+        skipped: The number of tests that were skipped.
+        is_truncated: Whether the end of the output is missing.
+        note: Why there is no digest, if the output is not recognized.
     """
 
     tool: str = ""
@@ -22,45 +29,49 @@ class Digest:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    cut: bool = False
+    is_truncated: bool = False
     note: str = ""
 
     @property
-    def failing(self) -> frozenset[str]:
+    def failing_tests(self) -> frozenset[str]:
         """The names of the tests that fail."""
-        return frozenset(one.title for one in self.problems if one.test)
+        return frozenset(problem.title for problem in self.problems if problem.test)
 
     @property
     def summary(self) -> str:
-        """`pytest: 2 failed, 7 passed` or `ruff: 3 warnings`; the note where there is nothing else to say."""
+        """One line such as `pytest: 2 failed, 7 passed` or `ruff: 3 warnings`, or the note if there is no digest."""
         if not self.tool:
             return self.note
-        tests = [f"{count} {word}" for count, word in self._tests() if count]
-        others = [p for p in self.problems if not p.test]
-        said = tests + ([_counted(others)] if others else [])
-        return f"{self.tool}: {', '.join(said) or 'no problems'}" + "; the output is cut off" * self.cut
+        tests = [f"{count} {word}" for count, word in self._test_counts() if count]
+        others = [problem for problem in self.problems if not problem.test]
+        counts = tests + ([_count_by_severity(others)] if others else [])
+        return f"{self.tool}: {', '.join(counts) or 'no problems'}" + "; the output is cut off" * self.is_truncated
 
     def lines(self, budget: int) -> list[str]:
-        """At most `budget` lines (1 at least): a problem each, errors first, the last telling how many more there are.
+        """Return a line for each problem, errors first.
 
-        What is said of several lines of a file is one line with their number.
+        Equal problems on several lines of a file are one line with their number.
+
+        Args:
+            budget: The most lines, at least 1. If there are more problems, the last line tells how many are left out.
         """
-        folded = _folded(self.problems)
-        if not folded:
+        groups = _group(self.problems)
+        if not groups:
             return [self.summary]
-        if len(folded) <= budget:
-            return [_line(group) for group in folded]
-        shown = max(0, budget - 1)
-        left = [problem for group in folded[shown:] for problem in group]
-        return [*(_line(group) for group in folded[:shown]), f"… and {len(left)} more: {_counted(left)}"]
+        if len(groups) <= budget:
+            return [_format_group(group) for group in groups]
+        shown_count = max(0, budget - 1)
+        rest = [problem for group in groups[shown_count:] for problem in group]
+        last_line = f"… and {len(rest)} more: {_count_by_severity(rest)}"
+        return [*(_format_group(group) for group in groups[:shown_count]), last_line]
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs; problems in the order of `lines`, not folded."""
+        """Return the digest as a JSON object, with each problem by itself, in the order of `lines`."""
         return {
             "tool": self.tool,
             "summary": self.summary,
-            "tests": {word: count for count, word in self._tests()},
-            "cut": self.cut,
+            "tests": {word: count for count, word in self._test_counts()},
+            "cut": self.is_truncated,
             "problems": [
                 {
                     "path": p.path,
@@ -71,52 +82,58 @@ class Digest:
                     "message": p.message,
                     "test": p.test,
                 }
-                for group in _folded(self.problems)
+                for group in _group(self.problems)
                 for p in group
             ],
         }
 
-    def _tests(self) -> list[tuple[int, str]]:
+    def _test_counts(self) -> list[tuple[int, str]]:
         return [(self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped")]
 
 
-def _folded(problems: tuple[Problem, ...]) -> list[list[Problem]]:
-    """Groups of problems that say the same of one file, those of errors first, else in the order of the output."""
+def _group(problems: tuple[Problem, ...]) -> list[list[Problem]]:
+    """Return groups of equal problems in one file: errors first, and otherwise in the order of the output."""
     groups: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
         key = (problem.severity, problem.path, problem.code, problem.message, problem.test)
         groups.setdefault(key, []).append(problem)
-    return sorted(groups.values(), key=lambda group: ORDER.index(group[0].severity))
+    return sorted(groups.values(), key=lambda group: SEVERITY_ORDER.index(group[0].severity))
 
 
-def _line(group: list[Problem]) -> str:
+def _format_group(group: list[Problem]) -> str:
     problem = group[0]
     if problem.test:
-        return _of_test(problem) + _times(group)
+        return _format_test(problem) + _format_repetition(group)
     code = f" [{problem.code}]" if problem.code else ""
     place = f"{problem.place}: " if problem.place else ""
-    return f"{place}{problem.severity}: {problem.message}{code}{_times(group)}"
+    return f"{place}{problem.severity}: {problem.message}{code}{_format_repetition(group)}"
 
 
-def _of_test(problem: Problem) -> str:
-    # the form that a prompt for another try has, see feedback.py
+def _format_test(problem: Problem) -> str:
+    # the same form as in `verify.feedback`
     place = f" ({problem.place})" if problem.place else ""
     return f"TEST FAIL: {problem.title} — {problem.message}{place}"
 
 
-def _times(group: list[Problem]) -> str:
+def _format_repetition(group: list[Problem]) -> str:
     if len(group) == 1:
         return ""
     lines = list(dict.fromkeys(problem.line for problem in group[1:] if problem.line not in (0, group[0].line)))
-    more = ", …" if len(lines) > NAMED else ""
-    also = f": also line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:NAMED]))}{more}" if lines else ""
+    ellipsis = ", …" if len(lines) > MAX_REPEATED_LINES else ""
+    also = (
+        f": also line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:MAX_REPEATED_LINES]))}{ellipsis}"
+        if lines
+        else ""
+    )
     return f" (×{len(group)}{also})"
 
 
-def _counted(problems: list[Problem]) -> str:
-    """`2 errors, 1 warning`"""
+def _count_by_severity(problems: list[Problem]) -> str:
+    """Return a phrase such as `2 errors, 1 warning`."""
     counts = Counter(problem.severity for problem in problems)
     words = {"error": "error", "warning": "warning", "information": "remark", "hint": "hint"}
     return ", ".join(
-        f"{counts[severity]} {words[severity]}{'s' * (counts[severity] > 1)}" for severity in ORDER if counts[severity]
+        f"{counts[severity]} {words[severity]}{'s' * (counts[severity] > 1)}"
+        for severity in SEVERITY_ORDER
+        if counts[severity]
     )

@@ -1,52 +1,57 @@
-"""eslint's JSON, and what it prints for people ("stylish")."""
+"""Output of eslint: JSON, and its text for people ("stylish")."""
 
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import number, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_int, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-ROW = re.compile(r"(?m)^ +(\d+):(\d+) +(error|warning) +(\S.*)$")
-END = re.compile(r"(?m)^✖ \d+ problems? \(.*$")
+PROBLEM_LINE = re.compile(r"(?m)^ +(\d+):(\d+) +(error|warning) +(\S.*)$")
+LAST_LINE = re.compile(r"(?m)^✖ \d+ problems? \(.*$")
 
 
-def read(output: Output) -> Digest | None:
-    if output.raw.lstrip()[:1] == "[" and (found := _json(output)):
-        return found
-    if not ROW.search(output.text):
-        end = END.search(output.text)
-        return Digest("eslint", (Problem(end.group(), code=SUMMARY),), cut=True) if end else None
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems, or None if this is no output of eslint."""
+    if output.raw.lstrip()[:1] == "[" and (digest := _read_json(output)):
+        return digest
+    if not PROBLEM_LINE.search(output.text):
+        last_line = LAST_LINE.search(output.text)
+        if not last_line:
+            return None
+        return Digest("eslint", (Problem(last_line.group(), code=SUMMARY_CODE),), is_truncated=True)
     problems: list[Problem] = []
     path = ""
     for line in output.lines:
-        if found := ROW.match(line):
-            at, column, severity, rest = found.groups()
-            # the rule is set apart by two blanks at least, and missing where the text cannot be read at all
+        if match := PROBLEM_LINE.match(line):
+            row, column, severity, rest = match.groups()
+            # at least two blanks precede the rule; a file that eslint cannot parse has no rule
             message, _, rule = rest.rstrip().rpartition("  ")
             message, rule = (message, rule) if message and " " not in rule else (rest, "")
-            problems.append(Problem(message, path, number_of(at), number_of(column), severity_of(severity), rule))
+            problems.append(
+                Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), rule)
+            )
         elif line and not line[0].isspace():
             path = line
-    return Digest("eslint", tuple(problems), cut=not END.search(output.text))
+    return Digest("eslint", tuple(problems), is_truncated=not LAST_LINE.search(output.text))
 
 
-def _json(output: Output) -> Digest | None:
-    value, cut = output.value
-    files = [item for item in rows(value) if isinstance(item.get("filePath"), str) and "messages" in item]
+def _read_json(output: ToolOutput) -> Digest | None:
+    value, is_truncated = output.value
+    files = [item for item in as_objects(value) if isinstance(item.get("filePath"), str) and "messages" in item]
     if not files:
         return None
     problems = tuple(
         Problem(
-            words(item.get("message")),
-            words(file["filePath"]),
-            number(item.get("line")),
-            number(item.get("column")),
+            as_text(item.get("message")),
+            as_text(file["filePath"]),
+            as_int(item.get("line")),
+            as_int(item.get("column")),
             "warning" if item.get("severity") == 1 else "error",
-            words(item.get("ruleId")),
+            as_text(item.get("ruleId")),
         )
         for file in files
-        for item in rows(file["messages"])
-        if words(item.get("message"))
+        for item in as_objects(file["messages"])
+        if as_text(item.get("message"))
     )
-    return Digest("eslint", problems, cut=cut)
+    return Digest("eslint", problems, is_truncated=is_truncated)

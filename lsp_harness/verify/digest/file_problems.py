@@ -1,4 +1,4 @@
-"""What of a tool's output is about one file: its own problems, and the tests that fail, wherever these were raised."""
+"""Selects the problems of one file from a digest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,13 +8,22 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 
 
-def about(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
-    """A file, where paths are relative to one of the `folders`; the paths of its own problems are whole then."""
+def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
+    """Return the digest with only the problems in a file and the failing tests of any file.
+
+    Args:
+        digest: The digest of a tool's output.
+        file: The file.
+        folders: The folders that the paths in the digest may be relative to.
+
+    Returns:
+        The digest. The problems in the file have its absolute path.
+    """
     file = file.resolve()
-    kept = list[Problem]()
-    for one in digest.problems:
-        if one.path and any((folder / one.path).resolve() == file for folder in folders):
-            kept.append(replace(one, path=str(file)))
-        elif one.test:
-            kept.append(one)
-    return replace(digest, problems=tuple(kept))
+    problems = list[Problem]()
+    for problem in digest.problems:
+        if problem.path and any((folder / problem.path).resolve() == file for folder in folders):
+            problems.append(replace(problem, path=str(file)))
+        elif problem.test:
+            problems.append(problem)
+    return replace(digest, problems=tuple(problems))

@@ -1,47 +1,50 @@
-"""What go build, go vet and the compiler in go test say."""
+"""Output of go build, go vet and the compiler that go test runs."""
 
 import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-ROW = re.compile(r"(?m)^(?:vet: )?(\S.*?\.go):(\d+)(?::(\d+))?: (.*)$")
-MODULE = re.compile(r"(?m)^go: (?!downloading |finding |found |added |upgraded |extracting |creating )(\S.*)$")
+PROBLEM_LINE = re.compile(r"(?m)^(?:vet: )?(\S.*?\.go):(\d+)(?::(\d+))?: (.*)$")
+MODULE_ERROR = re.compile(r"(?m)^go: (?!downloading |finding |found |added |upgraded |extracting |creating )(\S.*)$")
 
-UNBUILT = re.compile(r"(?m)^FAIL\t(\S+ \[(?:build|setup) failed\])$")
+BUILD_FAILURE = re.compile(r"(?m)^FAIL\t(\S+ \[(?:build|setup) failed\])$")
+
+MAX_MESSAGE_LINES = 20
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems that the compiler and go vet report, or None if there are none."""
     text = output.text
-    rows, cut = output.rows
+    rows, is_truncated = output.rows
     if any("Action" in row for row in rows):
-        # the compiler speaks between the events, and from Go 1.24 on in events of its own
+        # the messages of the compiler stand between the events; since Go 1.24 they are events of their own
         plain = "\n".join(line for line in output.lines if not line.startswith("{"))
-        text = plain + "\n" + "".join(words(row.get("Output")) for row in rows if not row.get("Test"))
+        text = plain + "\n" + "".join(as_text(row.get("Output")) for row in rows if not row.get("Test"))
     else:
-        cut = False
-    problems = _rows(text) if ROW.search(text) else []
-    problems += [Problem(message, code="module") for message in MODULE.findall(text)]
+        is_truncated = False
+    problems = _read_lines(text) if PROBLEM_LINE.search(text) else []
+    problems += [Problem(message, code="module") for message in MODULE_ERROR.findall(text)]
     if not problems:
-        problems = [Problem(line, code=SUMMARY) for line in UNBUILT.findall(text)]
-    return Digest("go", tuple(problems), cut=cut) if problems else None
+        problems = [Problem(line, code=SUMMARY_CODE) for line in BUILD_FAILURE.findall(text)]
+    return Digest("go", tuple(problems), is_truncated=is_truncated) if problems else None
 
 
-def _rows(text: str) -> list[Problem]:
+def _read_lines(text: str) -> list[Problem]:
     problems: list[Problem] = []
-    below = 0
+    continuation_lines = 0
     for line in text.split("\n"):
-        if found := ROW.match(line):
-            path, at, column, message = found.groups()
-            problems.append(Problem(message, path, number_of(at), number_of(column or "")))
-            below = 1
-        elif below and line.startswith("\t"):
-            below += 1
-            if below < 20:
+        if match := PROBLEM_LINE.match(line):
+            path, row, column, message = match.groups()
+            problems.append(Problem(message, path, parse_number(row), parse_number(column or "")))
+            continuation_lines = 1
+        elif continuation_lines and line.startswith("\t"):
+            continuation_lines += 1
+            if continuation_lines < MAX_MESSAGE_LINES:
                 problems[-1] = replace(problems[-1], message=f"{problems[-1].message}\n{line.strip()}")
         else:
-            below = 0
+            continuation_lines = 0
     return problems

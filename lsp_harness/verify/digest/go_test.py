@@ -1,129 +1,148 @@
-"""What go test says of tests, as text (with or without -v) and as JSON events."""
+"""Output of go test: text (with or without `-v`) and JSON events."""
 
 import re
 from dataclasses import dataclass, field
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import words
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_text
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-MARK = re.compile(r"(?m)^(?: *--- (?:FAIL|PASS|SKIP): \S+ \(|(?:ok  |FAIL|\?   )\t\S)")
-RESULT = re.compile(r" *--- (FAIL|PASS|SKIP): (\S+) \(")
-RUNS = re.compile(r"=== (?:RUN|CONT|NAME) +(\S+)")
-PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
-UNBUILT = re.compile(r"\[(?:build|setup) failed\]")
-LOG = re.compile(r"( +)([^\s:]+\.go):(\d+): (.*)$")
+GO_TEST_LINE = re.compile(r"(?m)^(?: *--- (?:FAIL|PASS|SKIP): \S+ \(|(?:ok  |FAIL|\?   )\t\S)")
+TEST_RESULT = re.compile(r" *--- (FAIL|PASS|SKIP): (\S+) \(")
+TEST_START = re.compile(r"=== (?:RUN|CONT|NAME) +(\S+)")
+PACKAGE_RESULT = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
+BUILD_FAILURE = re.compile(r"\[(?:build|setup) failed\]")
+LOG_LINE = re.compile(r"( +)([^\s:]+\.go):(\d+): (.*)$")
 PANIC = re.compile(r"panic: (.+?)(?: \[recovered\].*)?$")
-FRAME = re.compile(r"\t(\S.*\.go):(\d+)(?: \+0x[0-9a-f]+)?$")
-OWN = re.compile(r"[\\/]src[\\/](?:testing|runtime)[\\/]")
-KEPT = 20
-"""Lines that are kept of what one test says."""
+STACK_FRAME = re.compile(r"\t(\S.*\.go):(\d+)(?: \+0x[0-9a-f]+)?$")
+STANDARD_LIBRARY = re.compile(r"[\\/]src[\\/](?:testing|runtime)[\\/]")
+MAX_MESSAGE_LINES = 20
+"""Most lines of the log of one test to keep."""
 
 
 @dataclass(slots=True)
-class Said:
-    """What one test said of itself."""
+class GoTestLog:
+    """The log of one test.
+
+    Attributes:
+        lines: The lines of the message.
+        path: The file of the first log line, or of the panic; empty if unknown.
+        line: The line in that file, counted from 1; 0 if unknown.
+        indent: The indentation of the last log line; -1 if the next line cannot continue it.
+        has_panicked: Whether the test ended in a panic.
+    """
 
     lines: list[str] = field(default_factory=list[str])
     path: str = ""
     line: int = 0
     indent: int = -1
-    panicked: bool = False
+    has_panicked: bool = False
 
-    def take(self, line: str) -> None:
-        if found := LOG.match(line):
+    def add(self, line: str) -> None:
+        """Add a line of output."""
+        if match := LOG_LINE.match(line):
             if not self.path:
-                self.path, self.line = found.group(2), number_of(found.group(3))
-            self.indent = len(found.group(1))
-            self._keep(found.group(4))
-        elif found := PANIC.match(line):
-            self.lines, self.path, self.panicked = [f"panic: {found.group(1)}"], "", True
-        elif self.panicked:
-            if not self.path and (found := FRAME.match(line)) and not OWN.search(found.group(1)):
-                self.path, self.line = found.group(1), number_of(found.group(2))
+                self.path, self.line = match.group(2), parse_number(match.group(3))
+            self.indent = len(match.group(1))
+            self._append(match.group(4))
+        elif match := PANIC.match(line):
+            self.lines, self.path, self.has_panicked = [f"panic: {match.group(1)}"], "", True
+        elif self.has_panicked:
+            if not self.path and (match := STACK_FRAME.match(line)) and not STANDARD_LIBRARY.search(match.group(1)):
+                self.path, self.line = match.group(1), parse_number(match.group(2))
         elif self.indent >= 0 and line[: self.indent + 1].isspace() and len(line) > self.indent:
-            self._keep(line.strip())
+            self._append(line.strip())
         else:
             self.indent = -1
 
-    def _keep(self, line: str) -> None:
-        if len(self.lines) < KEPT:
+    def _append(self, line: str) -> None:
+        if len(self.lines) < MAX_MESSAGE_LINES:
             self.lines.append(line)
 
 
 @dataclass(slots=True)
-class Tests:
-    """All tests, by package (where it is known) and name, in the order in which they were spoken of."""
+class GoTestRun:
+    """The tests of one output.
 
-    said: dict[tuple[str, str], Said] = field(default_factory=dict[tuple[str, str], Said])
+    Attributes:
+        logs: The log of each test, by its package (or a number if the package is unknown) and its name.
+        results: The result of each test, by the same key.
+        failed_packages: The packages that failed, and their names.
+    """
+
+    logs: dict[tuple[str, str], GoTestLog] = field(default_factory=dict[tuple[str, str], GoTestLog])
     results: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    failed_packages: dict[str, str] = field(default_factory=dict[str, str])
 
-    broken: dict[str, str] = field(default_factory=dict[str, str])
-    """Packages that failed, and what they are called."""
+    def log_of(self, package: str, test: str) -> GoTestLog:
+        """Return the log of a test, or of the package itself if the name is empty."""
+        return self.logs.setdefault((package, test), GoTestLog())
 
-    def of(self, package: str, test: str) -> Said:
-        return self.said.setdefault((package, test), Said())
-
-    def digest(self, cut: bool) -> Digest:
+    def digest(self, is_truncated: bool) -> Digest:
+        """Return the digest of all tests."""
         failed = [key for key, result in self.results.items() if result == "fail"]
-        # a test fails with its parts, and seldom has more to say
+        # a test fails if one of its subtests fails, and then it rarely has a message of its own
         parents = {(package, test.rpartition("/")[0]) for package, test in failed}
         problems: list[Problem] = []
         for key in failed:
-            said = self.said.get(key, Said())
-            if said.lines or key not in parents:
-                problems.append(Problem("\n".join(said.lines) or "failed", said.path, said.line, test=key[1]))
+            log = self.logs.get(key, GoTestLog())
+            if log.lines or key not in parents:
+                problems.append(_to_problem(log, key[1]))
         packages = {package for package, _ in failed}
-        problems += [self._silent(*item) for item in self.broken.items() if item[0] not in packages]
+        problems += [self._package_problem(*item) for item in self.failed_packages.items() if item[0] not in packages]
         results = list(self.results.values())
-        return Digest("go", tuple(problems), results.count("pass"), len(failed), results.count("skip"), cut)
+        return Digest("go", tuple(problems), results.count("pass"), len(failed), results.count("skip"), is_truncated)
 
-    def _silent(self, package: str, name: str) -> Problem:
-        """A package in which no test is said to have failed: a goroutine panicked, or the time was over."""
-        spoke = (said for (of, _), said in self.said.items() if of == package and said.panicked)
-        said = next(spoke, Said())
-        return Problem("\n".join(said.lines) or "failed", said.path, said.line, test=name)
+    def _package_problem(self, package: str, name: str) -> Problem:
+        """Return the problem of a package that failed without a failing test, by a panic or a timeout."""
+        panics = (log for (owner, _), log in self.logs.items() if owner == package and log.has_panicked)
+        return _to_problem(next(panics, GoTestLog()), name)
 
 
-def read(output: Output) -> Digest | None:
-    rows, cut = output.rows
+def _to_problem(log: GoTestLog, test: str) -> Problem:
+    return Problem("\n".join(log.lines) or "failed", log.path, log.line, test=test)
+
+
+def read(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of go test."""
+    rows, is_truncated = output.rows
     if any("Action" in row and "Package" in row for row in rows):
-        tests = Tests()
-        unbuilt = set[str]()
+        run = GoTestRun()
+        unbuilt_packages = set[str]()
         for row in rows:
-            package, test, action = (words(row.get(name)) for name in ("Package", "Test", "Action"))
+            package, test, action = (as_text(row.get(name)) for name in ("Package", "Test", "Action"))
             if test and action == "output":
-                line = words(row.get("Output")).rstrip("\n")
-                if not RESULT.match(line):
-                    tests.of(package, test).take(line)
+                line = as_text(row.get("Output")).rstrip("\n")
+                if not TEST_RESULT.match(line):
+                    run.log_of(package, test).add(line)
             elif test and action in ("pass", "fail", "skip"):
-                tests.results[package, test] = action
+                run.results[package, test] = action
             elif action == "output" and package:
-                line = words(row.get("Output")).rstrip("\n")
-                if UNBUILT.search(line):
-                    unbuilt.add(package)
-                tests.of(package, "").take(line)
-            elif action == "fail" and package not in unbuilt:
-                tests.broken[package] = package
-        return tests.digest(cut)
-    return _text(output.lines).digest(cut=False) if MARK.search(output.text) else None
+                line = as_text(row.get("Output")).rstrip("\n")
+                if BUILD_FAILURE.search(line):
+                    unbuilt_packages.add(package)
+                run.log_of(package, "").add(line)
+            elif action == "fail" and package not in unbuilt_packages:
+                run.failed_packages[package] = package
+        return run.digest(is_truncated)
+    return _read_text(output.lines).digest(is_truncated=False) if GO_TEST_LINE.search(output.text) else None
 
 
-def _text(lines: list[str]) -> Tests:
-    tests = Tests()
-    # whose tests these are is only said after them
-    block, current = 0, ""
+def _read_text(lines: list[str]) -> GoTestRun:
+    run = GoTestRun()
+    # the name of a package follows its tests, so a number stands for it
+    package_number, current_test = 0, ""
     for line in lines:
-        if found := RUNS.match(line):
-            current = found.group(1)
-        elif found := RESULT.match(line):
-            current = found.group(2)
-            tests.results[str(block), current] = found.group(1).lower()
-        elif found := PACKAGE.match(line):
-            if found.group(1) == "FAIL" and not UNBUILT.search(found.group(3)):
-                tests.broken[str(block)] = found.group(2)
-            block, current = block + 1, ""
+        if match := TEST_START.match(line):
+            current_test = match.group(1)
+        elif match := TEST_RESULT.match(line):
+            current_test = match.group(2)
+            run.results[str(package_number), current_test] = match.group(1).lower()
+        elif match := PACKAGE_RESULT.match(line):
+            if match.group(1) == "FAIL" and not BUILD_FAILURE.search(match.group(3)):
+                run.failed_packages[str(package_number)] = match.group(2)
+            package_number, current_test = package_number + 1, ""
         else:
-            tests.of(str(block), current).take(line)
-    return tests
+            run.log_of(str(package_number), current_test).add(line)
+    return run

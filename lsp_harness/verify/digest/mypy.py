@@ -1,88 +1,91 @@
-"""mypy's text, also with columns and wrapped by --pretty, and its JSON lines. Notes belong to the error before them."""
+"""Output of mypy: text, also with columns or wrapped by `--pretty`, and JSON lines.
+
+A note belongs to the error before it.
+"""
 
 import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import number, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_int, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-ROW = re.compile(r"(?m)^(\S.*?\.(?:pyi?|ipynb)):(\d+)(?::(\d+))?(?::\d+:\d+)?: (error|warning|note): (.*)$")
-FOUND = re.compile(r"(?m)^Found \d+ errors? in \d+ files? \(.*$")
-CLEAN = re.compile(r"(?m)^Success: no (?:issues|errors) found in \d+ source files?")
-USAGE = re.compile(r"(?m)^mypy: (?:error: )?(.+)$")
-CODE = re.compile(r"  \[([a-z][a-z0-9-]*)\]$")
-KEYS = {"file", "line", "column", "message", "hint", "severity"}
-NOTES = 12
-"""Notes of one error that are kept: a call can have many overloads."""
-WRAPPED = 8
-"""Lines that --pretty makes of a message."""
-
-
-def read(output: Output) -> Digest | None:
-    found = _json(output)
-    if found:
-        return found
-    if not ROW.search(output.text):
-        said = [Problem(message, code="usage") for message in USAGE.findall(output.text)]
-        said += [Problem(message, code=SUMMARY) for message in FOUND.findall(output.text)]
-        return Digest("mypy", tuple(said)) if said or CLEAN.search(output.text) else None
-    return Digest("mypy", tuple(_text(output.lines)))
+PROBLEM_LINE = re.compile(r"(?m)^(\S.*?\.(?:pyi?|ipynb)):(\d+)(?::(\d+))?(?::\d+:\d+)?: (error|warning|note): (.*)$")
+LAST_LINE = re.compile(r"(?m)^Found \d+ errors? in \d+ files? \(.*$")
+SUCCESS = re.compile(r"(?m)^Success: no (?:issues|errors) found in \d+ source files?")
+USAGE_ERROR = re.compile(r"(?m)^mypy: (?:error: )?(.+)$")
+RULE = re.compile(r"  \[([a-z][a-z0-9-]*)\]$")
+JSON_KEYS = {"file", "line", "column", "message", "hint", "severity"}
+MAX_NOTES = 12
+"""Most notes of one error to keep: a call can have many overloads."""
+MAX_WRAPPED_LINES = 8
+"""Most lines into which `--pretty` wraps a message."""
 
 
-def _text(lines: list[str]) -> list[Problem]:
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems, or None if this is no output of mypy."""
+    if digest := _read_json(output):
+        return digest
+    if not PROBLEM_LINE.search(output.text):
+        problems = [Problem(message, code="usage") for message in USAGE_ERROR.findall(output.text)]
+        problems += [Problem(message, code=SUMMARY_CODE) for message in LAST_LINE.findall(output.text)]
+        return Digest("mypy", tuple(problems)) if problems or SUCCESS.search(output.text) else None
+    return Digest("mypy", tuple(_read_text(output.lines)))
+
+
+def _read_text(lines: list[str]) -> list[Problem]:
     problems: list[Problem] = []
-    wrapped = notes = 0
+    lines_to_join = notes = 0
     for line in lines:
-        if found := ROW.match(line):
-            path, at, column, severity, message = found.groups()
-            code = CODE.search(message)
-            made = Problem(
-                CODE.sub("", message),
+        if match := PROBLEM_LINE.match(line):
+            path, row, column, severity, message = match.groups()
+            code = RULE.search(message)
+            problem = Problem(
+                RULE.sub("", message),
                 path,
-                number_of(at),
-                number_of(column or ""),
-                severity_of(severity),
+                parse_number(row),
+                parse_number(column or ""),
+                parse_severity(severity),
                 code.group(1) if code else "",
             )
-            wrapped = WRAPPED if severity != "note" and not code else 0
-            if severity == "note" and problems and _same(problems[-1], made):
+            lines_to_join = MAX_WRAPPED_LINES if severity != "note" and not code else 0
+            if severity == "note" and problems and _belongs_to(problem, problems[-1]):
                 notes += 1
-                if notes <= NOTES and "See http" not in message:
+                if notes <= MAX_NOTES and "See http" not in message:
                     problems[-1] = replace(problems[-1], message=f"{problems[-1].message}\n{message}")
             else:
-                problems.append(made)
+                problems.append(problem)
                 notes = 0
-        elif wrapped and line and not line[0].isspace() and not FOUND.match(line):
-            code = CODE.search(line)
+        elif lines_to_join and line and not line[0].isspace() and not LAST_LINE.match(line):
+            code = RULE.search(line)
             last = problems[-1]
             problems[-1] = replace(
-                last, message=f"{last.message} {CODE.sub('', line)}", code=code.group(1) if code else last.code
+                last, message=f"{last.message} {RULE.sub('', line)}", code=code.group(1) if code else last.code
             )
-            wrapped = 0 if code else wrapped - 1
+            lines_to_join = 0 if code else lines_to_join - 1
         else:
-            wrapped = 0
+            lines_to_join = 0
     return problems
 
 
-def _same(problem: Problem, note: Problem) -> bool:
+def _belongs_to(note: Problem, problem: Problem) -> bool:
     return (problem.path, problem.line) == (note.path, note.line) and "Revealed type" not in note.message
 
 
-def _json(output: Output) -> Digest | None:
-    rows, cut = output.rows
+def _read_json(output: ToolOutput) -> Digest | None:
+    rows, is_truncated = output.rows
     problems = tuple(
         Problem(
-            "\n".join(filter(None, (words(row["message"]), words(row["hint"])))),
-            words(row["file"]),
-            number(row["line"]),
-            # columns count from 0 here, and from 1 in the text
-            number(row["column"]) + 1,
-            severity_of(words(row["severity"])),
-            words(row.get("code")),
+            "\n".join(filter(None, (as_text(row["message"]), as_text(row["hint"])))),
+            as_text(row["file"]),
+            as_int(row["line"]),
+            # JSON counts columns from 0
+            as_int(row["column"]) + 1,
+            parse_severity(as_text(row["severity"])),
+            as_text(row.get("code")),
         )
         for row in rows
-        if row.keys() >= KEYS
+        if row.keys() >= JSON_KEYS
     )
-    return Digest("mypy", problems, cut=cut) if problems else None
+    return Digest("mypy", problems, is_truncated=is_truncated) if problems else None

@@ -1,4 +1,4 @@
-"""JSON that ends too soon, and values in it that need not be what they should be."""
+"""Reads JSON whose end may be missing and whose values may have unexpected types."""
 
 import json
 import re
@@ -7,53 +7,56 @@ from typing import Any, cast
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 DECODER = json.JSONDecoder()
 
-Row = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def whole(text: str, start: int) -> Any:
-    """The array or object at `start`, None if there is none or its end is missing."""
+def parse_value(text: str, start: int) -> Any:
+    """Return the array or object at the character `start`, or None if there is none or its end is missing."""
     try:
         return DECODER.raw_decode(text, start)[0]
     except (ValueError, RecursionError):
         return None
 
 
-def beginning(text: str, start: int) -> Any:
-    """What is complete of an array or object whose end is missing, None if nothing is."""
-    opened: list[str] = []
+def parse_beginning(text: str, start: int) -> Any:
+    """Return the complete items of an array or object whose end is missing, or None if no item is complete."""
+    closing_brackets: list[str] = []
     end = depth = 0
     for token in TOKEN.finditer(text, start):
         match token.group():
             case "[":
-                opened.append("]")
+                closing_brackets.append("]")
             case "{":
-                opened.append("}")
+                closing_brackets.append("}")
             case "]" | "}":
-                if not opened or opened.pop() != token.group() or not opened:
+                if not closing_brackets or closing_brackets.pop() != token.group() or not closing_brackets:
                     return None
-                end, depth = token.end(), len(opened)
+                end, depth = token.end(), len(closing_brackets)
             case _:
                 continue
-    # after the last value that is complete there were only beginnings
-    return whole(text[start:end] + "".join(reversed(opened[:depth])), 0) if end else None
+    # behind the last complete value, close the brackets that are open there
+    return parse_value(text[start:end] + "".join(reversed(closing_brackets[:depth])), 0) if end else None
 
 
-def rows(value: Any) -> list[Row]:
-    """The objects of an array."""
+def as_objects(value: Any) -> list[JsonObject]:
+    """Return the objects in an array, or nothing if the value is no array."""
     return (
-        [cast("Row", item) for item in cast("list[Any]", value) if isinstance(item, dict)]
+        [cast("JsonObject", item) for item in cast("list[Any]", value) if isinstance(item, dict)]
         if isinstance(value, list)
         else []
     )
 
 
-def row(value: Any) -> Row:
-    return cast("Row", value) if isinstance(value, dict) else {}
+def as_object(value: Any) -> JsonObject:
+    """Return the value if it is an object, or an empty object."""
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
-def words(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return the value if it is a string, or an empty string."""
     return value if isinstance(value, str) else ""
 
 
-def number(value: Any) -> int:
+def as_int(value: Any) -> int:
+    """Return the value if it is an integer, or 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,19 +1,27 @@
-"""One thing a tool complains of, by path and line: where a `Finding` is bytes of one text, this is what was printed."""
+"""A problem that a tool prints, by path and line. A `Finding`, in contrast, is a byte range of one text."""
 
 from dataclasses import dataclass
 
 from lsp_harness.verify.finding import Severity
 
-ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
-
-
-SUMMARY = "summary"
-"""The code of what only a tool's last line tells: that something is wrong, where the rest of the output is missing."""
+SEVERITY_ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
+SUMMARY_CODE = "summary"
+"""The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Lines and columns count from 1 as people do; 0 is "not said". `test` is what failed, by the name its tool takes."""
+    """A problem in the output of a tool.
+
+    Attributes:
+        message: What is wrong, in the words of the tool.
+        path: The file, as the tool prints it; empty if unknown.
+        line: The line, counted from 1; 0 if unknown.
+        column: The column, counted from 1; 0 if unknown.
+        severity: How serious it is.
+        code: The rule of the tool.
+        test: The name of the failing test, by which its runner can run it; empty if the problem is no failing test.
+    """
 
     message: str
     path: str = ""
@@ -25,19 +33,19 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """`path:line:column` as far as it is known."""
+        """The known part of `path:line:column`."""
         numbers = [str(number) for number in (self.line, self.column) if number > 0] if self.line > 0 else []
         return ":".join([self.path, *numbers]) if self.path else ""
 
     @property
     def title(self) -> str:
-        """The test's name without the file that it is in."""
+        """The name of the test without its file."""
         path, separator, name = self.test.partition("::")
         return name if separator and path.endswith(".py") else self.test
 
 
-def severity_of(word: str) -> Severity:
-    """What tools call severities, in the words of ours; what is unknown is an error."""
+def parse_severity(word: str) -> Severity:
+    """Return the severity that a tool calls `word`. An unknown word is an error."""
     match word.lower():
         case "warning" | "warn":
             return "warning"
@@ -49,6 +57,6 @@ def severity_of(word: str) -> Severity:
             return "error"
 
 
-def number_of(digits: str) -> int:
-    """What is too long to be a line's number is none."""
+def parse_number(digits: str) -> int:
+    """Return the number of a line or column, or 0 if the text is too long for one or no number."""
     return int(digits) if len(digits) < 10 and digits.isdecimal() else 0

@@ -1,68 +1,74 @@
-"""pyright's JSON and text; basedpyright prints the same."""
+"""Output of pyright and basedpyright: JSON and text."""
 
 import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
-ROW = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
-END = re.compile(r"(?m)^(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)\b")
+PROBLEM_LINE = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
+LAST_LINE = re.compile(r"(?m)^(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)\b")
 RULE = re.compile(r" ?\((report\w+)\)$")
 
+MAX_MESSAGE_LINES = 20
 
-def read(output: Output) -> Digest | None:
-    value, cut = output.value
-    if "generalDiagnostics" in row(value):
-        return Digest("pyright", tuple(_json(value)), cut=cut)
-    ended = END.search(output.text)
-    if not ROW.search(output.text):
-        if not ended:
+
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems, or None if this is no output of pyright."""
+    value, is_truncated = output.value
+    if "generalDiagnostics" in as_object(value):
+        return Digest("pyright", tuple(_read_json(value)), is_truncated=is_truncated)
+    last_line = LAST_LINE.search(output.text)
+    if not PROBLEM_LINE.search(output.text):
+        if not last_line:
             return None
-        clean = ended.groups() == ("0", "0")
-        return Digest("pyright", () if clean else (Problem(ended.group(), code=SUMMARY),))
-    return Digest("pyright", tuple(_text(output.lines)), cut=not ended)
+        is_clean = last_line.groups() == ("0", "0")
+        return Digest("pyright", () if is_clean else (Problem(last_line.group(), code=SUMMARY_CODE),))
+    return Digest("pyright", tuple(_read_text(output.lines)), is_truncated=not last_line)
 
 
-def _text(lines: list[str]) -> list[Problem]:
+def _read_text(lines: list[str]) -> list[Problem]:
     problems: list[Problem] = []
-    below = 0
+    continuation_lines = 0
     for line in lines:
-        if found := ROW.match(line):
-            path, at, column, severity, message = found.groups()
-            problems.append(_ruled(Problem(message, path, number_of(at), number_of(column), severity_of(severity))))
-            below = 1
-        elif below and line.replace("\xa0", " ").startswith("    "):
-            below += 1
-            if below < 20:
+        if match := PROBLEM_LINE.match(line):
+            path, row, column, severity, message = match.groups()
+            problems.append(
+                _split_rule(Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity)))
+            )
+            continuation_lines = 1
+        elif continuation_lines and line.replace("\xa0", " ").startswith("    "):
+            continuation_lines += 1
+            if continuation_lines < MAX_MESSAGE_LINES:
                 last = problems[-1]
-                problems[-1] = _ruled(replace(last, message=f"{last.message}\n{line.strip()}"))
+                problems[-1] = _split_rule(replace(last, message=f"{last.message}\n{line.strip()}"))
         else:
-            below = 0
+            continuation_lines = 0
     return problems
 
 
-def _ruled(problem: Problem) -> Problem:
+def _split_rule(problem: Problem) -> Problem:
+    """Move the rule at the end of the message into the code."""
     rule = RULE.search(problem.message)
     return replace(problem, message=RULE.sub("", problem.message), code=rule.group(1)) if rule else problem
 
 
-def _json(value: object) -> list[Problem]:
+def _read_json(value: object) -> list[Problem]:
     problems: list[Problem] = []
-    for item in rows(row(value).get("generalDiagnostics")):
-        start = row(row(item.get("range")).get("start"))
-        if words(item.get("message")):
+    for item in as_objects(as_object(value).get("generalDiagnostics")):
+        start = as_object(as_object(item.get("range")).get("start"))
+        if as_text(item.get("message")):
             problems.append(
                 Problem(
-                    words(item.get("message")),
-                    words(item.get("file")),
-                    # from 0 here, and from 1 in the text; what is about a whole file has none
-                    number(start.get("line")) + 1 if start else 0,
-                    number(start.get("character")) + 1 if start else 0,
-                    severity_of(words(item.get("severity"))),
-                    words(item.get("rule")),
+                    as_text(item.get("message")),
+                    as_text(item.get("file")),
+                    # JSON counts lines from 0; a problem of a whole file has no range
+                    as_int(start.get("line")) + 1 if start else 0,
+                    as_int(start.get("character")) + 1 if start else 0,
+                    parse_severity(as_text(item.get("severity"))),
+                    as_text(item.get("rule")),
                 )
             )
     return problems

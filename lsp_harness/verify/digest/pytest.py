@@ -1,33 +1,41 @@
-"""pytest's text: the failures with their tracebacks, the short summary, and each from the other where one is missing."""
+"""Output of pytest: the failures with their tracebacks, and the short summary. Either may be missing."""
 
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 
-from lsp_harness.verify.digest.assertion import said
+from lsp_harness.verify.digest.assertion import summarize_exception
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.pytest_block import PLACE, Raised, raised
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.pytest_block import CODE_PLACE, ExceptionReport, read_exception
+from lsp_harness.verify.digest.tool_output import ToolOutput
 
 COUNTS = re.compile(
     r"(?m)^(?:=+ )?((?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)"
     r"(?:, )?)+|no tests ran) in \d[\d.]*s\b.*$"
 )
-MARK = re.compile(r"(?m)^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$")
-SECTION = re.compile(r"=+ (.+?) =+$")
-SUMMARY = re.compile(r"(FAILED|ERROR) (\S.*)$")
-USAGE = re.compile(r"ERROR: (\S.*)$")
-CONFTEST = re.compile(r"ImportError while loading conftest '(.+)'\.?$")
-VERBOSE = re.compile(r"([^\s:]+::\S.*?) (?:FAILED|ERROR)(?: +\[ *\d+%\])?$")
-AT = re.compile(r"ERROR at (setup|teardown) of (.+)$")
-COLLECTING = "ERROR collecting "
+PYTEST_LINE = re.compile(r"(?m)^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$")
+SECTION_HEAD = re.compile(r"=+ (.+?) =+$")
+SUMMARY_LINE = re.compile(r"(FAILED|ERROR) (\S.*)$")
+USAGE_ERROR = re.compile(r"ERROR: (\S.*)$")
+CONFTEST_ERROR = re.compile(r"ImportError while loading conftest '(.+)'\.?$")
+VERBOSE_LINE = re.compile(r"([^\s:]+::\S.*?) (?:FAILED|ERROR)(?: +\[ *\d+%\])?$")
+SETUP_HEAD = re.compile(r"ERROR at (setup|teardown) of (.+)$")
+COLLECTION_HEAD = "ERROR collecting "
 
 
 @dataclass(slots=True)
 class Parts:
-    """What the lines of one output fall into."""
+    """The parts of one output.
+
+    Attributes:
+        blocks: The failures: pairs of the name and the lines below it.
+        summary: The lines of the short summary: pairs of the test id and the message.
+        verbose: The ids of tests that failed, from the list that `-v` prints.
+        usage: Errors in the command line of pytest.
+        places: The files and lines of exceptions by their message, from `--tb=line`.
+    """
 
     blocks: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     summary: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -36,66 +44,67 @@ class Parts:
     places: defaultdict[str, deque[tuple[str, int]]] = field(default_factory=lambda: defaultdict(deque))
 
 
-def read(output: Output) -> Digest | None:
+def read(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of pytest."""
     counts = COUNTS.search(output.text)
-    if not counts and not MARK.search(output.text):
+    if not counts and not PYTEST_LINE.search(output.text):
         return None
-    parts = _parts(output.lines)
-    problems = _problems(parts)
-    tally = _tally(counts.group(1) if counts else "")
-    failed = tally["failed"] + tally["error"] if counts else len(problems)
-    passed = tally["passed"] + tally["xpassed"] if counts else 0
-    skipped = tally["skipped"] + tally["xfailed"] if counts else 0
-    return Digest("pytest", tuple(problems), passed, failed, skipped, cut=not counts)
+    parts = _split(output.lines)
+    problems = _read_problems(parts)
+    counts_by_result = _read_counts(counts.group(1) if counts else "")
+    failed = counts_by_result["failed"] + counts_by_result["error"] if counts else len(problems)
+    passed = counts_by_result["passed"] + counts_by_result["xpassed"] if counts else 0
+    skipped = counts_by_result["skipped"] + counts_by_result["xfailed"] if counts else 0
+    return Digest("pytest", tuple(problems), passed, failed, skipped, is_truncated=not counts)
 
 
-def _tally(text: str) -> defaultdict[str, int]:
+def _read_counts(text: str) -> defaultdict[str, int]:
     counts = defaultdict[str, int](int)
     for count, word in re.findall(r"(\d+) (\w+)", text):
-        counts[word.rstrip("s") if word.startswith("error") else word] += number_of(count)
+        counts[word.rstrip("s") if word.startswith("error") else word] += parse_number(count)
     return counts
 
 
-def _parts(lines: list[str]) -> Parts:
+def _split(lines: list[str]) -> Parts:
     parts = Parts()
     section = ""
     block: list[str] | None = None
     for line in lines:
-        if (found := SECTION.match(line)) and line.startswith("="):
-            section, block = found.group(1), None
+        if (match := SECTION_HEAD.match(line)) and line.startswith("="):
+            section, block = match.group(1), None
         elif section in ("FAILURES", "ERRORS"):
-            if head := _head(line):
+            if head := _read_head(line):
                 block = []
                 parts.blocks.append((head, block))
             elif block is not None:
                 block.append(line)
-            elif found := PLACE.match(line):
-                # --tb=line has no heads
-                parts.places[found.group(3)].append((found.group(1), number_of(found.group(2))))
+            elif match := CODE_PLACE.match(line):
+                # `--tb=line` prints no names of tests
+                parts.places[match.group(3)].append((match.group(1), parse_number(match.group(2))))
         elif section == "short test summary info":
-            if found := SUMMARY.match(line):
-                parts.summary.append(_node(found.group(2)))
-        elif found := CONFTEST.match(line):
+            if match := SUMMARY_LINE.match(line):
+                parts.summary.append(_split_summary(match.group(2)))
+        elif match := CONFTEST_ERROR.match(line):
             block = []
-            parts.blocks.append((COLLECTING + found.group(1), block))
-        elif found := USAGE.match(line):
-            parts.usage.append(found.group(1))
-        elif found := VERBOSE.match(line):
-            parts.verbose.append(found.group(1))
+            parts.blocks.append((COLLECTION_HEAD + match.group(1), block))
+        elif match := USAGE_ERROR.match(line):
+            parts.usage.append(match.group(1))
+        elif match := VERBOSE_LINE.match(line):
+            parts.verbose.append(match.group(1))
         elif block is not None:
             block.append(line)
     return parts
 
 
-def _head(line: str) -> str:
-    """The name in `____ test_area ____`; there is none in the line between two frames."""
+def _read_head(line: str) -> str:
+    """Return the name in `____ test_area ____`, or an empty text for the line between two frames."""
     name = line.strip("_")
-    framed = line[:1] == line[-1:] == "_" and name[:1] == name[-1:] == " "
-    return name.strip() if framed and name.strip("_ ") else ""
+    is_head = line[:1] == line[-1:] == "_" and name[:1] == name[-1:] == " "
+    return name.strip() if is_head and name.strip("_ ") else ""
 
 
-def _node(text: str) -> tuple[str, str]:
-    """The id of a test, whose parameters may hold a dash, and what is said of it."""
+def _split_summary(text: str) -> tuple[str, str]:
+    """Return the id of a test and the message. The parameters in the id may contain the dash that separates the two."""
     node, _, message = text.partition(" - ")
     if "[" in node and "]" not in node:
         head, closed, message = text.partition("] - ")
@@ -103,48 +112,57 @@ def _node(text: str) -> tuple[str, str]:
     return node.strip(), message
 
 
-def _problems(parts: Parts) -> list[Problem]:
-    told = defaultdict[str, deque[Raised]](deque)
+def _read_problems(parts: Parts) -> list[Problem]:
+    exceptions = defaultdict[str, deque[ExceptionReport]](deque)
     for head, block in parts.blocks:
-        told[_name(head)].append(raised(block))
+        exceptions[_block_name(head)].append(read_exception(block))
     messages = sorted(parts.places)
     problems: list[Problem] = [Problem(message, code="usage") for message in parts.usage]
     for node, message in parts.summary:
         path, _, name = node.partition("::")
-        waiting = told.get(name.replace("::", ".") or path)
-        known = waiting.popleft() if waiting else Raised()
-        if not known.path and (full := _full(message, messages)):
+        matching = exceptions.get(name.replace("::", ".") or path)
+        exception = matching.popleft() if matching else ExceptionReport()
+        if not exception.path and (full := _find_full_message(message, messages)):
             place = parts.places[full].popleft() if parts.places[full] else ("", 0)
-            known = replace(known, message=said([full]), path=place[0], line=place[1])
-        problems.append(problem(node, known, message))
-    left = [(name, known) for name, waiting in told.items() for known in waiting]
-    problems += [problem(name.replace(".", "::") if "/" not in name else name, known) for name, known in left]
+            exception = replace(exception, message=summarize_exception([full]), path=place[0], line=place[1])
+        problems.append(create_problem(node, exception, message))
+    for name, matching in exceptions.items():
+        node = name.replace(".", "::") if "/" not in name else name
+        problems += [create_problem(node, exception) for exception in matching]
     if not problems:
-        problems = [problem(node, Raised()) for node in dict.fromkeys(parts.verbose)]
+        problems = [create_problem(node, ExceptionReport()) for node in dict.fromkeys(parts.verbose)]
     return problems
 
 
-def _full(message: str, messages: list[str]) -> str:
-    """The message, of those known, that the summary has cut off to fit its line."""
+def _find_full_message(message: str, messages: list[str]) -> str:
+    """Return the message that the summary cut off to fit its line, or an empty text. `messages` are sorted."""
     start = message.removesuffix("...")
-    at = bisect_left(messages, start)
-    return messages[at] if start and at < len(messages) and messages[at].startswith(start) else ""
+    index = bisect_left(messages, start)
+    return messages[index] if start and index < len(messages) and messages[index].startswith(start) else ""
 
 
-def _name(head: str) -> str:
-    """What a block is about: `TestArea.test_area[half]`, or a file that could not be read."""
-    if head.startswith(COLLECTING):
-        return head.removeprefix(COLLECTING)
-    at = AT.match(head)
-    return at.group(2) if at else head.removeprefix("[doctest] ")
+def _block_name(head: str) -> str:
+    """Return the test of a block, such as `TestArea.test_area[half]`, or the file that could not be imported."""
+    if head.startswith(COLLECTION_HEAD):
+        return head.removeprefix(COLLECTION_HEAD)
+    match = SETUP_HEAD.match(head)
+    return match.group(2) if match else head.removeprefix("[doctest] ")
 
 
-def problem(node: str, known: Raised, message: str = "") -> Problem:
-    """`node` is a test's id, or the path of a file that has none because it cannot be imported."""
+def create_problem(node: str, exception: ExceptionReport, message: str = "") -> Problem:
+    """Return the problem of a failing test or of a file that cannot be imported.
+
+    Args:
+        node: The id of the test, or the path of the file.
+        exception: The exception, as far as the output shows it.
+        message: The message of the summary, for a failure without an exception.
+    """
     path, separator, _ = node.partition("::")
     file = path if separator or path.endswith(".py") else ""
-    message = known.message or said([message]) or ("cannot be imported" if file == node else "failed")
+    message = (
+        exception.message or summarize_exception([message]) or ("cannot be imported" if file == node else "failed")
+    )
     if file == node:
-        same = known.path.endswith(file)
-        return Problem(message, file, known.line if same else 0, code="collection")
-    return Problem(message, known.path or file, known.line, test=node)
+        is_in_file = exception.path.endswith(file)
+        return Problem(message, file, exception.line if is_in_file else 0, code="collection")
+    return Problem(message, exception.path or file, exception.line, test=node)

@@ -1,76 +1,83 @@
-"""ruff's JSON, one value or a line each, and its concise, grouped and full text; flake8 prints like the concise one."""
+"""Output of ruff: JSON, and concise, grouped and full text. flake8 prints the concise form."""
 
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import Row, number, row, rows, words
-from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of
-from lsp_harness.verify.digest.tool_output import Output
+from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number
+from lsp_harness.verify.digest.tool_output import ToolOutput
 from lsp_harness.verify.finding import Severity
 
 RULE = r"([A-Z]{1,8}\d{1,5}(?= )|(?:invalid-syntax|unformatted|SyntaxError)(?=:)):? (?:\[\*\] )?"
-CONCISE = re.compile(rf"(?m)^(\S.*?):(\d+):(\d+): {RULE}(.+)$")
-GROUPED = re.compile(rf"(?m)^ +(\d+):(\d+) +{RULE}(.+)$")
-FULL = re.compile(rf"(?m)^{RULE}(.+)\n *--> (.+):(\d+):(\d+)$")
-HEAD = re.compile(r"(?m)^(\S.*):$")
-PLAIN = re.compile(r"(?m)^Would reformat: (.+)$")
-FOUND = re.compile(r"(?m)^Found \d+ errors?(?: \(.+\))?\.$")
-CLEAN = re.compile(r"(?m)^(?:All checks passed!|\d+ files? (?:would be reformatted|already formatted).*)$")
+CONCISE_LINE = re.compile(rf"(?m)^(\S.*?):(\d+):(\d+): {RULE}(.+)$")
+GROUPED_LINE = re.compile(rf"(?m)^ +(\d+):(\d+) +{RULE}(.+)$")
+FULL_MESSAGE = re.compile(rf"(?m)^{RULE}(.+)\n *--> (.+):(\d+):(\d+)$")
+GROUP_HEAD = re.compile(r"(?m)^(\S.*):$")
+FORMAT_LINE = re.compile(r"(?m)^Would reformat: (.+)$")
+LAST_LINE = re.compile(r"(?m)^Found \d+ errors?(?: \(.+\))?\.$")
+SUCCESS = re.compile(r"(?m)^(?:All checks passed!|\d+ files? (?:would be reformatted|already formatted).*)$")
 
 
-def read(output: Output) -> Digest | None:
-    if output.raw.lstrip()[:1] in ("[", "{") and (found := _json(output)):
-        return found
-    problems = [_problem(c, m, p, number_of(at), number_of(col)) for p, at, col, c, m in CONCISE.findall(output.text)]
-    problems += [_problem(c, m, p, number_of(at), number_of(col)) for c, m, p, at, col in FULL.findall(output.text)]
-    problems += _grouped(output)
-    problems += [
-        _problem("unformatted", "File would be reformatted", path, 0, 0) for path in PLAIN.findall(output.text)
+def read(output: ToolOutput) -> Digest | None:
+    """Return the problems, or None if this is no output of ruff or flake8."""
+    if output.raw.lstrip()[:1] in ("[", "{") and (digest := _read_json(output)):
+        return digest
+    problems = [
+        _to_problem(code, message, path, parse_number(line), parse_number(column))
+        for path, line, column, code, message in CONCISE_LINE.findall(output.text)
     ]
-    if not problems and (found := FOUND.search(output.text)):
-        problems = [Problem(found.group(), code=SUMMARY)]
-    return Digest("ruff", tuple(problems)) if problems or CLEAN.search(output.text) else None
+    problems += [
+        _to_problem(code, message, path, parse_number(line), parse_number(column))
+        for code, message, path, line, column in FULL_MESSAGE.findall(output.text)
+    ]
+    problems += _read_groups(output)
+    problems += [
+        _to_problem("unformatted", "File would be reformatted", path, 0, 0) for path in FORMAT_LINE.findall(output.text)
+    ]
+    if not problems and (last_line := LAST_LINE.search(output.text)):
+        problems = [Problem(last_line.group(), code=SUMMARY_CODE)]
+    return Digest("ruff", tuple(problems)) if problems or SUCCESS.search(output.text) else None
 
 
-def _json(output: Output) -> Digest | None:
-    value, cut = output.value
-    found = rows(value)
-    if not any(_ours(item) for item in found):
-        found, cut = output.rows
+def _read_json(output: ToolOutput) -> Digest | None:
+    value, is_truncated = output.value
+    items = as_objects(value)
+    if not any(_is_ruff(item) for item in items):
+        items, is_truncated = output.rows
     problems = tuple(
-        _problem(
-            words(item.get("code")) or "invalid-syntax",
-            words(item.get("message")),
-            words(item.get("filename")),
-            number(row(item.get("location")).get("row")),
-            number(row(item.get("location")).get("column")),
+        _to_problem(
+            as_text(item.get("code")) or "invalid-syntax",
+            as_text(item.get("message")),
+            as_text(item.get("filename")),
+            as_int(as_object(item.get("location")).get("row")),
+            as_int(as_object(item.get("location")).get("column")),
         )
-        for item in found
-        if _ours(item)
+        for item in items
+        if _is_ruff(item)
     )
-    return Digest("ruff", problems, cut=cut) if problems else None
+    return Digest("ruff", problems, is_truncated=is_truncated) if problems else None
 
 
-def _ours(item: Row) -> bool:
-    return isinstance(item.get("filename"), str) and "location" in item and bool(words(item.get("message")))
+def _is_ruff(item: JsonObject) -> bool:
+    return isinstance(item.get("filename"), str) and "location" in item and bool(as_text(item.get("message")))
 
 
-def _grouped(output: Output) -> list[Problem]:
-    if not GROUPED.search(output.text):
+def _read_groups(output: ToolOutput) -> list[Problem]:
+    if not GROUPED_LINE.search(output.text):
         return []
     problems: list[Problem] = []
     path = ""
     for line in output.lines:
-        if head := HEAD.match(line):
+        if head := GROUP_HEAD.match(line):
             path = head.group(1)
-        elif found := GROUPED.match(line):
-            at, column, code, message = found.groups()
-            problems.append(_problem(code, message, path, number_of(at), number_of(column)))
+        elif match := GROUPED_LINE.match(line):
+            row, column, code, message = match.groups()
+            problems.append(_to_problem(code, message, path, parse_number(row), parse_number(column)))
     return problems
 
 
-def _problem(code: str, message: str, path: str, line: int, column: int) -> Problem:
-    # to ruff all are errors: as in verify.ruff a rule is a warning, and what is no Python an error
-    broken = code in ("invalid-syntax", "SyntaxError") or code.startswith("E9")
-    severity: Severity = "error" if broken else "warning"
+def _to_problem(code: str, message: str, path: str, line: int, column: int) -> Problem:
+    # ruff calls everything an error; here, as in `verify.ruff_linter`, only syntax errors are errors
+    is_syntax_error = code in ("invalid-syntax", "SyntaxError") or code.startswith("E9")
+    severity: Severity = "error" if is_syntax_error else "warning"
     return Problem(message, path, line, column, severity, code)

@@ -1,4 +1,4 @@
-"""A tool's output as readers want it: without colours, as text of short lines, as JSON, as rows of JSON."""
+"""The output of a tool in the forms that readers need: plain text, lines, a JSON value, and lines of JSON."""
 
 import json
 import re
@@ -7,59 +7,60 @@ from typing import Any, cast
 
 from lsp_harness.verify.digest import partial_json
 
-LINE = 4_000
-"""Characters of a line that are looked at: a minified file in a code frame is nobody's message."""
-BEGINNINGS = 8
-"""Places where a JSON value is looked for: some tools print a line or two before theirs."""
+MAX_LINE_CHARS = 4_000
+"""Longer lines are cut: they are minified code in a code frame, and never a message."""
+MAX_JSON_STARTS = 8
+"""Most places to try as the start of a JSON value: some tools print a line or two before it."""
+ESCAPE_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00\x08]")
+LONG_LINE = re.compile(rf"(?m)^(.{{{MAX_LINE_CHARS}}}).+$")
+JSON_START = re.compile(r"(?m)^[ \t]*(?=[\[{])")
 
-COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00\x08]")
-LONG = re.compile(rf"(?m)^(.{{{LINE}}}).+$")
-JSON = re.compile(r"(?m)^[ \t]*(?=[\[{])")
 
-
-class Output:
-    """Each form is made when a reader first asks for it, so that ten readers cost one parse."""
+class ToolOutput:
+    """The output of a tool. Each form is computed once, when the first reader needs it."""
 
     def __init__(self, text: str) -> None:
-        self.raw = COLOURS.sub("", text).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        """Remove escape sequences from the output, and give all lines the same line end."""
+        self.raw = ESCAPE_SEQUENCES.sub("", text).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
     @cached_property
     def text(self) -> str:
-        """With long lines cut."""
-        return LONG.sub(r"\1…", self.raw)
+        """The output with long lines cut."""
+        return LONG_LINE.sub(r"\1…", self.raw)
 
     @cached_property
     def lines(self) -> list[str]:
+        """The lines of `text`."""
         return self.text.split("\n")
 
     @cached_property
     def value(self) -> tuple[Any, bool]:
-        """The JSON value in it and whether it is cut off; None where there is none."""
-        starts = [match.end() for _, match in zip(range(BEGINNINGS), JSON.finditer(self.raw), strict=False)]
+        """The JSON value in the output, or None if there is none, and whether its end is missing."""
+        starts = [match.end() for _, match in zip(range(MAX_JSON_STARTS), JSON_START.finditer(self.raw), strict=False)]
         for start in starts:
-            found = partial_json.whole(self.raw, start)
-            if found is not None:
-                return found, False
-            # before a later one is tried, which may be a part of this
-            found = partial_json.beginning(self.raw, start)
-            if found is not None:
-                return found, True
+            value = partial_json.parse_value(self.raw, start)
+            if value is not None:
+                return value, False
+            # a later start may be a part of this value, so the incomplete value is tried first
+            value = partial_json.parse_beginning(self.raw, start)
+            if value is not None:
+                return value, True
         return None, False
 
     @cached_property
     def rows(self) -> tuple[list[dict[str, Any]], bool]:
-        """The objects that are a line each, and whether the last line breaks off in one."""
+        """The objects that stand on a line each, and whether the last of these lines is incomplete."""
         rows: list[dict[str, Any]] = []
-        cut = False
+        is_truncated = False
         for line in self.raw.split("\n"):
             if not line.startswith("{"):
                 continue
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
-                cut = True
+                is_truncated = True
                 continue
-            cut = False
+            is_truncated = False
             if isinstance(row, dict):
                 rows.append(cast("dict[str, Any]", row))
-        return rows, cut
+        return rows, is_truncated

@@ -12,7 +12,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.finding_subject import subject_of
+from lsp_harness.verify.finding_subject import find_subject
 
 MARK = b"<|>"
 
@@ -33,7 +33,7 @@ def asked(
     assert tree is not None
     finding = Finding(len(before), len(before) + len(within), message, "tool", code)
     file = root / path if root else None
-    return RepairRequest(finding, subject_of(finding, document), tree, path, known, installed, root, file)
+    return RepairRequest(finding, find_subject(finding, document), tree, path, known, installed, root, file)
 
 
 async def repaired(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:

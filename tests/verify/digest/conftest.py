@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.verify.digest.digest import digest
+from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -15,7 +15,7 @@ def fixture(name: str) -> str:
 
 
 def digested(name: str, tool: str = "") -> Digest:
-    return digest(fixture(name), tool, "/project")
+    return digest_output(fixture(name), tool, "/project")
 
 
 def shown(name: str, tool: str = "") -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.errors import UsageError
-from lsp_harness.verify.digest.digest import LONGEST, digest
+from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 from tests.verify.digest.conftest import digested, fixture
@@ -40,14 +40,14 @@ def test_errors_first_and_what_is_said_again_is_counted():
 
 
 def test_lines_that_end_as_elsewhere_and_colours(name: str):
-    assert digest(fixture(name).replace("\n", "\r\n"), root="/project") == digested(name)
+    assert digest_output(fixture(name).replace("\n", "\r\n"), root="/project") == digested(name)
     if not name.endswith((".xml", ".json")):
         coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in fixture(name).split("\n")[:-1])
-        assert digest(coloured, root="/project") == digested(name)
+        assert digest_output(coloured, root="/project") == digested(name)
 
 
 def test_a_log_of_several_tools():
-    found = digest(
+    found = digest_output(
         "".join(fixture(name) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")), root="/project"
     )
     assert found.tool == "pytest, ruff, mypy, tsc"
@@ -65,33 +65,33 @@ def test_secrets_are_taken_out():
         "a.c:1:2: error: " + "x " * 140 + TOKEN,
         "a.c:1:2: error: " + "x " * 3_980 + TOKEN,
     ):
-        found = digest(f"=== short test summary info ===\n{text}" if text.startswith("FAILED") else text)
+        found = digest_output(f"=== short test summary info ===\n{text}" if text.startswith("FAILED") else text)
         assert found.problems
         assert "a1B2" not in repr(found)
         assert "…" in repr(found)
     key = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEabcd\\n" * 2
-    [problem] = digest(f'[{{"filename": "a.py", "location": {{}}, "message": "{key}"}}]').problems
+    [problem] = digest_output(f'[{{"filename": "a.py", "location": {{}}, "message": "{key}"}}]').problems
     assert problem.message == "…"
 
 
 def test_a_long_message_keeps_both_ends():
-    [problem] = digest(f"a.py:1: error: begins {'word ' * 200}ends  [misc]\n").problems
+    [problem] = digest_output(f"a.py:1: error: begins {'word ' * 200}ends  [misc]\n").problems
     assert problem.message.startswith("begins word")
     assert problem.message.endswith("word ends")
     assert " … " in problem.message
-    assert len(problem.message) <= LONGEST
+    assert len(problem.message) <= MAX_MESSAGE_CHARS
 
 
 def test_what_nobody_understands():
-    found = digest("All good.\nNothing to see.\n")
+    found = digest_output("All good.\nNothing to see.\n")
     assert (found.tool, found.problems) == ("", ())
     assert found.lines(5) == ["no problem is recognized in this output (2 lines)"]
-    assert digest("All good.\n", "mypy").lines(5) == ["no problem is recognized in this output (1 line)"]
-    assert digest("").lines(5) == ["no output"]
-    assert digest("\n", "tsc").lines(5) == ["tsc: no problems"]
-    assert digest("[]", "ruff").lines(5) == ["ruff: no problems"]
+    assert digest_output("All good.\n", "mypy").lines(5) == ["no problem is recognized in this output (1 line)"]
+    assert digest_output("").lines(5) == ["no output"]
+    assert digest_output("\n", "tsc").lines(5) == ["tsc: no problems"]
+    assert digest_output("[]", "ruff").lines(5) == ["ruff: no problems"]
     with pytest.raises(UsageError, match="--tool can be pytest, junit, ruff"):
-        digest("", "jest")
+        digest_output("", "jest")
 
 
 @pytest.mark.parametrize(
@@ -116,26 +116,26 @@ def test_what_nobody_understands():
     ],
 )
 def test_other_tools(text: str, line: str):
-    assert digest(f"some words\n{text}and more\n", root="/p").lines(5) == [line]
+    assert digest_output(f"some words\n{text}and more\n", root="/p").lines(5) == [line]
 
 
 def test_one_tool_is_content_and_another_is_not_known():
-    found = digest("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
+    found = digest_output("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
     assert found.lines(5) == ["a.c:3:5: error: expected ';'"]
     assert found.tool == "ruff, output"
-    assert digest("All checks passed!\ntests/a_test.rb:3: made a list\n").problems == ()
+    assert digest_output("All checks passed!\ntests/a_test.rb:3: made a list\n").problems == ()
 
 
 @pytest.mark.parametrize("text", ['{"reason": "x", "message": {}}\n', "   Running all of it\n"])
 def test_a_log_that_only_looks_like_a_tools(text: str):
-    assert digest(text).tool == ""
+    assert digest_output(text).tool == ""
 
 
 @pytest.mark.parametrize(
     "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
 )
 def test_what_is_no_place(text: str):
-    assert digest(text).problems == ()
+    assert digest_output(text).problems == ()
 
 
 @pytest.mark.parametrize(
@@ -153,22 +153,22 @@ def test_what_is_no_place(text: str):
     ],
 )
 def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
-    found = digest(text)
+    found = digest_output(text)
     assert found.tool == tool
     assert len(found.problems) == 1
 
 
 def test_the_side_that_was_computed_is_what_was_got():
     block = "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\ntest_a.py:1: AssertionError\n"
-    assert "expected 3, got 4, where" in digest(block.format("assert 4 == 3")).problems[0].message
-    assert "expected 3, got 4, where" in digest(block.format("assert 3 == 4")).problems[0].message
-    assert "assert not (4 == 4)" in digest(block.format("assert not (4 == 4)")).problems[0].message
-    assert "expected ' == ', got 'a'" in digest(block.format("assert 'a' == ' == '")).problems[0].message
+    assert "expected 3, got 4, where" in digest_output(block.format("assert 4 == 3")).problems[0].message
+    assert "expected 3, got 4, where" in digest_output(block.format("assert 3 == 4")).problems[0].message
+    assert "assert not (4 == 4)" in digest_output(block.format("assert not (4 == 4)")).problems[0].message
+    assert "expected ' == ', got 'a'" in digest_output(block.format("assert 'a' == ' == '")).problems[0].message
 
 
 def test_a_panic_of_no_test():
     text = "panic: boom\n\ngoroutine 18 [running]:\nmain.f()\n\t/p/a/a.go:7 +0x1a\nFAIL\texample.com/a\t0.01s\n"
-    assert digest(text, root="/p").lines(5) == ["TEST FAIL: example.com/a — panic: boom (a/a.go:7)"]
+    assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: example.com/a — panic: boom (a/a.go:7)"]
 
 
 def test_a_doctest():
@@ -176,7 +176,7 @@ def test_a_doctest():
         "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n/p/a.py:1: DocTestFailure\n"
         "=== short test summary info ===\nFAILED a.py::a.f\n=== 1 failed in 0.01s ===\n"
     )
-    assert digest(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
+    assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
 
 
 def test_junit_of_another_runner():
@@ -184,6 +184,6 @@ def test_junit_of_another_runner():
         '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" line="4">'
         '<failure message="expected 3"/></testcase><testcase name="fine"/></testsuite></testsuites>'
     )
-    found = digest(text)
+    found = digest_output(text)
     assert found.lines(5) == ["TEST FAIL: area is wide — expected 3 (src/area.test.ts:4)"]
     assert found.summary == "junit: 1 failed, 1 passed"

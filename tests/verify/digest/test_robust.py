@@ -5,11 +5,11 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.verify.digest.digest import TOOLS, digest
+from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from tests.verify.digest.conftest import NAMES, digested, fixture
 
-tools = st.sampled_from(["", *TOOLS])
+tools = st.sampled_from(["", *READERS_BY_TOOL])
 SCRAPS = [
     *('{"a":', "[", '"', "\x1b[31m", "\r\n", "a.py:1:2: ", "E   ", "=== FAILURES ===\n", "___ a ___\n", "99999999999"),
     *("--- FAIL: T (0s)\n", "<testsuite>", "<testcase>", '{"Action":"fail","Package":1,"Test":[]}\n', "\ud800", "\0"),
@@ -28,12 +28,12 @@ def sound(found: Digest) -> None:
 
 @given(st.text(), tools)
 def test_any_text(text: str, tool: str):
-    sound(digest(text, tool))
+    sound(digest_output(text, tool))
 
 
 @given(st.lists(st.one_of(st.sampled_from(SCRAPS), st.text(max_size=5))).map("".join), tools)
 def test_scraps_of_formats(text: str, tool: str):
-    sound(digest(text, tool))
+    sound(digest_output(text, tool))
 
 
 @settings(max_examples=300)
@@ -41,20 +41,23 @@ def test_scraps_of_formats(text: str, tool: str):
 def test_parts_of_outputs(name: str, start: float, end: float, scrap: str):
     text = fixture(name)
     at = int(start * len(text))
-    sound(digest(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
+    sound(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
 
 
 @given(st.sampled_from([name for name in NAMES if name.endswith((".json", ".xml"))]), st.floats(0, 1))
 def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
     text = fixture(name)
-    whole, found = digested(name), digest(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project")
+    whole, found = (
+        digested(name),
+        digest_output(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project"),
+    )
     places = {(p.message, p.path, p.line) for p in whole.problems}
     # the rule of the last may be what is missing
     assert {(p.message, p.path, p.line) for p in found.problems if p.code != "summary"} <= places
-    half = digest(text[: len(text) * 3 // 4], root="/project")
+    half = digest_output(text[: len(text) * 3 // 4], root="/project")
     if len(whole.problems) > 3:
         assert len(half.problems) >= 2
-        assert half.cut
+        assert half.is_truncated
 
 
 def test_values_of_other_types():
@@ -62,22 +65,24 @@ def test_values_of_other_types():
         {"filename": "a", "location": 3, "message": "m"},
         {"filePath": "a", "messages": [{"message": "m", "line": "x", "severity": None}, 4, None]},
     ):
-        sound(digest(json.dumps([row])))
-        assert [p.message for p in digest(json.dumps([row])).problems] == ["m"]
-    [problem] = digest('{"generalDiagnostics": [{"message": "m", "range": {"start": {"line": true}}}, []]}').problems
+        sound(digest_output(json.dumps([row])))
+        assert [p.message for p in digest_output(json.dumps([row])).problems] == ["m"]
+    [problem] = digest_output(
+        '{"generalDiagnostics": [{"message": "m", "range": {"start": {"line": true}}}, []]}'
+    ).problems
     assert (problem.message, problem.column) == ("m", 1)
 
 
 def test_a_file_that_defines_entities_is_not_read():
     bomb = '<!DOCTYPE t [<!ENTITY a "b">]><testsuite><testcase name="x"><failure message="&a;"/></testcase></testsuite>'
-    assert digest(bomb).problems == ()
+    assert digest_output(bomb).problems == ()
 
 
 def test_much_of_it():
     # what is quadratic does not end in time here
     many = "".join(f"a.py:{line}:1: F401 `m{line}` imported but unused\n" for line in range(1, 20_001))
-    found = digest(many)
+    found = digest_output(many)
     assert len(found.problems) == 20_000
     assert found.lines(2) == ["a.py:1:1: warning: `m1` imported but unused [F401]", "… and 19999 more: 19999 warnings"]
     for text in ("[" * 1_000_000, '{"a":' * 300_000, "a/" * 500_000, "__ a" + "_a" * 500_000, "1:" * 500_000):
-        assert digest(text).problems == ()
+        assert digest_output(text).problems == ()
