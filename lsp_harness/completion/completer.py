@@ -26,7 +26,7 @@ from lsp_harness.completion.request.completion_request import CompletionRequest,
 from lsp_harness.completion.request.text_generation import generate, presentable_texts, valid_start
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
-from lsp_harness.errors import EngineRefused, Superseded
+from lsp_harness.errors import EngineRefused, RequestSuperseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Suggestion
@@ -57,7 +57,7 @@ class Completer:
         policy: TriggerPolicy | None = None,
         *,
         works_ahead: bool = False,
-        repository: Elsewhere | None = None,
+        repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
     ) -> None:
         self._engine = engine
@@ -173,7 +173,7 @@ class Completer:
             return await asyncio.shield(request)
         except asyncio.CancelledError:
             if request.cancelled() and not state.is_latest(request):
-                raise Superseded("a newer request for this document replaced this one") from None
+                raise RequestSuperseded("a newer request for this document replaced this one") from None
             request.cancel()
             raise
         finally:
@@ -184,7 +184,7 @@ class Completer:
         began = perf_counter()
         if text := await self._find_import(cursor):
             return self._display(opened, cursor, [text], {"known": True, **_figures(Usage(), 0, began)})
-        if reason := (await self._requests.pace()).no_holes:
+        if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
         request = await self._requests.build(cursor)
         if cached := self._answers.find(*request.cache_key):
@@ -212,7 +212,7 @@ class Completer:
         """Return names for a list of imports, which need no model."""
         if not (self.repository and cursor.tree and self.settings.repository_tokens):
             return None
-        text = await self.repository.to_import(cursor.document, cursor.tree, cursor.offset, cursor.path)
+        text = await self.repository.complete_import(cursor)
         return valid_start(cursor.tree, cursor.offset, text) if text else None
 
     async def _ask(

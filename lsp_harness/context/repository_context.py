@@ -124,7 +124,7 @@ class RepositoryContext:
         opened = self._index.opened(uri)
 
         def read(reader: Reader) -> str:
-            return complete_import_list(View(reader, opened), path, tree, cursor.offset)
+            return complete_import_list(IndexView(reader, opened), path, tree, cursor.offset)
 
         return await self._index.ask(uri, read, "", slow=True)
 
@@ -159,7 +159,7 @@ class RepositoryContext:
         names, opened = read_cursor_names(tree, cursor.offset), self._index.opened(uri)
 
         def read(reader: Reader) -> _IndexAnswer:
-            view, search, end = View(reader, opened), Search(reader), self._clock() + self._timeout_s
+            view, search, end = IndexView(reader, opened), CodeSearch(reader), self._clock() + self._timeout_s
 
             def timely(find: Callable[[], Iterable[T]]) -> list[T]:
                 return reader.collect_until(lambda: self._clock() >= end, find)
@@ -167,7 +167,7 @@ class RepositoryContext:
             return _IndexAnswer(
                 timely(lambda: find_definitions(view, path, names)),
                 timely(lambda: find_similar_code(search, view, cursor)),
-                (*timely(lambda: (name for name in names.unused_imports if view.defined(path, name))),),
+                (*timely(lambda: (name for name in names.unused_imports if view.find_definitions(path, name))),),
             )
 
         return await self._index.ask(uri, read, _IndexAnswer())

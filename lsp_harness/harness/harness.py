@@ -83,9 +83,9 @@ class Harness:
         before = opened.edit(edit, version)
         record_typing()
         if services.recent:
-            added_lines = len(opened.text.starts) - len(before.starts)
+            added_lines = len(opened.text.line_starts) - len(before.line_starts)
             path = self.workspace.snapshot(opened.text).path
-            services.recent.edited(uri, path, before.line_of(edit.start), added_lines)
+            services.recent.record_edit(uri, path, before.line_of(edit.start), added_lines)
         if services.completer:
             services.completer.follow(opened)
             state = services.completer.state(opened)
@@ -107,7 +107,7 @@ class Harness:
         """
         opened = self.documents.close(uri)
         if self.services.recent and opened:
-            self.services.recent.closed(opened.text)
+            self.services.recent.record_close(opened.text)
         if self.services.completer:
             self.services.completer.forget(uri)
 
@@ -197,7 +197,7 @@ class Harness:
             opened.cursor = offset
             if services.recent:
                 snapshot = self.snapshot(uri)
-                services.recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
+                services.recent.record_view(uri, snapshot.path, snapshot.document.line_of(offset))
         is_wanted = self.config.completion.enabled and self.config.completion.warm and not services.pause.look()
         if services.works_ahead and self.workspace.is_trusted and is_wanted:
             # not now: the present message comes first, and there may be much to import
@@ -265,7 +265,7 @@ class Harness:
         if not self.workspace.is_trusted:
             return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
         if snapshot.document.is_binary:
-            return NotText(f"{snapshot.path} is a binary file, not a text file")
+            return BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
         if reason := self.documents.syntax_of(snapshot.document).missing_reason:
             return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {reason}")
         reason = self.workspace.private_reason(snapshot) if model else ""
@@ -295,15 +295,15 @@ class Harness:
 
         services, workspace = self.services, self.workspace
         turn = services.session_log.turn(keep=not workspace.private_reason(snapshot))
-        failing = output.failing if output else frozenset[str]()
-        related = Related(services.index_query, services.engine.count, failing, services.find_similar)
+        failing = output.failing_tests if output else frozenset[str]()
+        related = RelatedCode(services.index_query, services.engine.count, failing, services.find_similar)
         summary = services.session_log.summary
         return Job(
             *(services.engine, self.config, services.ruff, turn, snapshot.document, snapshot.tool_path),
             *(snapshot.root, snapshot.path, report, related, workspace.may_persist(snapshot)),
             installed=services.installed,
             output=output,
-            session=tuple(summary.about(snapshot.path, workspace.private_files.in_workspace)),
+            session=tuple(summary.about(snapshot.path, workspace.private_files.is_private)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:

@@ -143,7 +143,8 @@ class _Search:
         except FileError:
             return None
         return tree and _Read(
-            tree, SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
+            tree,
+            SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0], tree.data),
         )
 
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:

@@ -70,7 +70,9 @@ async def completion(
     says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
     present = harness.services.ready_completer().repository
-    repository = RepositoryContext(known, engine.count) if known else present.with_counter(engine.count) if present else None
+    repository = (
+        RepositoryContext(known, engine.count) if known else present.with_counter(engine.count) if present else None
+    )
     requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
     completion_request = await requests.build(cursor)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import Stale
+from lsp_harness.errors import StaleDocument
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
@@ -74,6 +74,6 @@ def send(opened: OpenDocument | None, job: "Job", proposal: Proposal) -> Proposa
     if opened:
         if opened.text.hash != job.document.hash:
             job.turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the edit was computed; request it again")
+            raise StaleDocument("the document changed while the edit was computed; request it again")
         opened.part(DocumentProposals).add(proposal, job.document, job.turn)
     return proposal

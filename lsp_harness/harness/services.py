@@ -20,15 +20,15 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.sources.recent_edits import Recent
-    from lsp_harness.context.sources.related_code import Near
+    from lsp_harness.context.sources.recent_edits import RecentEdits
+    from lsp_harness.context.sources.related_code import VectorSearch
     from lsp_harness.harness.accepted_edits import AcceptedEdits
     from lsp_harness.harness.engine_health import Observed
     from lsp_harness.harness.folder_index import Said
     from lsp_harness.harness.folder_indexes import Indexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.inference.client import Engine
-    from lsp_harness.knowledge.installed_packages import Installed
+    from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.session.log import SessionLog
     from lsp_harness.verify.ruff_linter import Ruff
 
@@ -43,7 +43,7 @@ class ReadyIndex:
     """
 
     query: "IndexQuery | None" = None
-    find_similar: "Near | None" = None
+    find_similar: "VectorSearch | None" = None
 
 
 class Services:
@@ -80,9 +80,9 @@ class Services:
         self._ruff = ruff
         self.completer: Completer | None = None
         """The completer, once a completion was requested."""
-        self.recent: Recent | None = None
+        self.recent: RecentEdits | None = None
         """The places where the user worked last, once a completion was requested."""
-        self._installed: Installed | None = None
+        self._installed: InstalledPackages | None = None
 
     # -- events
     def report_state(self) -> None:
@@ -137,13 +137,13 @@ class Services:
         if self.completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-            from lsp_harness.context.repository_context import Elsewhere
-            from lsp_harness.context.sources.recent_edits import Recent
+            from lsp_harness.context.repository_context import RepositoryContext
+            from lsp_harness.context.sources.recent_edits import RecentEdits
 
             private = self.workspace.private_files
-            policy = TriggerPolicy(self.config.quiet, private.why)
-            self.recent = Recent(self._find_text, private.why)
-            repository = Elsewhere(self.index_query, self.engine.count, self.recent)
+            policy = TriggerPolicy(self.config.quiet, private.reason)
+            self.recent = RecentEdits(self._find_text, private.reason)
+            repository = RepositoryContext(self.index_query, self.engine.count, self.recent)
             works_ahead = self.works_ahead and self.workspace.is_trusted
             self.completer = Completer(
                 self.engine, self.config.completion, policy, works_ahead=works_ahead, repository=repository
@@ -192,14 +192,14 @@ class Services:
         return opened.text if opened else None
 
     @property
-    def installed(self) -> "Installed | None":
+    def installed(self) -> "InstalledPackages | None":
         """The installed packages, or None if the settings switch them off."""
         if not self.config.knowledge.enabled:
             return None
         if self._installed is None:
-            from lsp_harness.knowledge.installed_packages import Installed
+            from lsp_harness.knowledge.installed_packages import InstalledPackages
 
-            self._installed = Installed(python=self.config.knowledge.python)
+            self._installed = InstalledPackages(python=self.config.knowledge.python)
         return self._installed
 
     # -- checks and records
@@ -219,7 +219,7 @@ class Services:
             self.config.verification,
             lambda uri, findings: self.events.publish(FindingsChanged(uri, findings)),
             lambda: self.session_log,
-            self.workspace.private_files.why,
+            self.workspace.private_files.reason,
         )
 
     @property

@@ -54,9 +54,7 @@ class Pause:
             try:
                 _file().unlink(missing_ok=True)
             except OSError as error:
-                raise FileError(
-                    f"{_file()} cannot be removed ({system_message(error)}); remove it yourself"
-                ) from error
+                raise FileError(f"{_file()} cannot be removed ({system_message(error)}); remove it yourself") from error
 
     def _scope(self) -> Scope | None:
         if is_regular_file(_file()):

@@ -260,4 +260,6 @@ def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
 
 
 def _declaration_text(ref: DeclarationRef) -> str:
-    return decode(ref.text.data[ref.declaration.name_start : min(ref.declaration.end, ref.declaration.name_start + 500)])
+    return decode(
+        ref.text.data[ref.declaration.name_start : min(ref.declaration.end, ref.declaration.name_start + 500)]
+    )

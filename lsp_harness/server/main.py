@@ -43,9 +43,7 @@ def serve(make_harness: "MakeHarness", load: ConfigLoader, *, tcp: str | None = 
         return 1
 
 
-async def _serve(
-    make_harness: "MakeHarness", load: ConfigLoader, tcp: str | None, ws: str | None
-) -> int:
+async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | None, ws: str | None) -> int:
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:

@@ -95,9 +95,7 @@ def _without_unavoidable(
     """
     harmless = [_harmless_edit(before, edit) for edit in line_edits(before.data, after.data)]
     data = apply(before.data, harmless)
-    control = parse(
-            Document.from_text(before.document.uri, data, language=before.language.id)
-        )
+    control = parse(Document.from_text(before.document.uri, data, language=before.language.id))
     control_regions = [_region(node) for node in _broken_nodes(control)] if control else []
     control_added = find_new_regions(old, control_regions, harmless, control.data if control else b"")
     unavoidable = Counter(control_regions[index].token for index in control_added)

@@ -6,10 +6,10 @@ Each function returns what the edit changes beyond that, as a phrase ("drops the
 import re
 from collections.abc import Sequence
 
-from lsp_harness.knowledge.standard.stdlib_tables import standard
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_sign
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import Import, declared
+from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.misspelling import is_misspelling
@@ -97,7 +97,7 @@ def _check_sign_place(replacement: TokenReplacement, change: Change) -> str:
     if after is None or len(replacement.new) != 1:
         return ""
     token = replacement.new[0]
-    return misplaced_sign(after, token.start, token.end, replaced=bool(replacement.old))
+    return describe_misplaced_sign(after, token.start, token.end, is_replacement=bool(replacement.old))
 
 
 def _check_syntax_replacement(replacement: TokenReplacement, difference: TokenDifference, text: bytes) -> str:
@@ -175,7 +175,7 @@ def _is_subject(subject: Subject, token: Token) -> bool:
 def _corrects_spelling(wrong: str, token: Token) -> bool:
     # a sigil may be added but never dropped, because `@total` and `total` are different variables
     has_sigil = _sigil(wrong) in ("", _sigil(token.text))
-    return has_sigil and token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+    return has_sigil and token.kind in ("name", "keyword", "literal") and is_misspelling(wrong, token.text)
 
 
 def _sigil(name: str) -> str:
@@ -227,18 +227,18 @@ def _is_file_name(wanted: str, gained: Sequence[Token]) -> bool:
 
 def _is_in_whole_modules(wanted: str, change: Change) -> bool:
     """Return whether the edit only imports whole modules that have the name, such as `#include <string.h>`."""
-    table = standard(change.tree_before.language.id if change.tree_before else "")
+    table = load_standard(change.tree_before.language.id if change.tree_before else "")
     lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
     lines_before = {line.strip() for line in change.before.text.splitlines()}
     modules = [WHOLE_MODULE_IMPORT.fullmatch(line) for line in lines if line and line not in lines_before]
-    exporting = set(table.exporting(wanted))
+    exporting = set(table.find_exporting_modules(wanted))
     return bool(modules) and all(module is not None and module[1] in exporting for module in modules)
 
 
 def _import_spans(tree: SyntaxTree) -> list[Span]:
     """Return the spans of the imports of a text. For imports that the outline does not know, these are their lines."""
-    spans = list(imports(tree))
-    _, imported = declared(tree.language, tree.data, tree.root)
+    spans = list(find_imports(tree))
+    _, imported = find_declarations(tree.language, tree.data, tree.root)
     for item in imported:
         line = tree.document.line_span(tree.document.line_of(item.start))
         spans.append(Span(*line))
@@ -284,7 +284,7 @@ def _find_lost_bindings(subject: Subject, change: Change) -> list[str]:
     lost = _bound_names(before) - _bound_names(after)
     if not subject.quoted:
         # "Unnecessary using directive" is about everything that the marked line imports
-        _, imported = declared(before.language, before.data, before.root)
+        _, imported = find_declarations(before.language, before.data, before.root)
         lost -= {_bound_name(item) for item in imported if subject.span.start <= item.start < subject.span.end}
     names = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
     return sorted(name for name in lost if name and name not in names and name.rpartition("/")[2] not in names)
@@ -292,7 +292,7 @@ def _find_lost_bindings(subject: Subject, change: Change) -> list[str]:
 
 def _bound_names(tree: SyntaxTree) -> set[str]:
     """Return the names that a text declares or imports."""
-    declarations, imported = declared(tree.language, tree.data, tree.root)
+    declarations, imported = find_declarations(tree.language, tree.data, tree.root)
     return {item.name for item in declarations} | {_bound_name(item) for item in imported}
 
 

@@ -12,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import Superseded
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, TooCostly
-from lsp_harness.syntax.plain_text import plain
+from lsp_harness.errors import RequestSuperseded
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.symbols.declarations import Declaration
-    from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+    from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.workspace.parse_process import Trials
 
@@ -64,15 +64,15 @@ class SyntaxService:
         self._allowance: Allowance | None = None
         self._closing: list[asyncio.Task[None]] = []
 
-    async def parse(self, text: Document) -> "tuple[SyntaxTree | None, Declarations | None]":
+    async def parse(self, text: Document) -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
         """Parse a text that may be costly: in a process of its own first, then in a thread.
 
         Raises:
             TooCostly: The text cannot be parsed within the budget.
         """
         from lsp_harness.syntax.languages import language_for
-        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
-        from lsp_harness.syntax.tree import within
+        from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
+        from lsp_harness.syntax.tree import parse_within
         from lsp_harness.workspace.parse_process import Trials
 
         language = language_for(text.language, text.uri)
@@ -80,14 +80,14 @@ class SyntaxService:
             return None, None
         self._process = self._process or Trials()
         if reason := await self._process.why_not(language.id, text.data):
-            raise TooCostly(reason)
+            raise ParseBudgetExceeded(reason)
         self._thread = self._thread or ThreadPoolExecutor(1, "parser")
         # the process has measured the cost; here the thread may wait for the processor, and the text is read in pieces
         allowance = self._allowance = self.new_allowance(2 * self.budget.text_s)
 
-        def make() -> "tuple[SyntaxTree | None, Declarations | None]":
-            tree = within(text, allowance)
-            return tree, Declarations(tree) if tree else None
+        def make() -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
+            tree = parse_within(text, allowance)
+            return tree, IncrementalDeclarations(tree) if tree else None
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, make)
 
@@ -118,7 +118,7 @@ class DocumentSyntax:
     def __init__(self, service: SyntaxService) -> None:
         self._service = service
         self._tree: SyntaxTree | None = None
-        self._declared: Declarations | None = None
+        self._declared: IncrementalDeclarations | None = None
         self._is_plain = False
         """Whether the text is ordinary code, which may be parsed at once."""
         self.missing_reason = ""
@@ -138,7 +138,7 @@ class DocumentSyntax:
         """Update the tree after one edit. Call it for each edit, in order."""
         self._edits += 1
         if self._is_plain and len(edit.new) > 1:
-            self._is_plain = plain(after.data, edit.start, edit.start + len(edit.new))
+            self._is_plain = is_plain_text(after.data, edit.start, edit.start + len(edit.new))
         if tree := self._tree:
             self._tree = None
             if self._is_plain or not _loop():
@@ -146,16 +146,16 @@ class DocumentSyntax:
         if self._tree is None:
             self._declared = None
         elif self._declared:
-            self._declared.edited(before, edit, after)
+            self._declared.record_edit(before, edit, after)
 
     def _follow(self, tree: "SyntaxTree", before: Document, edit: Edit, after: Document) -> None:
         """Parse again only what the edit changed."""
         service = self._service
-        allowance = service.new_allowance(service.budget.key_s)
+        allowance = service.new_allowance(service.budget.keystroke_s)
         began = allowance.clock()
         try:
-            self._tree = tree.follow(before, edit, after, allowance)
-        except TooCostly:
+            self._tree = tree.update_within(before, edit, after, allowance)
+        except ParseBudgetExceeded:
             # a quotation mark may change all of the text; the tree is made again in the thread
             self._slow_until = service.clock() + SLOW_TEXT_S
             return
@@ -180,21 +180,23 @@ class DocumentSyntax:
             is_current: Whether it is the present version. Only its tree is kept.
         """
         from lsp_harness.syntax.languages import language_for
-        from lsp_harness.syntax.tree import within
+        from lsp_harness.syntax.tree import parse_within
 
         service = self._service
         if self._tree and self._tree.document.data == text.data:
             return self._tree
-        if text.binary or language_for(text.language, text.uri) is None:
+        if text.is_binary or language_for(text.language, text.uri) is None:
             return None
         if is_current and service.clock() < self._paused_until and 2 * len(text.data) > self._failed_size:
             return None
-        is_plain = self._is_plain = self._is_plain or plain(text.data)
+        is_plain = self._is_plain = self._is_plain or is_plain_text(text.data)
         if _loop() and (self._task or not is_plain or self.missing_reason or service.clock() < self._slow_until):
             return self._begin(text) if is_current else None
         try:
-            tree = within(text, service.new_allowance(service.budget.key_s if _loop() else service.budget.text_s))
-        except TooCostly as error:
+            tree = parse_within(
+                text, service.new_allowance(service.budget.keystroke_s if _loop() else service.budget.text_s)
+            )
+        except ParseBudgetExceeded as error:
             if is_current and _loop():
                 return self._begin(text)
             if is_current:
@@ -216,22 +218,22 @@ class DocumentSyntax:
         edits = self._edits
         await asyncio.wait({self._task}, timeout=TREE_TIMEOUT_S)
         if self._edits != edits:
-            raise Superseded("the text was changed while its syntax tree was made")
+            raise RequestSuperseded("the text was changed while its syntax tree was made")
         return self._tree if self._tree and self._tree.document.data == text.data else None
 
     def declarations(self, text: Document, *, is_current: bool = True) -> "Sequence[Declaration]":
         """Return the declarations of a text in their order, outer ones first. Empty if it has no tree."""
-        from lsp_harness.syntax.symbols.declarations import declared
-        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+        from lsp_harness.syntax.symbols.declarations import find_declarations
+        from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
 
         tree = self.tree(text, is_current=is_current)
         if tree is None:
             return []
         if not is_current:
-            return declared(tree.language, tree.data, tree.root)[0]
+            return find_declarations(tree.language, tree.data, tree.root)[0]
         if self._declared is None:
-            self._declared = Declarations(tree)
-        return self._declared.of(tree)
+            self._declared = IncrementalDeclarations(tree)
+        return self._declared.list_declarations(tree)
 
     # -- making
     def _begin(self, text: Document) -> None:
@@ -243,8 +245,8 @@ class DocumentSyntax:
         clock = self._service.clock
         began, edits = clock(), self._edits
         try:
-            tree, declared = await self._service.parse(text)
-        except TooCostly as error:
+            tree, find_declarations = await self._service.parse(text)
+        except ParseBudgetExceeded as error:
             self._refuse(text, str(error))
             return
         except Exception:
@@ -258,7 +260,7 @@ class DocumentSyntax:
             self._paused_until = clock() + REST_FACTOR * (clock() - began)
             return
         self._set_tree(tree)
-        self._declared = declared
+        self._declared = find_declarations
 
     def _set_tree(self, tree: "SyntaxTree | None") -> None:
         self._tree, self._declared = tree, None

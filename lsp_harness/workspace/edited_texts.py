@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.index.unsaved_text import UnsavedText
-from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.scope import find_imports
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
@@ -18,7 +18,7 @@ class _IndexedText:
     """The part of an open document that caches its text in the form of the index (see `OpenDocument.part`)."""
 
     text: Document | None = None
-    unsaved: Opened | None = None
+    unsaved: UnsavedText | None = None
 
     def close(self) -> None:
         self.text = self.unsaved = None
@@ -34,9 +34,9 @@ class EditedTexts:
     def __init__(self, edited: Callable[[], Iterable[tuple[OpenDocument, Snapshot]]]) -> None:
         self._edited = edited
 
-    def of(self, root: Path) -> Mapping[str, Opened]:
+    def of(self, root: Path) -> Mapping[str, UnsavedText]:
         """Return the edited texts of a workspace folder, by their paths in it."""
-        texts: dict[str, Opened] = {}
+        texts: dict[str, UnsavedText] = {}
         for opened, snapshot in self._edited():
             if snapshot.root != root or opened.text.is_binary:
                 continue
@@ -48,15 +48,15 @@ class EditedTexts:
         return texts
 
 
-def _read(opened: OpenDocument) -> Opened | None:
+def _read(opened: OpenDocument) -> UnsavedText | None:
     tree = opened.syntax.tree(opened.text)
     if tree is None or not tree.language.queries:
         return None
-    import_spans = imports(tree)
+    import_spans = find_imports(tree)
     span = (import_spans[0].start, import_spans[-1].end) if import_spans else (0, 0)
-    imported = declared(tree.language, tree.data, tree.root, span)[1] if import_spans else []
+    imported = find_declarations(tree.language, tree.data, tree.root, span)[1] if import_spans else []
     declarations = opened.syntax.declarations(opened.text)
-    return Opened(tree.language.id, _without_secrets(opened.text), declarations, imported)
+    return UnsavedText(tree.language.id, _without_secrets(opened.text), declarations, imported)
 
 
 def _without_secrets(text: Document) -> bytes:

@@ -60,7 +60,7 @@ class OpenDocument:
     def edit(self, edit: Edit, version: int) -> Document:
         """Apply one edit and return the text before it. Several edits may lead to the same version."""
         before = self.text
-        self.text = after = before.edited(edit, max(version, before.version))
+        self.text = after = before.apply_edit(edit, max(version, before.version))
         self.is_edited = True
         self.cursor = edit.start + before_cursor(edit.new)
         self.history.add(before, edit, after)

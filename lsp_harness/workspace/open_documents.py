@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsp_harness.errors import NotOpen, OutOfStep
+from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
@@ -56,11 +56,11 @@ class OpenDocuments:
             OutOfStep: The text of the document is not known any more.
         """
         if lost := self._lost.get(uri):
-            raise OutOfStep(f"the text of {uri} is not known ({lost.reason}); close the file and open it again")
+            raise DocumentOutOfSync(f"the text of {uri} is not known ({lost.reason}); close the file and open it again")
         try:
             return self._open[uri]
         except KeyError:
-            raise NotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
+            raise DocumentNotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
 
     def find(self, uri: str) -> OpenDocument | None:
         """Return an open document, or None if it is not open."""

@@ -9,7 +9,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.files.private_files import Kept
+    from lsp_harness.files.private_files import PrivateFiles
 
 
 class Workspace:
@@ -33,12 +33,12 @@ class Workspace:
         self._roots[:] = roots
 
     @cached_property
-    def private_files(self) -> "Kept":
+    def private_files(self) -> "PrivateFiles":
         """The rules about files that no model may see. They follow the present folders."""
         # reading ignore patterns takes time to import, and `initialize` must be answered at once
-        from lsp_harness.files.private_files import Kept
+        from lsp_harness.files.private_files import PrivateFiles
 
-        return Kept(self._roots)
+        return PrivateFiles(self._roots)
 
     def snapshot(self, text: Document) -> Snapshot:
         """Return any text together with its place in the workspace."""
@@ -46,7 +46,7 @@ class Workspace:
 
     def private_reason(self, snapshot: Snapshot) -> str:
         """Return why no model, and no log on disk, may see a file. Empty if they may."""
-        reason = self.private_files.why(snapshot.document.uri, snapshot.path)
+        reason = self.private_files.reason(snapshot.document.uri, snapshot.path)
         return f"{reason}, so it is not sent to the model" if reason else ""
 
     def may_persist(self, snapshot: Snapshot) -> bool:

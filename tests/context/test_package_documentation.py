@@ -133,7 +133,9 @@ def test_go_and_rust(root: Path):
         ("a.rs", "", "fn f() { pad::left::pad(1); }", "pad 0.3.0 has: left.pad(text: &str) -> String"),
     ):
         document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
-        assert describe_package_uses(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
+        assert describe_package_uses(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [
+            line
+        ]
 
 
 def test_a_text_in_a_language_that_is_not_known_has_no_packages(root: Path):

@@ -232,7 +232,9 @@ async def test_a_rewrite_says_what_it_drops() -> None:
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
     )
-    kept = Change.from_documents(document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py"))
+    kept = Change.from_documents(
+        document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py")
+    )
     assert (await PreservationCheck().run(kept)).status == "passed"
 
 

@@ -27,7 +27,9 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     reported = source.finding
     if finding:
         reported = Finding(reported.start, reported.end, **finding)
-    change = Change.from_documents(source.document, Document.from_text(source.document.uri, after), project / name, project)
+    change = Change.from_documents(
+        source.document, Document.from_text(source.document.uri, after), project / name, project
+    )
     outcome = await ResolvedCheck(ruff, reported).run(change)
     return Outcome(outcome.check, outcome.status, outcome.findings, outcome.reason)
 

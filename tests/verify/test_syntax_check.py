@@ -67,7 +67,9 @@ async def test_mending_an_error_passes() -> None:
 )
 async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
     old = Document.from_text(f"file:///{path}", text)
-    outcome = await SyntaxCheck().run(Change.from_documents(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}")))
+    outcome = await SyntaxCheck().run(
+        Change.from_documents(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}"))
+    )
     assert outcome.status == "skipped"
     assert outcome.reason.startswith(reason or "no grammar for")
     assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)

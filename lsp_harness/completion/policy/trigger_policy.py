@@ -8,7 +8,7 @@ from lsp_harness.completion.policy.trigger_rules import Situation, find_rule
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.syntax.tree import LIMIT
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
 
@@ -33,7 +33,7 @@ class TriggerPolicy:
     def allows(self, cursor: Cursor) -> bool:
         """Return whether a model may be asked about this place at all."""
         document = cursor.document
-        if document.binary or len(document.data) > LIMIT or self.private_reason(document.uri, cursor.path):
+        if document.is_binary or len(document.data) > MAX_TEXT_BYTES or self.private_reason(document.uri, cursor.path):
             return False
         return document.line_of(cursor.offset) not in secret_lines(document)
 

@@ -87,7 +87,8 @@ class CompletionRequest:
         """Return requests that only evaluate these prompts, so that a later request finds them in the KV cache."""
         nothing = Sampling(n_predict=0)
         return [
-            Infill(prompt.engine_input, sampling=nothing, priority="background", owner=self._owner) for prompt in prompts
+            Infill(prompt.engine_input, sampling=nothing, priority="background", owner=self._owner)
+            for prompt in prompts
         ]
 
     @property

@@ -46,33 +46,37 @@ class Use:
         return bool(TEST_PATH.search(self.path))
 
 
-def find_uses(view: View, symbol: Symbol) -> list[Use]:
+def find_uses(view: IndexView, symbol: Symbol) -> list[Use]:
     """Return uses of a declaration. Tests come first, because they state what is expected of it."""
     certain: list[Use] = []
     likely: list[Use] = []
     uses_by_file: dict[str, int] = {}
     functions: set[tuple[str, int]] = set()
     sources = Sources(view, SCAN_LIMIT_BYTES)
-    for user in users(
-        sources, symbol, MAX_FILES, MAX_IMPORT_STEPS, lambda path: (not TESTS.search(path), path != symbol.path)
+    for user in find_usages(
+        sources, symbol, MAX_FILES, MAX_IMPORT_STEPS, lambda path: (not TEST_PATH.search(path), path != symbol.path)
     ):
-        path, function = user.source.text.path, user.around.n if user.around else -1
+        path, function = user.source.text.path, user.enclosing.n if user.enclosing else -1
         is_own = path == symbol.path and symbol.start <= user.place.start < symbol.end
         # one use of each function is enough
         if is_own or (path, function) in functions or uses_by_file.get(path, 0) == MAX_USES_PER_FILE:
             continue
         functions.add((path, function))
         uses_by_file[path] = uses_by_file.get(path, 0) + 1
-        (certain if user.place.sure else likely).append(_to_use(view, user))
+        (certain if user.place.is_certain else likely).append(_to_use(view, user))
         if len(certain) == MAX_USES:
             break
     # the sort is stable: within tests and within other files, certain uses stay first
     return sorted([*certain, *likely][:MAX_USES], key=lambda use: not use.is_in_test)
 
 
-def _to_use(view: View, user: User) -> Use:
-    function = user.around
-    head = " ".join(view.text(function, function.named, function.body).split()).rstrip("{: ") if function else ""
+def _to_use(view: IndexView, user: Usage) -> Use:
+    function = user.enclosing
+    head = (
+        " ".join(view.texts.read_text(function, function.named, function.body).split()).rstrip("{: ")
+        if function
+        else ""
+    )
     start = user.place.start
-    line = user.source.line(start)[:MAX_LINE_CHARS]
-    return Use(user.source.text.path, head[:MAX_LINE_CHARS], line, user.source.line_of(start))
+    line = user.source.read_line(start)[:MAX_LINE_CHARS]
+    return Use(user.source.text.path, head[:MAX_LINE_CHARS], line, user.source.find_line(start))

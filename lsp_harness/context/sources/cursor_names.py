@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.sources.unused_names import find_unused_imports
-from lsp_harness.index.identifier_words import NAME, words
+from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, find_imports
@@ -55,9 +55,9 @@ def read_cursor_names(tree: SyntaxTree, offset: int) -> CursorNames:
     line = document.line_of(offset)
     # an imported name is not used by its import
     import_lines = {
-        n for span in imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)
+        n for span in find_imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)
     }
-    last_line = min(len(document.starts), line + LINES_BELOW + 1)
+    last_line = min(len(document.line_starts), line + LINES_BELOW + 1)
     lines = {*range(max(0, line - LINES_ABOVE), last_line)} - import_lines
     texts = [decode(document.line(n)) for n in sorted(lines, key=lambda n: (abs(n - line), n > line))]
     function = enclosing_function(tree, offset)
@@ -76,9 +76,9 @@ def read_span_names(tree: SyntaxTree, span: Span) -> CursorNames:
 
 def _read_names(tree: SyntaxTree, offset: int, texts: Sequence[str], word_text: str) -> CursorNames:
     """Return the names in some texts, without those about imports. `word_text` is the text to take the words from."""
-    names = dict.fromkeys(name for text in texts for name in NAME.findall(text))
+    names = dict.fromkeys(name for text in texts for name in DOTTED_NAME.findall(text))
     members = frozenset(name for text in texts for name in MEMBER.findall(text))
-    all_words = words(" ".join(NAME.findall(word_text))).lower().split()
+    all_words = split_words(" ".join(DOTTED_NAME.findall(word_text))).lower().split()
     likely_words = {word for word in all_words if len(word) > 2} - STOP_WORDS
     type_ = enclosing_class(tree, offset)
     bases = _read_bases(tree, type_) if type_ else ()
@@ -89,13 +89,13 @@ def _read_names(tree: SyntaxTree, offset: int, texts: Sequence[str], word_text: 
 def _read_import(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
     """Return the module of the import statement at a place, and the names that are imported from it there."""
     if unfinished := UNFINISHED_IMPORT.match(decode(tree.document.line(tree.document.line_of(offset)))):
-        return unfinished[1], frozenset(NAME.findall(unfinished[2]))
+        return unfinished[1], frozenset(DOTTED_NAME.findall(unfinished[2]))
     node = tree.root.descendant_for_byte_range(offset, offset)
     while node and node.parent and node.parent.parent:
         node = node.parent
     if node is None or node.parent is None:
         return "", frozenset()
-    declarations, all_imports = declared(tree.language, tree.data, tree.root, node.byte_range)
+    declarations, all_imports = find_declarations(tree.language, tree.data, tree.root, node.byte_range)
     statement: list[Import] = [item for item in all_imports if node.start_byte <= item.start < node.end_byte]
     if not statement or any(node.start_byte <= item.start < node.end_byte for item in declarations):
         return "", frozenset()
@@ -111,5 +111,7 @@ def _read_import(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
 
 
 def _read_bases(tree: SyntaxTree, type_: Scope) -> tuple[str, ...]:
-    declarations, _ = declared(tree.language, tree.data, tree.root, (type_.start, type_.body_start))
-    return tuple(base for item in declarations if type_.start <= item.named < type_.body_start for base in item.bases)
+    declarations, _ = find_declarations(tree.language, tree.data, tree.root, (type_.start, type_.body_start))
+    return tuple(
+        base for item in declarations if type_.start <= item.name_start < type_.body_start for base in item.bases
+    )

@@ -189,7 +189,9 @@ def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: i
         return ""
     listed = {name.rpartition("::")[2] for name in (*names.before, *names.after)}
     exported = [
-        symbol.name for symbol in view.find_module_symbols(path, tree.language.id, names.module) if is_public(view, symbol)
+        symbol.name
+        for symbol in view.find_module_symbols(path, tree.language.id, names.module)
+        if is_public(view, symbol)
     ]
     unlisted = [name for name in dict.fromkeys(exported) if name not in listed]
     line_above = _read_line_above(tree, offset)

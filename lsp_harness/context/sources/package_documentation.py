@@ -42,7 +42,11 @@ class PackageName:
 
 
 def describe_package_uses(
-    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]], max_lines: int = MAX_LINES
+    installed: InstalledPackages,
+    root: Path,
+    file: Path,
+    written: Iterable[tuple[Document, str]],
+    max_lines: int = MAX_LINES,
 ) -> list[str]:
     """Return lines about the package names that new code uses, those about missing names first.
 
@@ -56,14 +60,14 @@ def describe_package_uses(
     missing: dict[str, None] = {}
     present: dict[str, None] = {}
     for item in look_up_names(installed, root, file, written):
-        if (line := describe_name(item)) and not spans(encode(line)):
-            (missing if isinstance(item, Absent) else present)[line] = None
+        if (line := describe_name(item)) and not find_secrets(encode(line)):
+            (missing if isinstance(item, AbsentName) else present)[line] = None
     return [*missing, *present][:max_lines]
 
 
 def look_up_names(
-    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]]
-) -> Iterator[DocFragment | Absent]:
+    installed: InstalledPackages, root: Path, file: Path, written: Iterable[tuple[Document, str]]
+) -> Iterator[DocFragment | AbsentName]:
     """Yield the documentation of the package names that parts of texts use, in the order of the text.
 
     The arguments are those of `describe_package_uses`.
@@ -80,27 +84,27 @@ def look_up_names(
                 yield item
 
 
-def describe_name(item: DocFragment | Absent) -> str:
+def describe_name(item: DocFragment | AbsentName) -> str:
     """Return one line about a name, or an empty text if there is nothing to say."""
     module = "" if item.module in (item.package, "") else f" in {item.module}"
-    if isinstance(item, Absent):
-        nearest = "; ".join(dict.fromkeys(name.called for name in item.nearest))
+    if isinstance(item, AbsentName):
+        nearest = "; ".join(dict.fromkeys(name.usage for name in item.nearest))
         line = f"{item.release} has no {item.name}{module}" + (f"; it has: {nearest}" if nearest else "")
-    elif item.kind == "module" or item.called == item.name:
+    elif item.kind == "module" or item.usage == item.name:
         return ""
     else:
         overloads = f" (the first of {item.overloads} signatures)" if item.overloads > 1 else ""
-        line = f"{item.release} has{module}: {item.called}{overloads}"
+        line = f"{item.release} has{module}: {item.usage}{overloads}"
     return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
 
 
 def _look_up(
-    installed: Installed, root: Path, language: str, folder: Path, name: PackageName
-) -> DocFragment | Absent | None:
+    installed: InstalledPackages, root: Path, language: str, folder: Path, name: PackageName
+) -> DocFragment | AbsentName | None:
     """Return what the package says about a name. If nothing is known, drop its last part and try again."""
-    if documented := installed.documented(root, language, name.module, name.name, near=folder):
+    if documented := installed.find_documentation(root, language, name.module, name.name, importer_folder=folder):
         return documented
-    if absent := installed.absent(root, language, name.module, name.name, near=folder):
+    if absent := installed.find_absent(root, language, name.module, name.name, importer_folder=folder):
         return absent
     outer = name.name.rpartition(".")[0]
     return _look_up(installed, root, language, folder, PackageName(name.module, outer)) if outer else None
@@ -136,8 +140,8 @@ def _read_imports(tree: SyntaxTree) -> dict[str, PackageName]:
     """Return the imported things by the name that the text uses, without imports from its own workspace."""
     language = tree.language.id
     imported: dict[str, PackageName] = {}
-    for item in declared(tree.language, tree.data, tree.root)[1]:
-        name = local(language, item)
+    for item in find_declarations(tree.language, tree.data, tree.root)[1]:
+        name = local_name(language, item)
         module = item.module.removeprefix("::")
         is_own = module.startswith(".") or module.split("::")[0] in ("crate", "self", "super")
         if not name or item.name == "*" or is_own:

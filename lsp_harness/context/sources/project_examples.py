@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code import RelatedCode, find_changed_declaration
-from lsp_harness.files.secrets import spans
-from lsp_harness.index.build.chunks import lead
-from lsp_harness.index.declaration_shape import shape
+from lsp_harness.files.secrets import find_secrets
+from lsp_harness.index.build.chunks import find_lead
+from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
 from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.symbols.declarations import Declaration, declared, qualified
+from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.text.position import Span, decode, encode
 
 EXTRA_CANDIDATES = 8
@@ -36,13 +36,13 @@ async def find_examples(
         return ()
 
     def read(reader: Reader) -> list[Example]:
-        return code_patterns.examples(reader, wanted, max_examples + EXTRA_CANDIDATES)
+        return code_patterns.find_examples(reader, wanted, max_examples + EXTRA_CANDIDATES)
 
     examples = await related.index.ask(code.document.uri, read, list[Example](), slow=True)
     titles = [f"{code.comment} {example.symbol.path}:{example.symbol.line + 1}\n" for example in examples]
     texts = [(example, f"{title}{example.text.rstrip()}\n") for example, title in zip(examples, titles, strict=True)]
     # the index leaves secrets out, but the file and the rules may be newer than the index
-    texts = [(example, text) for example, text in texts if not spans(encode(text))]
+    texts = [(example, text) for example, text in texts if not find_secrets(encode(text))]
     costs = await related.count([text for _, text in texts])
     fragments = list[Fragment]()
     for (example, text), cost in zip(texts, costs, strict=True):
@@ -52,30 +52,33 @@ async def find_examples(
     return tuple(fragments)
 
 
-def _describe_pattern(code: CodeSelection) -> Wanted | None:
+def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:
     """Return the pattern of the changed declaration, or of the next one around it that can have a pattern."""
     tree, span = code.tree, code.span
     if tree is None:
         return None
-    declarations = declared(tree.language, tree.data, tree.root)[0]
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     declaration = find_changed_declaration(declarations, span)
-    while declaration and declaration.kind not in KINDS:
+    while declaration and declaration.kind not in PATTERN_KINDS:
         declaration = declarations[declaration.parent] if declaration.parent >= 0 else None
     if declaration is None:
         return None
-    parent_body = declarations[declaration.parent].body if declaration.parent >= 0 else 0
-    start = lead(tree.data, parent_body, declaration.start)
-    before_name = decode(tree.data[start : declaration.named])
-    head = decode(tree.data[declaration.named : declaration.body])
-    pattern = shape(
-        tree.language.id, code.path, declaration.kind, declaration.name, declaration.bases, before_name, head
+    parent_body = declarations[declaration.parent].body_start if declaration.parent >= 0 else 0
+    start = find_lead(tree.data, parent_body, declaration.start)
+    before_name = decode(tree.data[start : declaration.name_start])
+    head = decode(tree.data[declaration.name_start : declaration.body_start])
+    language, name = tree.language.id, declaration.name
+    pattern = find_shape(
+        DeclarationHead(language, code.path, declaration.kind, name, declaration.bases, before_name, head)
     )
     text = decode(tree.data[start : declaration.end])
     changed_names = _changed_names(declarations, declaration, span)
-    return Wanted(code.path, pattern, declaration.name, text, changed_names) if pattern else None
+    return ExampleRequest(code.path, pattern, declaration.name, text, changed_names) if pattern else None
 
 
 def _changed_names(declarations: Sequence[Declaration], declaration: Declaration, span: Span) -> frozenset[str]:
     """Return the qualified names of the declarations that the change may touch, and of those around it."""
     start, end = min(declaration.start, span.start), max(declaration.end, span.end)
-    return frozenset(qualified(declarations, item) for item in declarations if item.start < end and start < item.end)
+    return frozenset(
+        qualified_name(declarations, item) for item in declarations if item.start < end and start < item.end
+    )

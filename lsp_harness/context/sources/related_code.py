@@ -16,7 +16,7 @@ from lsp_harness.context.sources.named_definitions import (
 )
 from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
 from lsp_harness.context.sources.required_imports import find_required_imports
-from lsp_harness.files.secrets import spans
+from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
@@ -73,9 +73,12 @@ class RelatedCode:
         tree = code.tree
         if tree is None or budget <= 0:
             return ()
-        names, declarations = read_span_names(tree, code.span), declared(tree.language, tree.data, tree.root)[0]
+        names, declarations = (
+            read_span_names(tree, code.span),
+            find_declarations(tree.language, tree.data, tree.root)[0],
+        )
         answer = await self._ask_index(code, names, find_changed_declaration(declarations, code.span), declarations)
-        import_lines = [line for line in find_required_imports(tree, code.span) if not spans(encode(line))]
+        import_lines = [line for line in find_required_imports(tree, code.span) if not find_secrets(encode(line))]
         imports = await self._fit_lines(import_lines, budget, code.path, "imports that it uses")
         left = budget - total_tokens(imports)
         test = answer.test
@@ -99,8 +102,8 @@ class RelatedCode:
         opened = self.index.opened(uri)
 
         def read(reader: Reader) -> _IndexAnswer:
-            view = View(reader, opened)
-            symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
+            view = IndexView(reader, opened)
+            symbol = view.symbols.find_symbol(path, qualified_name(declarations, changed)) if changed else None
             uses = find_uses(view, symbol) if symbol else []
             test = find_related_test(view, symbol, uses, self.failing_tests) if symbol else None
             return _IndexAnswer([*find_definitions(view, path, names)], uses, test)
@@ -124,7 +127,7 @@ class RelatedCode:
         text = f"{comment} {test.path}:{test.line + 1}\n{test.text}\n"
         [cost] = await self.count([text])
         reason = "fails" if test.name in self.failing_tests else "tests it"
-        return [Fragment(text, cost, test.path, reason)] if cost <= budget and not spans(encode(text)) else []
+        return [Fragment(text, cost, test.path, reason)] if cost <= budget and not find_secrets(encode(text)) else []
 
     async def _fit_uses(self, uses: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
         fragments = list[Fragment]()
@@ -140,7 +143,7 @@ class RelatedCode:
 
 def find_changed_declaration(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
     """Return the outermost declaration whose name is in the span, or else the innermost declaration around the span."""
-    outermost = next((item for item in declarations if span.start <= item.named < span.end), None)
+    outermost = next((item for item in declarations if span.start <= item.name_start < span.end), None)
     enclosing = [item for item in declarations if item.start <= span.start and span.end <= item.end]
     return outermost or (enclosing[-1] if enclosing else None)
 
@@ -153,13 +156,13 @@ def _read_own_definitions(
     first_parts = {name.partition(".")[0] for name in names.names}
     for item in declarations:
         parent = declarations[item.parent] if item.parent >= 0 else None
-        is_sibling = parent is not None and parent.kind in TYPES and parent.start <= span.start < parent.end
+        is_sibling = parent is not None and parent.kind in TYPE_KINDS and parent.start <= span.start < parent.end
         is_used = item.name in first_parts if parent is None else is_sibling and item.name in names.members
         is_enclosing = item.start <= span.start and span.end <= item.end
-        head = tree.data[item.start : item.body]
-        if not is_used or span.start <= item.start < span.end or spans(head):
+        head = tree.data[item.start : item.body_start]
+        if not is_used or span.start <= item.start < span.end or find_secrets(head):
             continue
         text = " ".join(decode(head).split()).rstrip("{ ")[:MAX_LINE_CHARS]
-        has_no_body = item.body >= item.end or item.kind in TYPES or is_enclosing
+        has_no_body = item.body_start >= item.end or item.kind in TYPE_KINDS or is_enclosing
         stub = "" if has_no_body else tree.language.stub
         yield DefinitionLine((1, 0), code.path, item.start, "    " * is_sibling + text + stub)

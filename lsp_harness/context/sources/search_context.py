@@ -7,12 +7,12 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
 from lsp_harness.context.sources.related_code import RelatedCode
-from lsp_harness.files.secrets import spans
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_search import Hit, Search
+from lsp_harness.files.secrets import find_secrets
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import CodeSearch, Hit
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import encode
 
 MAX_RESULTS = 3
@@ -60,7 +60,7 @@ async def find_search_context(
             # copies of this declaration are left out as well
             quoted_texts.append((result.path, _flatten(result.text)))
             continue
-        if len(fragments) == MAX_RESULTS or spans(encode(result.text)):
+        if len(fragments) == MAX_RESULTS or find_secrets(encode(result.text)):
             continue
         title = f"{code.comment} {result.path}:{result.line + 1}\n"
         # if the prompt contains a part of the declaration already, only its signature is quoted
@@ -82,17 +82,17 @@ async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[
     tree, uri, span = code.tree, code.document.uri, code.span
     if tree is None:
         return []
-    declarations = declared(tree.language, tree.data, tree.root)[0]
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     own = {
-        (code.path, qualified(declarations, item))
+        (code.path, qualified_name(declarations, item))
         for item in declarations
         if item.start < span.end and span.start < item.end
     }
     similar, opened = await related.vector_search(uri, task), related.index.opened(uri)
 
     def read(reader: Reader) -> list[_Result]:
-        view, search = View(reader, opened), Search(reader)
-        hits = search.search(task, MAX_HITS, similar, beside=code.path, seconds=SEARCH_TIMEOUT_S)
+        view, search = IndexView(reader, opened), CodeSearch(reader)
+        hits = search.search(task, MAX_HITS, similar, current_path=code.path, seconds=SEARCH_TIMEOUT_S)
         return [
             _read_result(view, hit)
             for hit in hits
@@ -102,13 +102,13 @@ async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[
     return await related.index.ask(uri, read, list[_Result](), slow=True)
 
 
-def _read_result(view: View, hit: Hit) -> _Result:
-    symbol = view.symbol(hit.path, hit.symbol)
+def _read_result(view: IndexView, hit: Hit) -> _Result:
+    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
     if symbol is None:
         return _Result(hit.path, hit.line, "", "")
-    head = _flatten(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:MAX_LINE_CHARS]
+    head = _flatten(view.texts.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:MAX_LINE_CHARS]
     # the hit itself is only a chunk of the declaration
-    text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
+    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
     return _Result(hit.path, symbol.line, text, head)
 
 

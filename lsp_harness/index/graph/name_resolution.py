@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from lsp_harness.index.graph.declared_types import MAX_GAP_CHARS, find_return_types, find_written_types
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
-from lsp_harness.syntax.symbols.name_uses import WIDE
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
+from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES
 from lsp_harness.text.position import decode, encode
 
 IMPLICIT_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "ruby"})
@@ -55,9 +55,12 @@ class Meaning:
 
 def find_name_at(data: bytes, offset: int) -> NameUse | None:
     """Return the name at a byte offset or directly before it."""
-    line_start = data.rfind(b"\n", max(0, offset - WIDE), offset) + 1 or max(0, offset - WIDE)
-    end = data.find(b"\n", offset, offset + WIDE)
-    line, column = decode(data[line_start : end if end >= 0 else offset + WIDE]), len(decode(data[line_start:offset]))
+    line_start = data.rfind(b"\n", max(0, offset - MAX_LINE_BYTES), offset) + 1 or max(0, offset - MAX_LINE_BYTES)
+    end = data.find(b"\n", offset, offset + MAX_LINE_BYTES)
+    line, column = (
+        decode(data[line_start : end if end >= 0 else offset + MAX_LINE_BYTES]),
+        len(decode(data[line_start:offset])),
+    )
     match = next((word for word in WORD.finditer(line) if word.start() <= column <= word.end()), None)
     if match is None:
         return None
@@ -108,7 +111,7 @@ def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max
     if text.language not in IMPLICIT_MEMBER_LANGUAGES:
         return []
     # In the head of a type, its bases are not searched.
-    types = [n for n in _enclosing_types(text, name) if text.declarations[n].body <= name.start]
+    types = [n for n in _enclosing_types(text, name) if text.declarations[n].body_start <= name.start]
     for n in reversed(types):
         members = _find_inherited(view, text, n, name.text, max_hops)
         # Constructors are not inherited under the name of the base.
@@ -122,7 +125,7 @@ def _enclosing_types(text: SourceText, name: NameUse) -> list[int]:
     return [
         n
         for n, declaration in enumerate(text.declarations)
-        if declaration.kind in TYPES and declaration.start <= name.start < declaration.end
+        if declaration.kind in TYPE_KINDS and declaration.start <= name.start < declaration.end
     ]
 
 
@@ -139,9 +142,9 @@ def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
         parent = text.declarations[declaration.parent] if declaration.parent >= 0 else None
         is_visible = parent is None or (
             parent.start <= name.start < parent.end
-            and (parent.kind not in TYPES or text.language in IMPLICIT_MEMBER_LANGUAGES)
+            and (parent.kind not in TYPE_KINDS or text.language in IMPLICIT_MEMBER_LANGUAGES)
         )
-        if declaration.name != name.text or not (is_visible or declaration.named == name.start):
+        if declaration.name != name.text or not (is_visible or declaration.name_start == name.start):
             continue
         if declaration.parent > best_parent:
             best_parent, meanings = declaration.parent, []
@@ -191,7 +194,7 @@ def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: 
         chains = [tuple(outer)]
     else:
         meanings = resolve_certain(view, text, name, max_hops - 1)
-        constructed = [meaning for meaning in meanings if _kind(text, meaning) in TYPES]
+        constructed = [meaning for meaning in meanings if _kind(text, meaning) in TYPE_KINDS]
         return constructed or [
             type_ for meaning in meanings for type_ in _find_returned_types(view, text, meaning, max_hops - 1)
         ]
@@ -210,7 +213,7 @@ def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], star
     *outer, last = chain
     name = NameUse(last, start, tuple(outer))
     meanings = resolve_certain(view, text, name, max_hops)
-    return [meaning for meaning in meanings if _kind(text, meaning) in TYPES]
+    return [meaning for meaning in meanings if _kind(text, meaning) in TYPE_KINDS]
 
 
 def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, max_hops: int) -> list[Meaning]:
@@ -223,16 +226,18 @@ def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, m
             Meaning(symbol=symbol)
             for chain in chains
             for symbol in view.find_visible(function.symbol.file, chain[-1])
-            if symbol.kind in TYPES
+            if symbol.kind in TYPE_KINDS
         ]
     declaration = text.declarations[function.local_index]
-    chains = find_return_types(decode(text.data[declaration.start : declaration.body]), declaration.name, text.language)
+    chains = find_return_types(
+        decode(text.data[declaration.start : declaration.body_start]), declaration.name, text.language
+    )
     return [type_ for chain in chains for type_ in _resolve_types(view, text, chain, declaration.start, max_hops)]
 
 
 def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]]:
     """Yield passages that write the type of a name, the nearest first, with the name as it stands there."""
-    types = _find_enclosing(text, name, TYPES)
+    types = _find_enclosing(text, name, TYPE_KINDS)
     if name.qualifier and not (_is_own_member(name) and types):
         return
     if name.qualifier:
@@ -240,7 +245,7 @@ def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]
         type_text = decode(text.data[types[-1].start : types[-1].end])
         yield re.sub(rf"\b(?:self|this)(?:\.|->){re.escape(name.text)}\b", placeholder, type_text), placeholder
     elif functions := [
-        declaration for declaration in _find_enclosing(text, name) if declaration.kind not in TYPES | FIELD_KINDS
+        declaration for declaration in _find_enclosing(text, name) if declaration.kind not in TYPE_KINDS | FIELD_KINDS
     ]:
         yield decode(text.data[functions[-1].start : functions[-1].end]), name.text
     else:
@@ -257,12 +262,12 @@ def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]
             yield _declaration_lines(text.data, declaration), name.text
         elif name.qualifier and declaration.name in ("constructor", "__construct"):
             # A parameter of a constructor may declare a field.
-            yield decode(text.data[declaration.start : declaration.body]), name.text
+            yield decode(text.data[declaration.start : declaration.body_start]), name.text
 
 
 def _find_assigned_names(text: SourceText, name: NameUse) -> Iterator[tuple[str, int]]:
     """Yield the names that are assigned to a name, with their byte offsets. Other values are left out."""
-    enclosing = _find_enclosing(text, name, TYPES) if name.qualifier else _find_enclosing(text, name)
+    enclosing = _find_enclosing(text, name, TYPE_KINDS) if name.qualifier else _find_enclosing(text, name)
     if not enclosing or (name.qualifier and not _is_own_member(name)):
         return
     scope_text = decode(text.data[enclosing[-1].start : enclosing[-1].end])
@@ -338,11 +343,11 @@ def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, 
     if type_.local_index >= 0:
         return (
             _find_in_type(view, text, type_.local_index, name, max_hops)
-            if text.declarations[type_.local_index].kind in TYPES
+            if text.declarations[type_.local_index].kind in TYPE_KINDS
             else []
         )
     symbol = type_.symbol
-    if symbol is None or symbol.kind not in TYPES:
+    if symbol is None or symbol.kind not in TYPE_KINDS:
         return []
     members = [Meaning(symbol=member) for member in view.symbols.find_members(symbol) if member.name == name]
     if members or max_hops == 0:

@@ -24,8 +24,8 @@ from lsp_harness.index.graph.reference_search import (
 )
 from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES, NAMESPACE_LANGUAGES, IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.symbols.declarations import TYPES
-from lsp_harness.syntax.symbols.name_uses import Reference, referred
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
+from lsp_harness.syntax.symbols.name_uses import Reference, find_references
 from lsp_harness.text.position import encode
 
 CALLABLE_KINDS = frozenset({"function", "method", "constructor", "macro", "class", "struct", "implementation"})
@@ -252,7 +252,7 @@ def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:
     if symbol.language != "ruby" or usage.place.kind != "use":
         return False
     data, end = usage.source.tree.data, usage.place.start + len(encode(symbol.name))
-    return symbol.kind not in TYPES or data.startswith(b".new", end)
+    return symbol.kind not in TYPE_KINDS or data.startswith(b".new", end)
 
 
 def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
@@ -260,7 +260,7 @@ def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     if source is None:
         return
     seen_edges: set[tuple[str, int, str]] = set()
-    for reference in referred(source.tree, within=(symbol.start, symbol.end)):
+    for reference in find_references(source.tree, byte_range=(symbol.start, symbol.end)):
         if SUPER_NAMES & {reference.name, f"{reference.name}()"}:
             continue
         is_ruby_call = (
@@ -284,9 +284,9 @@ def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
         return
     edges: dict[Edge, None] = {}
     for type_ in source.symbols:
-        if type_.qualified != symbol.qualified or type_.kind not in TYPES:
+        if type_.qualified != symbol.qualified or type_.kind not in TYPE_KINDS:
             continue
-        for reference in referred(source.tree, within=(type_.start, type_.end)):
+        for reference in find_references(source.tree, byte_range=(type_.start, type_.end)):
             enclosing = source.find_enclosing(reference.start)
             if reference.kind == "base" and enclosing and enclosing.n == type_.n:
                 edges |= dict.fromkeys(_resolve_reference(sources, source, reference))
@@ -296,10 +296,12 @@ def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
 def _resolve_reference(sources: Sources, source: Source, reference: Reference) -> Iterator[Edge]:
     """Yield an edge for each meaning of a reference, or an uncertain edge if there is none."""
     meanings = resolve_certain(
-        sources.view, source.text, NameUse(reference.name, reference.start, reference.before, reference.own)
+        sources.view,
+        source.text,
+        NameUse(reference.name, reference.start, reference.receiver_chain, reference.local_scope_start),
     )
-    if not meanings and reference.name == "new" and reference.before:
-        *outer, last = reference.before
+    if not meanings and reference.name == "new" and reference.receiver_chain:
+        *outer, last = reference.receiver_chain
         meanings = resolve_certain(sources.view, source.text, NameUse(last, reference.start, tuple(outer)))
     for meaning in meanings:
         symbol = _meaning_symbol(source, meaning)
@@ -308,7 +310,7 @@ def _resolve_reference(sources: Sources, source: Source, reference: Reference) -
         yield Edge(
             source.text.path,
             source.find_line(reference.start),
-            ".".join((*reference.before, reference.name)),
+            ".".join((*reference.receiver_chain, reference.name)),
             is_certain=False,
         )
 

@@ -192,7 +192,12 @@ def _try_edits(broken_text: BrokenText, limits: TrialLimits) -> Iterator[_Repair
     trying, allowance = Allowance(limits.time_s, limits.clock), Allowance(PARSE_TIME_S)
     while queue:
         score, _, trial, observed = heappop(queue)
-        if score > best_score + HOPELESS_NATS or trial_count >= limits.max_trials or trying.is_spent or allowance.is_spent:
+        if (
+            score > best_score + HOPELESS_NATS
+            or trial_count >= limits.max_trials
+            or trying.is_spent
+            or allowance.is_spent
+        ):
             return
         trial_count += 1
         try:

@@ -179,7 +179,9 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Pat
     editor.nvim.command("LspHarness fix")
 
     # without trust a server may offer the fix unlinted, or none
-    editor.until("vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('has no fix for this diagnostic') ~= nil")
+    editor.until(
+        "vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('has no fix for this diagnostic') ~= nil"
+    )
     assert lint(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
     assert (trusted == "true") == ("passed" in lint(tmp_path))
 

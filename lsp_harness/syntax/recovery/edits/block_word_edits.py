@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from lsp_harness.syntax.lexemes import ENDS, keywords
+from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, grammar_keywords
 from lsp_harness.syntax.recovery.blocks import continues_block
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.token_layout import own_line_edit
@@ -23,14 +23,14 @@ MAX_RARE_WORDS = 60
 
 def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a word that ends a block, before each line whose indentation says that the block has ended."""
-    words = ENDS.get(broken_text.language)
+    words = BLOCK_END_WORDS.get(broken_text.language)
     if not words:
         return
     levels: list[tuple[int, int, bool]] = []
     """The lines whose blocks are open: the first token, the width of the indentation, and whether a deeper line
     followed."""
     for position, token in enumerate(broken_text.tokens):
-        if not token.first:
+        if not token.starts_line:
             continue
         width = broken_text.indentation_width(position)
         while levels and levels[-1][1] >= width:
@@ -56,7 +56,7 @@ def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
 
 def misspelt_keywords(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a keyword in the place of a word that differs from it by one slip."""
-    language_keywords = keywords(broken_text.tree.language)
+    language_keywords = grammar_keywords(broken_text.tree.language)
     for position in dict.fromkeys([*broken_text.nearby_tokens, *_find_rare_words(broken_text)]):
         token = broken_text.tokens[position]
         if token.kind != "word" or len(token.text) < 2:
@@ -83,7 +83,7 @@ def else_if_words(broken_text: BrokenText) -> Iterator[Trial]:
             token.text == b"else"
             and next_token
             and next_token.text == b"if"
-            and not next_token.first
+            and not next_token.starts_line
             and spelling != b"else if"
         ):
             yield Trial(
@@ -102,7 +102,7 @@ def _find_rare_words(broken_text: BrokenText) -> list[int]:
         for position, (token, next_token) in enumerate(pairwise(tokens))
         if token.kind == "word"
         and counts[token.text] == 1
-        and not next_token.first
+        and not next_token.starts_line
         and next_token.kind in ("word", "keyword")
     ][:MAX_RARE_WORDS]
 

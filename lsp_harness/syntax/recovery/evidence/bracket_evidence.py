@@ -71,7 +71,11 @@ class BracketEvidence:
             return
         if previous_token.text in CONDITION_WORDS:
             evidence[f"{name} behind a word before a condition"] = 1.0
-        elif previous_token.kind in CALLABLE_KINDS and previous_token.end == trial.edit.start and not tokens[gap].starts_line:
+        elif (
+            previous_token.kind in CALLABLE_KINDS
+            and previous_token.end == trial.edit.start
+            and not tokens[gap].starts_line
+        ):
             commas, _ = _count_between(tokens[gap:closer])
             arities = self._arities.get(previous_token.text)
             if arities:
@@ -130,7 +134,10 @@ class BracketEvidence:
             if begins_line:
                 width = len(edit.new) - len(edit.new.lstrip()) - edit.new.count(b"\n") - edit.new.count(b"\r")
             elif trial.action == "replace":
-                width, begins_line = broken_text.indentation_width(trial.position), self._tokens[trial.position].starts_line
+                width, begins_line = (
+                    broken_text.indentation_width(trial.position),
+                    self._tokens[trial.position].starts_line,
+                )
             else:
                 begin = broken_text.data.rfind(b"\n", 0, edit.start) + 1
                 head = broken_text.data[begin : edit.start]

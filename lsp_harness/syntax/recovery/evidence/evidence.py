@@ -135,7 +135,9 @@ class EvidenceCollector:
         tokens, gap = self._tokens, trial.position
         previous_token = tokens[gap - 1] if gap else None
         next_token = tokens[gap] if gap < len(tokens) else None
-        where = "the end" if next_token is None else "a new line" if next_token.starts_line else neighbor_class(next_token)
+        where = (
+            "the end" if next_token is None else "a new line" if next_token.starts_line else neighbor_class(next_token)
+        )
         evidence[f"{name} before {where}"] = 1.0
         if next_token and next_token.starts_line:
             evidence[f"{name} before a line with {neighbor_class(next_token)}"] = 1.0
@@ -189,7 +191,9 @@ class EvidenceCollector:
         if previous_token:
             evidence[f"delete {name} after {neighbor_class(previous_token)}"] = 1.0
         if next_token:
-            evidence[f"delete {name} before {'a new line' if next_token.starts_line else neighbor_class(next_token)}"] = 1.0
+            evidence[
+                f"delete {name} before {'a new line' if next_token.starts_line else neighbor_class(next_token)}"
+            ] = 1.0
         kind = (
             "blanks"
             if previous_token and next_token and previous_token.end < token.start and token.end < next_token.start

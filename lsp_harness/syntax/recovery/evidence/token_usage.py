@@ -40,7 +40,12 @@ class TokenUsage:
         skip = 0 if trial.action == "insert" else 1
         left = token_signs(tokens[max(0, position - 2) : position])[-2:]
         right = token_signs(tokens[position + skip : position + skip + 2])
-        if skip and position + 1 < len(tokens) and not tokens[position + 1].starts_line and tokens[position].starts_line:
+        if (
+            skip
+            and position + 1 < len(tokens)
+            and not tokens[position + 1].starts_line
+            and tokens[position].starts_line
+        ):
             right = [NEW_LINE, *right]
         inserted = [] if trial.action == "delete" else [decode_token(trial.token)]
         if trial.edit.new.startswith(b"\n"):
