@@ -26,8 +26,8 @@ from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.folder_index import Folder
     from lsp_harness.harness.harness import Harness
+    from lsp_harness.harness.indexes.folder_index import Folder
 
 Engines = Callable[[], AbstractAsyncContextManager[Engine]]
 """Makes the engine that is asked where a model is to choose."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from lsp_harness.context.sources.related_code import VectorSearch
     from lsp_harness.harness.accepted_edits import AcceptedEdits
     from lsp_harness.harness.engine_health import Observed
-    from lsp_harness.harness.folder_index import Said
-    from lsp_harness.harness.folder_indexes import Indexes
+    from lsp_harness.harness.indexes.folder_index import Said
+    from lsp_harness.harness.indexes.folder_indexes import Indexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
@@ -170,7 +170,7 @@ class Services:
 
     @cached_property
     def indexes(self) -> "Indexes":
-        from lsp_harness.harness.folder_indexes import Indexes
+        from lsp_harness.harness.indexes.folder_indexes import Indexes
         from lsp_harness.workspace.edited_texts import EditedTexts
 
         edited = EditedTexts(self.edited)

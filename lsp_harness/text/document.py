@@ -11,7 +11,7 @@ from hashlib import blake2b
 from lsp_harness.text.columns import LONG_LINE_BYTES, ColumnIndex
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
-from lsp_harness.text.shifted import ShiftedOffsets
+from lsp_harness.text.shifted_offsets import ShiftedOffsets
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 ColumnIndexes = dict[tuple[int, Encoding], ColumnIndex]

@@ -31,7 +31,7 @@ from typing import Any
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.harness.embedding_index import NEAREST
+from lsp_harness.harness.indexes.embedding_index import NEAREST
 from lsp_harness.index.build.file_extract import embedding_text, extract_file
 from lsp_harness.index.build.import_links import ImportLinks
 from lsp_harness.index.build.index_writer import IndexWriter

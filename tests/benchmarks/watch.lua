@@ -170,7 +170,7 @@ end
 
 function M.status()
   local client = vim.lsp.get_clients({ name = 'lsp_harness' })[1]
-  return client and require('lsp_harness.status').of(client.id)
+  return client and require('lsp_harness.status').get(client.id)
 end
 
 --- Lets text be typed as it is: nothing is indented, wrapped or continued by the editor.

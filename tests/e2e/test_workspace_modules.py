@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Model
-from lsp_harness.harness.folder_index import Folder
+from lsp_harness.harness.indexes.folder_index import Folder
 from lsp_harness.inference.client import EngineClient
 
 NAMES = (

@@ -7,7 +7,7 @@ from time import time
 
 import pytest
 
-from lsp_harness.engine.decode.disk_cache import DiskCache, prune_folders
+from lsp_harness.engine.cache.disk_cache import DiskCache, prune_folders
 from lsp_harness.engine.decode.model_runtime import ModelRuntime
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lsp_harness.engine.decode import cached_sequence
+from lsp_harness.engine.cache import cached_sequence
 from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Row
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest

@@ -5,16 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from lsp_harness.engine.decode.admission import CacheLimits
-from lsp_harness.engine.decode.cached_sequence import (
+from lsp_harness.engine.cache.admission import CacheLimits
+from lsp_harness.engine.cache.cached_sequence import (
     CLIENT_IDLE_S,
     MAX_LOGITS_ROWS,
     CachedSequence,
     common_prefix_length,
     drop_old_logits,
 )
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode.admission import CacheLimits
-from lsp_harness.engine.decode.disk_cache import DiskCache
-from lsp_harness.engine.decode.generation import Generation
-from lsp_harness.engine.decode.host_cache import HostCache, HostSequence
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.kv_shift import (
+from lsp_harness.engine.cache.admission import CacheLimits
+from lsp_harness.engine.cache.disk_cache import DiskCache
+from lsp_harness.engine.cache.host_cache import HostCache, HostSequence
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_shift import (
     MAX_MISSING_CONTEXT_TOKENS,
     KvShift,
     TokenRun,
@@ -21,6 +20,7 @@ from lsp_harness.engine.decode.kv_shift import (
     find_runs,
     limit_missing_context,
 )
+from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Llama, Row
 from lsp_harness.engine.decode.memory_probe import measure_move_ms
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest

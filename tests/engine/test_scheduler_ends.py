@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+from lsp_harness.engine.cache.kv_shift import KvShift
 from lsp_harness.engine.decode.batch import Batch
-from lsp_harness.engine.decode.kv_shift import KvShift
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler

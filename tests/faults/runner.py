@@ -97,7 +97,7 @@ def _import_all() -> None:
         *(
             "lsp_harness.inference.scripted_engine",
             "lsp_harness.harness.accepted_edits",
-            "lsp_harness.harness.folder_indexes",
+            "lsp_harness.harness.indexes.folder_indexes",
         ),
     ):
         __import__(name)

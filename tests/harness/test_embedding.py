@@ -32,7 +32,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 @pytest.fixture
 def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
-    monkeypatch.setattr("lsp_harness.harness.embedding_index.PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
     (root / "far.py").write_text(FAR)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelMissing
-from lsp_harness.harness.embedding_index import AGAIN_SECONDS, BATCH, Meaning, near
-from lsp_harness.harness.folder_index import Folder
+from lsp_harness.harness.indexes.embedding_index import AGAIN_SECONDS, BATCH, Meaning, near
+from lsp_harness.harness.indexes.folder_index import Folder
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
@@ -220,7 +220,7 @@ async def test_who_asks_while_it_fails_is_not_left_waiting(folder: Folder):
 
 
 async def test_nobody_waits_for_an_engine_that_is_slow(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lsp_harness.harness.embedding_index.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 0.01)
 
     class Slow(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
@@ -237,7 +237,7 @@ async def test_nobody_waits_for_an_engine_that_is_slow(folder: Folder, monkeypat
 
 
 async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lsp_harness.harness.embedding_index.PATIENCE_SECONDS", WAIT)
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", WAIT)
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
     now = [recipe]
     meaning = Meaning(folder, lambda: engine, lambda: now[0])
@@ -259,7 +259,7 @@ async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypat
 
 async def test_an_engine_that_cannot_is_asked_again_later(folder: Folder, monkeypatch: pytest.MonkeyPatch):
     engine, now = Counting(), [0.0]
-    monkeypatch.setattr("lsp_harness.harness.embedding_index.monotonic", lambda: now[0])
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
     meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
 from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.harness.folder_indexes import Indexes
+from lsp_harness.harness.indexes.folder_indexes import Indexes
 from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.session.results import Offer, Progress
 from lsp_harness.text.edit import Edit, apply

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Index
-from lsp_harness.harness.folder_indexes import Indexes
+from lsp_harness.harness.indexes.folder_indexes import Indexes
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.query.symbol_lookup import find_symbols
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -171,7 +171,7 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
 ):
     """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
     now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
-    monkeypatch.setattr("lsp_harness.harness.embedding_index.monotonic", lambda: now[0])
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     monkeypatch.setattr(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )

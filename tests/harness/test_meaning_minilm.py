@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Index, Model
-from lsp_harness.harness.embedding_index import Meaning, near
-from lsp_harness.harness.folder_index import Folder
+from lsp_harness.harness.indexes.embedding_index import Meaning, near
+from lsp_harness.harness.indexes.folder_index import Folder
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import EngineClient

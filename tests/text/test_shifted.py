@@ -5,7 +5,7 @@ from bisect import bisect_right
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.text.shifted import ShiftedOffsets
+from lsp_harness.text.shifted_offsets import ShiftedOffsets
 
 moves = st.lists(st.tuples(st.integers(0, 12), st.integers(-3, 9)), max_size=8)
 

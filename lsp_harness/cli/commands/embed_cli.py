@@ -10,7 +10,7 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import ModelError
-from lsp_harness.harness.embedding_index import BATCH, living, made_of, missing, texts_of
+from lsp_harness.harness.indexes.embedding_index import BATCH, living, made_of, missing, texts_of
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe

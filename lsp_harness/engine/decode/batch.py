@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.engine.decode.branch import Branch
 from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Row
-from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.engine.decode.step_cost import StepCost
 
 MAX_RIDE_ALONG_SLOWDOWN = 1.1

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
-from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Llama, Logits
 from lsp_harness.engine.decode.prompt_lookup import PromptLookup
 from lsp_harness.engine.decode.sampler import Sampler, likeliest_match, token_logprob, top_logprobs
-from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.engine.decode.token_text import TextDecoder
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 

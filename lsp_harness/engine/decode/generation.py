@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.engine.decode.branch import Branch, BranchContext
 from lsp_harness.engine.decode.llama import Logits
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, TokenRequest
 from lsp_harness.engine.decode.sampler import Sampler
-from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.inference.request import Chunk, Stop, Usage
 
 

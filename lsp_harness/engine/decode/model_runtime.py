@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lsp_harness.engine.decode.cached_sequence import CachedSequence
-from lsp_harness.engine.decode.disk_cache import DiskCache
+from lsp_harness.engine.cache.cached_sequence import CachedSequence
+from lsp_harness.engine.cache.disk_cache import DiskCache
+from lsp_harness.engine.cache.host_cache import HostCache
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_shift import KvShift, ShiftPlan, StagedRuns
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
-from lsp_harness.engine.decode.host_cache import HostCache
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.kv_shift import KvShift, ShiftPlan, StagedRuns
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.sampler import likeliest_match
-from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from time import perf_counter
 
+from lsp_harness.engine.cache.cached_sequence import common_prefix_length
 from lsp_harness.engine.decode.batch import Batch
-from lsp_harness.engine.decode.cached_sequence import common_prefix_length
 from lsp_harness.engine.decode.job import Job
 from lsp_harness.engine.decode.job_queue import JobQueue
 from lsp_harness.engine.decode.model_runtime import ModelRuntime

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 
+from lsp_harness.engine.cache.host_cache import HostSequence
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.engine.decode.fim_prompt import FimOrder, tokenize_infill
-from lsp_harness.engine.decode.host_cache import HostSequence
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.engine.embed.embedder import Embedder
 from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.errors import EngineRefused

@@ -25,7 +25,7 @@ from lsp_harness.syntax.tree import SyntaxTree, shift_nodes
 from lsp_harness.syntax.tree_query import load_query, matches
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.shifted import ShiftedOffsets
+from lsp_harness.text.shifted_offsets import ShiftedOffsets
 
 QUERY = "symbols"
 MAX_PARTIAL_BYTES = 20_000

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lsp_harness.engine.decode.cached_sequence import CachedSequence
+from lsp_harness.engine.cache.cached_sequence import CachedSequence
 
 PLACEHOLDER_TOKEN = -1
 """Stands for a token in a staging slot. No prompt contains it, so no prompt continues a staging slot."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 

@@ -10,13 +10,13 @@ from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
-from lsp_harness.harness.folder_index import Folder, Heard
+from lsp_harness.harness.indexes.folder_index import Folder, Heard
 from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
-    from lsp_harness.harness.embedding_index import Embeds, Meaning
+    from lsp_harness.harness.indexes.embedding_index import Embeds, Meaning
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
@@ -104,7 +104,7 @@ class Indexes:
 
     def _meaning(self, folder: Folder) -> "Meaning":
         # arrays take a tenth of a second to import
-        from lsp_harness.harness.embedding_index import Meaning
+        from lsp_harness.harness.indexes.embedding_index import Meaning
 
         if folder.root not in self._meanings:
             self._meanings[folder.root] = Meaning(folder, self._engine, self._recipe)

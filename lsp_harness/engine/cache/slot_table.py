@@ -6,9 +6,9 @@ Sequences with a common prefix share its cells: the cache is a prefix tree whose
 from collections.abc import Sequence
 from typing import Protocol
 
-from lsp_harness.engine.decode.cached_sequence import ALL_TOKENS
-from lsp_harness.engine.decode.cell_pool import CellPool
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS
+from lsp_harness.engine.cache.cell_pool import CellPool
+from lsp_harness.engine.cache.slot import Slot
 
 
 class SequenceMemory(Protocol):

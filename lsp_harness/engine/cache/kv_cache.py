@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from lsp_harness.engine.decode.admission import Admission, CacheLimits
-from lsp_harness.engine.decode.cached_sequence import drop_old_logits, eviction_order
-from lsp_harness.engine.decode.slot import PLACEHOLDER_TOKEN, Slot
-from lsp_harness.engine.decode.slot_table import SequenceMemory, SlotTable
+from lsp_harness.engine.cache.admission import Admission, CacheLimits
+from lsp_harness.engine.cache.cached_sequence import drop_old_logits, eviction_order
+from lsp_harness.engine.cache.slot import PLACEHOLDER_TOKEN, Slot
+from lsp_harness.engine.cache.slot_table import SequenceMemory, SlotTable
 
 
 class KvCache(SlotTable):

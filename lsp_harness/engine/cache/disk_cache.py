@@ -18,10 +18,10 @@ from time import time_ns
 from typing import Any, Protocol
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.engine.decode.cached_sequence import ALL_TOKENS, CachedSequence, common_prefix_length
-from lsp_harness.engine.decode.host_cache import HostSequence
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, CachedSequence, common_prefix_length
+from lsp_harness.engine.cache.host_cache import HostSequence
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.errors import FileError
 
 HEADER = struct.Struct("<III")

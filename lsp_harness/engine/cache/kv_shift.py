@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lsp_harness.engine.decode.cached_sequence import common_prefix_length
-from lsp_harness.engine.decode.host_cache import HostCache, HostSequence
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.cached_sequence import common_prefix_length
+from lsp_harness.engine.cache.host_cache import HostCache, HostSequence
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.slot import Slot
 from lsp_harness.errors import HarnessError
 
 GRAM_TOKENS = 8

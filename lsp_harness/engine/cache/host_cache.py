@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from lsp_harness.engine.decode.cached_sequence import (
+from lsp_harness.engine.cache.cached_sequence import (
     CachedSequence,
     common_prefix_length,
     drop_old_logits,
     eviction_order,
 )
-from lsp_harness.engine.decode.kv_cache import KvCache
-from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.slot import Slot
 
 FAST_CELLS = 2048
 """Cells in use up to which a step is little slower than with an empty cache."""

@@ -1,0 +1,1 @@
+"""The indexes of the workspace folders of a client, and questions to them."""
