@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lsp_harness.bench.real_edits import DEFAULT_DATA, RealEdit
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer

@@ -14,7 +14,7 @@ from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import StoreError, UsageError
-from lsp_harness.index.build.indexer import Indexer, ScanResult
+from lsp_harness.index.builder.indexer import Indexer, ScanResult
 from lsp_harness.index.index_place import IndexPlace, prepare_place, prepare_temporary_place
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.index.index_view import IndexView

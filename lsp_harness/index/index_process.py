@@ -22,8 +22,8 @@ from typing import Any
 from lsp_harness.errors import StoreDamaged, StoreError
 from lsp_harness.files.ignore_files import GIT_EXCLUDE_FILE
 from lsp_harness.files.walk import SKIPPED_FOLDERS
-from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.build.reader_processes import lower_priority
+from lsp_harness.index.builder.indexer import Indexer
+from lsp_harness.index.builder.reader_processes import lower_priority
 from lsp_harness.index.index_place import remove_orphaned_indexes
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Writer, remove_database

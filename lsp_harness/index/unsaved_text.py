@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.index.build.chunks import Chunk, split_chunks
+from lsp_harness.index.builder.chunks import Chunk, split_chunks
 from lsp_harness.syntax.symbols.declarations import Declaration, Import, qualified_names
 
 

@@ -1,12 +1,15 @@
 """A place in a document: what a request for help is about."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
-from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.tree import SyntaxTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Cursor:
     """
 
     document: Document
-    tree: SyntaxTree | None
+    tree: "SyntaxTree | None"
     offset: int
     path: str
     persist: bool = False

@@ -23,7 +23,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.infill_text import heal

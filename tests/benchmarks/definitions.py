@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.files.walk import WorkspaceFile as File
-from lsp_harness.index.build.file_extract import extract_file
+from lsp_harness.index.builder.file_extract import extract_file
 
 KINDS = frozenset({"function", "method", "constructor", "class"})
 Found = Counter[tuple[str, int]]

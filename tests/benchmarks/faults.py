@@ -23,7 +23,7 @@ from time import perf_counter
 import psutil
 
 from lsp_harness.bench.lsp_client import LspClient
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 from tests.benchmarks.hardship import OPEN, until

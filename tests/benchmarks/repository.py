@@ -33,7 +33,7 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.context.fragment import Fragment, TokenCounter
 from lsp_harness.context.repository_context import RepositoryContext
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine

@@ -10,8 +10,8 @@ import pytest
 from lsp_harness.cli.doctor.doctor_index import rows
 from lsp_harness.config.schema import Config, Engine, Index, Model
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.file_extract import extract_file
-from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.builder.file_extract import extract_file
+from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.vectors import Vectors

@@ -34,7 +34,7 @@ FILES = {
 @pytest.fixture(scope="session")
 def forked() -> None:
     """The process that those which read files come from: begun before a test has a home, it is not that test's to end."""
-    multiprocessing.set_forkserver_preload(["lsp_harness.index.build.reader_processes"])
+    multiprocessing.set_forkserver_preload(["lsp_harness.index.builder.reader_processes"])
     forkserver.ensure_running()
 
 
@@ -45,8 +45,9 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
-    for module in ("cli.commands.engine_cli", "harness.engines", "inference.running_engines"):
-        monkeypatch.setattr(f"lsp_harness.{module}.LOOK_S", 0.3)
+    for module in ("cli.commands.engine_cli", "inference.running_engines"):
+        monkeypatch.setattr(f"lsp_harness.{module}.HEALTH_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("lsp_harness.harness.engines.LOOK_S", 0.3)
     (shell.folder / "node_modules" / "tiny").mkdir(parents=True)
     for name, text in FILES.items():
         shell.file(name, text)

@@ -12,9 +12,9 @@ import pytest
 from lsp_harness.cli import fresh_index
 from lsp_harness.cli.fresh_index import fresh, scan
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.file_extract import extract_file
-from lsp_harness.index.build.import_links import ImportLinks
-from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.builder.file_extract import extract_file
+from lsp_harness.index.builder.import_links import ImportLinks
+from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.store.database import Reader, Writer

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.coding.task_location import Candidate, Sought, narrowed, seek
 from lsp_harness.errors import ModelMissing
-from lsp_harness.index.build.chunks import MAX_CHUNK_LINES
+from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
 from lsp_harness.inference.grammar import choice_grammar

@@ -113,7 +113,7 @@ async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, mon
         looked.append(name)
         return documented(self, root, language, module, name, **more)
 
-    monkeypatch.setattr(InstalledPackages, "documented", counting)
+    monkeypatch.setattr(InstalledPackages, "find_documentation", counting)
     [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
     assert looked == [f"call_{n}" for n in range(8)]
     assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]

@@ -55,7 +55,7 @@ class Runner:
 
 def _import_all() -> None:
     """What commands import when they need it: once, and not in each of them."""
-    from lsp_harness.index.build import reader_processes
+    from lsp_harness.index.builder import reader_processes
 
     # processes that read files come from a fork as well: there are no threads here that could mind
     reader_processes.START_METHOD = "fork"

@@ -145,7 +145,9 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
 ):
     told: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(IndexKeeper, "changed", lambda self, paths: told.append((self._place.root.name, [*paths])))
+    monkeypatch.setattr(
+        IndexKeeper, "report_changes", lambda self, paths: told.append((self._place.root.name, [*paths]))
+    )
     indexes = Indexes(Ears(), engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.file_extract import extract_file
-from lsp_harness.index.build.import_links import ImportLinks
-from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.builder.file_extract import extract_file
+from lsp_harness.index.builder.import_links import ImportLinks
+from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch

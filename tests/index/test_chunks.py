@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.index.build.chunks import MAX_CHUNK_LINES, split_chunks
+from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES, split_chunks
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from tests.syntax.markup import tree_of
 

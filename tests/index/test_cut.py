@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.build.chunks import split_chunks
+from lsp_harness.index.builder.chunks import split_chunks
 from lsp_harness.syntax.languages import LANGUAGES
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_names
 from tests.syntax.markup import fixture, golden

@@ -14,7 +14,7 @@ from lsp_harness.errors import StoreError
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import SkippedFile, walk
 from lsp_harness.index import index_keeper
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
@@ -137,7 +137,7 @@ def test_a_huge_file_is_not_even_read(root: Path):
 
 
 def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from lsp_harness.index.build import reader_processes
+    from lsp_harness.index.builder import reader_processes
 
     for n in range(40):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
@@ -161,7 +161,7 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
 
 
 def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from lsp_harness.index.build import indexer as module
+    from lsp_harness.index.builder import indexer as module
 
     (root / "a.py").write_text("def a(): ...\n")
 

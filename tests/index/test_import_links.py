@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lsp_harness.index.build.import_links import ImportLinks
+from lsp_harness.index.builder.import_links import ImportLinks
 
 
 def links(files: dict[str, str] | list[str]) -> ImportLinks:

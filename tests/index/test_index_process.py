@@ -10,8 +10,8 @@ from queue import SimpleQueue
 import pytest
 
 from lsp_harness.index import index_process
-from lsp_harness.index.build import indexer, reader_processes
-from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.builder import indexer, reader_processes
+from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_process import IndexProcess
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
@@ -175,7 +175,7 @@ def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_chan
 
 def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.errors import StoreError
-    from lsp_harness.index.build.indexer import Indexer
+    from lsp_harness.index.builder.indexer import Indexer
 
     scan, full = Indexer.scan, [StoreError("database or disk is full")]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.file_extract import extract_file
-from lsp_harness.index.build.import_links import ImportLinks
-from lsp_harness.index.build.index_writer import IndexWriter
-from lsp_harness.index.build.indexer import Indexer, ScanResult
-from lsp_harness.index.build.reader_processes import ReaderPool
+from lsp_harness.index.builder.file_extract import extract_file
+from lsp_harness.index.builder.import_links import ImportLinks
+from lsp_harness.index.builder.index_writer import IndexWriter
+from lsp_harness.index.builder.indexer import Indexer, ScanResult
+from lsp_harness.index.builder.reader_processes import ReaderPool
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.store.database import Reader, Writer
 

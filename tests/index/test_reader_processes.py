@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.walk import SkippedFile, WorkspaceFile
-from lsp_harness.index.build import reader_processes
-from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
-from lsp_harness.index.build.reader_processes import ReaderPool, ReadResult
+from lsp_harness.index.builder import reader_processes
+from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
+from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 
 
 def files(root: Path, count: int) -> list[tuple[WorkspaceFile, bytes]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.file_extract import extract_file
+from lsp_harness.index.builder.file_extract import extract_file
 from tests.index.place import Indexed
 
 SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    return sum(prices)\n'

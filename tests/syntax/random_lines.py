@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.index.build.file_extract import replace_invalid_utf8
+from lsp_harness.index.builder.file_extract import replace_invalid_utf8
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.symbols.python_lines import read_python_lines
 from lsp_harness.syntax.tree import parse

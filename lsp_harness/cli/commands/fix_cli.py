@@ -54,7 +54,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         finding = await _chosen(harness, snapshot, line, output)
         if isinstance(finding, Examination):
             where = f"{file}:{line}" if line else str(file)
-            as_json({"finding": None} | asdict(finding)) if json else say(f"{where}: {_nothing(finding)}")
+            as_json(_as_row(finding)) if json else say(f"{where}: {_nothing(finding)}")
             return 0
         where = f"{file}:{snapshot.document.line_of(finding.start) + 1}"
         if not json:
@@ -112,6 +112,12 @@ def _check_encoding(snapshot: Snapshot) -> None:
         raise BinaryDocument(
             f"{snapshot.path} is not UTF-8: byte {byte:#04x} on line {line}; save it as UTF-8"
         ) from None
+
+
+def _as_row(examined: Examination) -> dict[str, Any]:
+    """Return the JSON of a file without findings. Its keys are part of the command's interface."""
+    findings = [asdict(finding) for finding in examined.findings]
+    return {"finding": None, "findings": findings, "checks": examined.checks, "missing": examined.skip_reasons}
 
 
 def _nothing(examined: Examination) -> str:

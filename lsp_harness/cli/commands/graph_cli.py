@@ -89,7 +89,14 @@ def _as_row(found: SymbolGraph, signature: str, said: str) -> dict[str, Any]:
         "symbol": it.qualified,
         "signature": signature,
         "doc": said,
-        **{name.replace(" ", "_"): [asdict(one) for one in edges] for name, edges in _sections(found).items()},
+        **{name.replace(" ", "_"): [_edge_row(edge) for edge in edges] for name, edges in _sections(found).items()},
         "imported_by": found.imported_by,
         "cycles": found.cycles,
     }
+
+
+def _edge_row(edge: Edge) -> dict[str, Any]:
+    """Return the JSON of an edge. Its keys are part of the command's interface."""
+    row = asdict(edge)
+    row["sure"] = row.pop("is_certain")
+    return row

@@ -6,7 +6,7 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code import RelatedCode, find_changed_declaration
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.build.chunks import find_lead
+from lsp_harness.index.builder.chunks import find_lead
 from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
 from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
 from lsp_harness.harness.indexes.folder_index import Folder
-from lsp_harness.index.build.file_extract import embedding_text
+from lsp_harness.index.builder.file_extract import embedding_text
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.request import Priority

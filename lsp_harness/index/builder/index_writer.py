@@ -5,13 +5,15 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from lsp_harness.files.walk import WorkspaceFile, SkippedFile
-from lsp_harness.index.build.file_extract import Extract, Row
-from lsp_harness.index.build.import_links import ImportLinks, namespace_condition
+from lsp_harness.files.walk import SkippedFile, WorkspaceFile
+from lsp_harness.index.builder.file_extract import Extract, Row
+from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition
 from lsp_harness.index.index_tables import INDEXES
 from lsp_harness.store.database import Writer, placeholders
 
-SELECT_IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+SELECT_IMPORTS = (
+    "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+)
 SELECT_CSHARP_FILES = "SELECT id FROM files WHERE language = 'csharp'"
 """Files whose imports name namespaces, so any other file may be meant."""
 
@@ -52,11 +54,15 @@ class IndexWriter:
                 old_file = self.files.get(extract.file.path)
                 old_namespaces = self._namespaces(old_file.id) if old_file else set[str]()
                 if extract.language == "csharp" or old_namespaces:
-                    self._namespaces_changed |= old_namespaces != {row[4] for row in extract.symbols if row[2] == "namespace"}
+                    self._namespaces_changed |= old_namespaces != {
+                        row[4] for row in extract.symbols if row[2] == "namespace"
+                    }
                 if old_file:
                     self._delete_rows(old_file.id)
                 file_id = old_file.id if old_file else self._allocate_ids("files", 1)
-                written_files[extract.file.path] = IndexedFile(file_id, extract.file.mtime, extract.file.size, extract.digest)
+                written_files[extract.file.path] = IndexedFile(
+                    file_id, extract.file.mtime, extract.file.size, extract.digest
+                )
                 texts.append(self._insert(file_id, extract))
                 self._writer.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (file_id,))
             for file in unchanged:
@@ -108,7 +114,9 @@ class IndexWriter:
                 # Imports of other files name a namespace, not a file.
                 files |= {file for (file,) in self._writer.rows(SELECT_CSHARP_FILES)}
             import_rows = [
-                row for file in sorted(files) for row in self._writer.rows(f"{SELECT_IMPORTS} WHERE imports.file = ?", (file,))
+                row
+                for file in sorted(files)
+                for row in self._writer.rows(f"{SELECT_IMPORTS} WHERE imports.file = ?", (file,))
             ]
         target_rows = [
             (file, n, self.files[target].id)
@@ -134,7 +142,8 @@ class IndexWriter:
     def _namespaces(self, file: int) -> set[str]:
         """Return the namespaces that a C# file declares."""
         rows = self._writer.rows(
-            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SELECT_CSHARP_FILES})", (file,)
+            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SELECT_CSHARP_FILES})",
+            (file,),
         )
         return {name for (name,) in rows}
 
@@ -158,8 +167,12 @@ class IndexWriter:
         (path, mtime, size), writer = extract.file, self._writer
         row = (file, path, mtime, size, extract.digest, extract.language, extract.skipped)
         writer.execute(f"INSERT OR REPLACE INTO files VALUES ({placeholders(7)})", row)
-        writer.execute_many(f"INSERT INTO symbols VALUES ({placeholders(12)})", ((file, *row) for row in extract.symbols))
-        writer.execute_many(f"INSERT INTO imports VALUES ({placeholders(6)})", ((file, *row) for row in extract.imports))
+        writer.execute_many(
+            f"INSERT INTO symbols VALUES ({placeholders(12)})", ((file, *row) for row in extract.symbols)
+        )
+        writer.execute_many(
+            f"INSERT INTO imports VALUES ({placeholders(6)})", ((file, *row) for row in extract.imports)
+        )
         first_id = self._allocate_ids("chunks", len(extract.chunks))
         rows = ((n, file, *row) for n, row in enumerate(extract.chunks, first_id))
         writer.execute_many(f"INSERT INTO chunks VALUES ({placeholders(6)})", rows)

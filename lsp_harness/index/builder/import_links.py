@@ -47,7 +47,10 @@ class ImportLinks:
         self._files_by_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
             self._files_by_folder[path.rpartition("/")[0]].append(path)
-        self._file_suffixes, self._folder_suffixes = PathSuffixes(sorted(self._paths)), PathSuffixes(self._files_by_folder)
+        self._file_suffixes, self._folder_suffixes = (
+            PathSuffixes(sorted(self._paths)),
+            PathSuffixes(self._files_by_folder),
+        )
         self._rules: dict[str, Callable[[str, str, str], Iterable[str]]] = {
             "python": self._resolve_python,
             **dict.fromkeys(("javascript", "typescript", "tsx"), self._resolve_script),
@@ -151,7 +154,9 @@ class ImportLinks:
             for pattern, targets in _as_object(options.get("paths")).items():
                 patterns = cast("list[object]", targets) if isinstance(targets, list) else []
                 folders = [posixpath.normpath(_join(base, str(target).removesuffix("*"))) for target in patterns]
-                folders_by_prefix[pattern.removesuffix("*")] += ("" if folder_path == "." else folder_path for folder_path in folders)
+                folders_by_prefix[pattern.removesuffix("*")] += (
+                    "" if folder_path == "." else folder_path for folder_path in folders
+                )
         for path in self._file_suffixes["package.json"]:
             if name := _parse_json(self._read_text(path)).get("name"):
                 folder = posixpath.dirname(path)
@@ -165,7 +170,9 @@ class ImportLinks:
             if (root := self._go_modules.get(prefix)) is not None:
                 folder = _join(root, module[len(prefix) :].lstrip("/")).rstrip("/")
                 yield from (
-                    file for file in self._files_by_folder.get(folder, ()) if file.endswith(".go") and not file.endswith("_test.go")
+                    file
+                    for file in self._files_by_folder.get(folder, ())
+                    if file.endswith(".go") and not file.endswith("_test.go")
                 )
                 return
 
@@ -251,7 +258,11 @@ class ImportLinks:
             if files := self._find_by_suffix("/".join(parts[:length]) + ".java", path):
                 return files
         folders = self._folder_suffixes["/".join(parts)]
-        return (file for file in chain.from_iterable(map(self._files_by_folder.__getitem__, folders)) if file.endswith(".java"))
+        return (
+            file
+            for file in chain.from_iterable(map(self._files_by_folder.__getitem__, folders))
+            if file.endswith(".java")
+        )
 
     def _resolve_csharp(self, path: str, module: str, name: str) -> list[str]:
         # `using static` and an alias may name a type in a namespace.
@@ -265,11 +276,15 @@ class ImportLinks:
     def _resolve_ruby(self, path: str, module: str, name: str) -> list[str]:
         file = module if module.endswith(".rb") else f"{module}.rb"
         sibling = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
-        return self._first_existing([sibling, f"lib/{file}"]) or (self._find_by_suffix(file, path) if "/" in file else [])
+        return self._first_existing([sibling, f"lib/{file}"]) or (
+            self._find_by_suffix(file, path) if "/" in file else []
+        )
 
     def _resolve_php(self, path: str, module: str, name: str) -> list[str]:
         if module.endswith(".php"):
-            return self._first_existing([posixpath.normpath(posixpath.join(posixpath.dirname(path), module.lstrip("/")))])
+            return self._first_existing(
+                [posixpath.normpath(posixpath.join(posixpath.dirname(path), module.lstrip("/")))]
+            )
         parts = [*module.strip("\\").split("\\"), *([name] if name else [])]
         # The first parts of a namespace are often no folders (PSR-4).
         for start in range(len(parts) - 1 or 1):

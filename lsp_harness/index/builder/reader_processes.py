@@ -22,8 +22,8 @@ from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
-from lsp_harness.files.walk import WorkspaceFile, SkippedFile, skip_unreadable
-from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
+from lsp_harness.files.walk import SkippedFile, WorkspaceFile, skip_unreadable
+from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
@@ -59,7 +59,9 @@ def read_and_extract(root: Path, file: WorkspaceFile, known_digest: bytes) -> Re
         data = read_file(root / file.path, MAX_TEXT_BYTES)
     except FileError as error:
         cause = error.__cause__
-        return skip_unreadable(file.path, cause) if isinstance(cause, OSError) else SkippedFile(file.path, error.message)
+        return (
+            skip_unreadable(file.path, cause) if isinstance(cause, OSError) else SkippedFile(file.path, error.message)
+        )
     return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)
 
 
@@ -239,7 +241,10 @@ def _read_with_cpu_limit(root: Path, file: WorkspaceFile, known_digest: bytes) -
     _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     # The system kills the process above this limit.
     soft_limit = int(usage.ru_utime + usage.ru_stime) + 1 + CPU_LIMIT_S
-    resource.setrlimit(resource.RLIMIT_CPU, (soft_limit if hard_limit == resource.RLIM_INFINITY else min(soft_limit, hard_limit), hard_limit))
+    resource.setrlimit(
+        resource.RLIMIT_CPU,
+        (soft_limit if hard_limit == resource.RLIM_INFINITY else min(soft_limit, hard_limit), hard_limit),
+    )
     try:
         return read_and_extract(root, file, known_digest)
     except Exception as error:

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.build.chunks import split_chunks
+from lsp_harness.index.builder.chunks import split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
+from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES, ParseBudgetExceeded
 from lsp_harness.syntax.symbols import tag_queries
-from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.symbols.declarations import qualified_names
 from lsp_harness.syntax.symbols.declared_text import read_declarations
-from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.position import decode, encode
 
 DATA_LIMIT_BYTES = 200_000
@@ -66,7 +65,9 @@ def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
     language = language_for("", file.path)
     has_grammar = language is not None and tag_queries.declaration_source(language) != "lines"
     if len(data) > (MAX_TEXT_BYTES if has_grammar else DATA_LIMIT_BYTES):
-        return result._replace(skipped=f"larger than {(MAX_TEXT_BYTES if has_grammar else DATA_LIMIT_BYTES) // 1000} kB")
+        return result._replace(
+            skipped=f"larger than {(MAX_TEXT_BYTES if has_grammar else DATA_LIMIT_BYTES) // 1000} kB"
+        )
     data = mask_secrets(replace_invalid_utf8(data))
     try:
         declarations, imports = read_declarations(language, data) if language and has_grammar else ([], [])
@@ -85,13 +86,25 @@ def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
             inner_words.add(compounds[compound][1])
             compound += 1
         title, text = split_words(names[symbol]) if symbol >= 0 else file_title, decode(data[start:end])
-        has_meaning = symbol >= 0 or (has_grammar and language is not None and _comment_pattern(language).search(data, start, end))
-        chunk_rows.append((symbol, start, end, content_digest(encode(embedding_text(title, text))) if has_meaning else b""))
+        has_meaning = symbol >= 0 or (
+            has_grammar and language is not None and _comment_pattern(language).search(data, start, end)
+        )
+        chunk_rows.append(
+            (symbol, start, end, content_digest(encode(embedding_text(title, text))) if has_meaning else b"")
+        )
         texts.append((title, text, " ".join(sorted(inner_words))))
     return result._replace(
         language=language.id if language else "",
         symbols=[
-            (n, declaration.parent, declaration.kind, declaration.name, name, *declaration[2:7], "\n".join(declaration.bases))
+            (
+                n,
+                declaration.parent,
+                declaration.kind,
+                declaration.name,
+                name,
+                *declaration[2:7],
+                "\n".join(declaration.bases),
+            )
             for n, (declaration, name) in enumerate(zip(declarations, names, strict=True))
         ],
         imports=[(n, *declaration) for n, declaration in enumerate(imports)],

@@ -53,7 +53,11 @@ def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[
         if declaration.kind not in CHUNK_KINDS or declaration.start < position:
             continue
         # A signature without a body is most useful together with its neighbours.
-        is_function = declaration.kind in FUNCTION_KINDS and declaration.body_start < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.name_start) < 0
+        is_function = (
+            declaration.kind in FUNCTION_KINDS
+            and declaration.body_start < declaration.end
+            and data.find(OVERLOAD_MARK, declaration.start, declaration.name_start) < 0
+        )
         if not (is_function or declaration.kind in CONTAINER_KINDS):
             continue
         close_until(find_lead(data, position, declaration.start))

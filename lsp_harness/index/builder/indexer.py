@@ -12,12 +12,12 @@ from time import monotonic
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.walk import WorkspaceFile, SkippedFile, walk
+from lsp_harness.files.walk import SkippedFile, WorkspaceFile, walk
 from lsp_harness.files.walk import workspace_file as walked
-from lsp_harness.index.build.file_extract import Extract
-from lsp_harness.index.build.index_writer import IndexWriter
-from lsp_harness.index.build.import_links import ImportLinks
-from lsp_harness.index.build.reader_processes import ReaderPool
+from lsp_harness.index.builder.file_extract import Extract
+from lsp_harness.index.builder.import_links import ImportLinks
+from lsp_harness.index.builder.index_writer import IndexWriter
+from lsp_harness.index.builder.reader_processes import ReaderPool
 from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
@@ -63,7 +63,9 @@ class Indexer:
         """
         self._root = root
         self._writer = IndexWriter(writer)
-        self._readers = ReaderPool(root, seconds_since_key=seconds_since_typing) if yields_to_typing else ReaderPool(root)
+        self._readers = (
+            ReaderPool(root, seconds_since_key=seconds_since_typing) if yields_to_typing else ReaderPool(root)
+        )
         self._ignores = IgnoreFiles([root])
         self._on_progress = on_progress
 
@@ -106,7 +108,9 @@ class Indexer:
                 return None
             files.append(walked(name, file_stat))
         left_out: list[SkippedFile] = []
-        parsed, unchanged = self._apply_changes([file for file in files if not self._is_unchanged(file)], removed, left_out)
+        parsed, unchanged = self._apply_changes(
+            [file for file in files if not self._is_unchanged(file)], removed, left_out
+        )
         return None if left_out else ScanResult(len(self._writer.files), parsed, unchanged, len(removed), 0)
 
     def close(self) -> None:
@@ -117,7 +121,9 @@ class Indexer:
         indexed = self._writer.files.get(file.path)
         return indexed is not None and (indexed.mtime, indexed.size) == (file.mtime, file.size)
 
-    def _apply_changes(self, changed: Sequence[WorkspaceFile], removed: Collection[str], left_out: list[SkippedFile]) -> tuple[int, int]:
+    def _apply_changes(
+        self, changed: Sequence[WorkspaceFile], removed: Collection[str], left_out: list[SkippedFile]
+    ) -> tuple[int, int]:
         """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
         if removed:
             self._writer.remove(removed)

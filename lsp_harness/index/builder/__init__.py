@@ -1,0 +1,1 @@
+"""Building an index: files are listed, parsed in worker processes and written to the database."""
