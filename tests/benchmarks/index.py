@@ -35,13 +35,13 @@ import sys
 from pathlib import Path
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
-from lsp_harness.syntax.tree import root_of
+from lsp_harness.syntax.tree import parse_root
 share, shares = map(int, sys.argv[2:])
 for path in sorted(Path(sys.argv[1]).rglob("*"))[share::shares]:
     if path.is_file() and path.stat().st_size <= MAX_TEXT_BYTES:
         data = path.read_bytes()
         if language := language_for("", path.name):
-            root_of(language, data)
+            parse_root(language, data)
 """
 
 
