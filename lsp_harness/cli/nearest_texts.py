@@ -10,11 +10,11 @@ from lsp_harness.cli.console import warn
 from lsp_harness.config.load import load
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.indexes.embedding_index import missing, near
+from lsp_harness.harness.indexes.embedding_index import near, without_vector
 from lsp_harness.index.index_place import IndexPlace
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
-from lsp_harness.store.database import Reader
 from lsp_harness.text.wording import format_count
 
 SEARCH_SECONDS = 2.0
@@ -36,7 +36,7 @@ async def nearest(where: IndexPlace, query: str, *, explain: bool = False) -> li
                 return []
             with closing(InProcessEmbedder(settings)) as model:
                 found = await near(vectors, model, how, query, LOADING_SECONDS)
-            if explain and (left := without(where)):
+            if explain and (left := await without(where)):
                 warn(
                     f"{format_count(left, 'text')} without a vector can only be found by words; {EMBED} makes the missing vectors"
                 )
@@ -57,11 +57,11 @@ def unfit(made: tuple[str, int] | None, how: EmbeddingRecipe) -> str:
     return ""
 
 
-def without(where: IndexPlace) -> int:
+async def without(where: IndexPlace) -> int:
     """How many texts of a folder have no vector yet. Raises HarnessError where none can be made."""
     how = make_recipe(load(where.root)[0].index)
-    with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
-        return len(missing(reader, vectors, how))
+    with closing(Vectors(where.folder)) as vectors, open_index(where.database) as index:
+        return len(without_vector(await index.text_digests(where.root.as_uri()), vectors, how))
 
 
 def _any(vectors: Vectors) -> bool:

@@ -119,14 +119,11 @@ class RepositoryContext:
     async def complete_import(self, cursor: Cursor) -> str:
         """Return the text that completes a list of imports or exports at the cursor, or an empty text elsewhere."""
         tree, path, uri = cursor.tree, cursor.path, cursor.document.uri
-        if tree is None or find_import_list(tree, cursor.offset) is None:
+        names = find_import_list(tree, cursor.offset) if tree else None
+        if tree is None or names is None:
             return ""
-        opened = self._index.opened(uri)
-
-        def read(reader: Reader) -> str:
-            return complete_import_list(IndexView(reader, opened), path, tree, cursor.offset)
-
-        return await self._index.ask(uri, read, "", slow=True)
+        exported = await self._index.exported_names(uri, path, tree.language.id, names.module)
+        return complete_import_list(names, exported, path, tree, cursor.offset)
 
     def forget(self, uri: str) -> None:
         """Forget the choice for a document that was closed."""

@@ -16,7 +16,7 @@ from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
-from tests.context.known import Nothing
+from tests.context.known import NO_INDEX
 from tests.syntax.markup import marked
 
 TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
@@ -28,7 +28,7 @@ async def asked(shares: Context, room: int | None = None) -> InstructionPrompt:
     source = marked("a.py", TEXT)
     return await build_instruction_prompt(
         CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py"),
-        PromptSources(RelatedCode(Nothing(), count)),
+        PromptSources(RelatedCode(NO_INDEX, count)),
         system=SYSTEM,
         task=TASK,
         budget=PromptBudget(shares, room),

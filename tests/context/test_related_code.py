@@ -3,22 +3,24 @@
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.repository_context import T
-from lsp_harness.context.sources.callers import find_uses
 from lsp_harness.context.sources.declaration_extract import extract_declarations
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.context.sources.required_imports import find_required_imports
-from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.store.database import Reader
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked, tree_of
 
+T = TypeVar("T")
 SHOP = """\
 import json
 import os.path
@@ -163,16 +165,16 @@ def test_the_imports_that_some_code_needs(path: str, source: str, found: list[st
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     asked = list[bool]()
 
-    class Desk(DirectIndexQuery):
-        async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-            asked.append(slow)
-            return await super().ask(uri, read, otherwise)
+    class Desk(DirectExecutor):
+        async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+            asked.append(is_slow)
+            return await super().run(uri, question, default)
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await RelatedCode(Desk(indexed.reader), count).find_fragments(code, 1000)
-    assert asked == [True]
+    assert await RelatedCode(IndexQuery(Desk(indexed.reader)), count).find_fragments(code, 1000)
+    assert set(asked) == {True}
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():

@@ -10,11 +10,12 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import ModelError
-from lsp_harness.harness.indexes.embedding_index import BATCH, living, made_of, missing, texts_of
+from lsp_harness.harness.indexes.embedding_index import BATCH, made_of, without_vector
 from lsp_harness.index.index_place import IndexPlace
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe
-from lsp_harness.store.database import Reader, remove_database
+from lsp_harness.store.database import remove_database
 from lsp_harness.text.wording import format_count
 
 
@@ -41,20 +42,21 @@ async def _made(where: IndexPlace, settings: Index) -> tuple[int, int]:
     how, count = make_recipe(settings), 0
     with (
         bar("embedding") as tell,
-        closing(Reader(where.database)) as reader,
+        open_index(where.database) as index,
         closing(Vectors(where.folder)) as vectors,
         closing(InProcessEmbedder(settings)) as model,
     ):
         if not vectors.is_sound():
             remove_database(vectors.database_path)
-        new = missing(reader, vectors, how)
+        uri = where.root.as_uri()
+        new = without_vector(await index.text_digests(uri), vectors, how)
         for at in range(0, len(new), BATCH):
             # a server may have changed the index meanwhile
-            if texts := texts_of(reader, new[at : at + BATCH]):
+            if texts := await index.embedding_texts(uri, new[at : at + BATCH]):
                 made = await made_of(model, how, texts)
                 if make_recipe(settings) != how:
                     raise ModelError("the embedding model changed during this run; run the command again")
-                vectors.add(how.name, made, living(reader))
+                vectors.add(how.name, made, await index.count_texts(uri))
                 count += len(made)
             tell(at + BATCH, len(new))
-        return count, living(reader)
+        return count, await index.count_texts(uri)

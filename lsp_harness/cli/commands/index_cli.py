@@ -69,7 +69,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
         say(f"{format_count(scanned.files, 'file')}, {scanned.parsed:,} of them read")
         # where there is no model `doctor` says so
         with suppress(HarnessError):
-            if left := without(where):
+            if left := asyncio.run(without(where)):
                 warn(f"{format_count(left, 'text')} without a vector; {EMBED} makes the missing vectors")
     return 0
 

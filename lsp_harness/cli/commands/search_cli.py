@@ -17,7 +17,7 @@ from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
-from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
 from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.store.database import Reader
@@ -83,10 +83,9 @@ def search(
                 warn(f"not searched by meaning: this code has no vector yet; {EMBED} makes the missing vectors")
         # there is nobody who types meanwhile
         if isinstance(asked, str) and files:
-            return _files(
-                CodeSearch(reader).rank_files(asked, limit, alike, current_path=near, seconds=SEARCH_SECONDS), json=json
-            )
-        hits = CodeSearch(reader).search(asked, limit, alike, current_path=near, seconds=SEARCH_SECONDS)
+            request = SearchRequest(asked, limit, alike, near, SEARCH_SECONDS)
+            return _files(CodeSearch(reader).rank_files(request), json=json)
+        hits = CodeSearch(reader).search(SearchRequest(asked, limit, alike, near, SEARCH_SECONDS))
         view = IndexView(reader)
         docs = [
             read_doc_line(view, it) if (it := view.symbols.find_symbol(hit.path, hit.symbol)) else "" for hit in hits
@@ -100,12 +99,12 @@ def search(
     return 0 if hits else 1
 
 
-def _files(found: Sequence[tuple[str, float]], *, json: bool) -> int:
+def _files(found: Sequence[FileHit], *, json: bool) -> int:
     if json:
-        as_json([{"path": path, "score": score} for path, score in found])
+        as_json([{"path": hit.path, "score": hit.score} for hit in found])
     else:
-        for path, _ in found:
-            say(path)
+        for hit in found:
+            say(hit.path)
     return 0 if found else 1
 
 

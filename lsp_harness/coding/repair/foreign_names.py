@@ -7,11 +7,9 @@ from collections.abc import Collection
 from lsp_harness.coding.repair.expected_name import Wanted
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.index.query.name_lookup import LengthRange
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.store.database import Reader
 from lsp_harness.syntax.names.calls import Call, Parameter, find_calls_around, find_parameters, parse_parameters
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.scope import find_imports
@@ -23,20 +21,12 @@ INDEXED = 0.4
 SHARING = frozenset({"go", "java", "csharp", "php", "ruby", "c", "cpp"})
 """Languages in which a file may use what another one declares without naming it in an import."""
 MEMBERS = ("method", "field", "property", "member", "function", "constant", "variable")
-ROWS = 20_000
-"""Names of the index that are compared at most."""
-NAMES = """
-SELECT DISTINCT name, kind FROM symbols JOIN files ON files.id = symbols.file
-WHERE language IN (?, ?) AND length(name) BETWEEN ? AND ? LIMIT ?
-"""
 PARAMETER = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
 CLASS = re.compile(
     r"(?:class|type|for|of) [\"'`]+(?:type\[)?([\w.\[\]]+?)\]?\*?[\"'`]|^[\"'`]([\w.]+)[\"'`] object has no"
 )
 """The class that a message says an attribute is not of."""
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-DECLARED = 4
-"""Functions of one name in the index that are looked at."""
 
 
 def exported_names(request: RepairRequest, wanted: Wanted, name: str) -> Collection[str]:
@@ -174,15 +164,9 @@ async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Pa
     """The parameters of the functions of a name that other files declare."""
     if request.known is None or not name:
         return []
-    language, opened = request.tree.language, request.known.opened(request.tree.document.uri)
-
-    def read(reader: Reader) -> list[tuple[Symbol, str]]:
-        view = IndexView(reader, opened)
-        named = view.symbols.find_by_name(name, DECLARED, ("function", "method", "class"), language.id)
-        return [(one, view.texts.read_body(one)) for one in named]
-
-    found = await request.known.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
-    return [listed for _, text in found for listed in parse_parameters(language, encode(text), name)]
+    language = request.tree.language
+    texts = await request.known.function_texts(request.tree.document.uri, name, language.id)
+    return [listed for text in texts for listed in parse_parameters(language, encode(text), name)]
 
 
 async def indexed_names(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
@@ -193,15 +177,9 @@ async def indexed_names(request: RepairRequest, wanted: Wanted, name: str) -> di
     if role != "member" and language not in SHARING:
         return {}
     alike = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
-
-    def read(reader: Reader) -> list[tuple[str, str]]:
-        return [
-            (str(row[0]), str(row[1]))
-            for row in reader.rows(NAMES, (language, alike, len(name) - 2, len(name) + 2, ROWS))
-        ]
-
-    rows = await request.known.ask(request.tree.document.uri, read, list[tuple[str, str]](), slow=True)
-    fitting = {other for other, kind in rows if (kind in MEMBERS) or role != "member"}
+    lengths = LengthRange((language, alike), len(name) - 2, len(name) + 2)
+    declared = await request.known.names_by_length(request.tree.document.uri, lengths)
+    fitting = {item.name for item in declared if item.kind in MEMBERS or role != "member"}
     return {other: cost + INDEXED for other, cost in similar(name, fitting)}
 
 

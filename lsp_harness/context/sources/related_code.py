@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
-from lsp_harness.context.sources.callers import Use, find_uses
 from lsp_harness.context.sources.cursor_names import CursorNames, read_span_names
 from lsp_harness.context.sources.named_definitions import (
     MAX_LINE_CHARS,
@@ -14,11 +13,12 @@ from lsp_harness.context.sources.named_definitions import (
     find_definitions,
     fit_signatures,
 )
-from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
 from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.declaration_uses import Use, find_uses
+from lsp_harness.index.query.related_tests import RelatedTest, find_related_test
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree

@@ -9,7 +9,7 @@ from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.index.query.code_search import CodeSearch, Hit, SearchRequest
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
@@ -92,7 +92,7 @@ async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[
 
     def read(reader: Reader) -> list[_Result]:
         view, search = IndexView(reader, opened), CodeSearch(reader)
-        hits = search.search(task, MAX_HITS, similar, current_path=code.path, seconds=SEARCH_TIMEOUT_S)
+        hits = search.search(SearchRequest(task, MAX_HITS, similar, code.path, SEARCH_TIMEOUT_S))
         return [
             _read_result(view, hit)
             for hit in hits
