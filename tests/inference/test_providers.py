@@ -139,7 +139,7 @@ def test_a_key_does_not_show():
         ),
         (
             {"model": "gpt-4"},
-            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of openai",
+            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of llama.cpp, openai",
         ),
         ({"model": "nobody/x"}, "needs engine.url as well, or the form provider/model"),
         ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
