@@ -29,18 +29,18 @@ from lsp_harness.index.query.definition_lines import (
 from lsp_harness.index.query.exported_names import find_exported_names
 from lsp_harness.index.query.found_declarations import DeclarationSearch, FoundDeclaration, find_declarations_about
 from lsp_harness.index.query.import_statements import ImportStatement, find_import_statements
+from lsp_harness.index.query.name_locations import (
+    CursorPlace,
+    NameLocation,
+    find_declaration_locations,
+    find_reference_locations,
+)
 from lsp_harness.index.query.name_lookup import (
     DeclaredName,
     LengthRange,
     find_names_by_length,
     read_doc_lines,
     read_functions,
-)
-from lsp_harness.index.query.name_places import (
-    CursorPlace,
-    NamePlace,
-    find_declaration_places,
-    find_reference_places,
 )
 from lsp_harness.index.query.symbol_lookup import SymbolMatch, find_symbols
 from lsp_harness.index.query.symbol_report import SymbolReport, build_report
@@ -122,13 +122,13 @@ class IndexQuery:
         """Return all names of some lengths that files of some languages declare."""
         return await self._run(uri, lambda view: find_names_by_length(view, request), [], is_slow=True)
 
-    async def declaration_places(self, place: CursorPlace) -> list[NamePlace]:
+    async def declaration_locations(self, place: CursorPlace) -> list[NameLocation]:
         """Return the declarations of the name at a place."""
-        return await self._run(place.uri, lambda view: find_declaration_places(view, place), [], is_slow=True)
+        return await self._run(place.uri, lambda view: find_declaration_locations(view, place), [], is_slow=True)
 
-    async def reference_places(self, place: CursorPlace) -> list[NamePlace]:
+    async def reference_locations(self, place: CursorPlace) -> list[NameLocation]:
         """Return all occurrences of the name at a place, its declarations included."""
-        return await self._run(place.uri, lambda view: find_reference_places(view, place), [], is_slow=True)
+        return await self._run(place.uri, lambda view: find_reference_locations(view, place), [], is_slow=True)
 
     # -- symbols
     async def matching_symbols(self, uri: str, query: str, excluded_paths: Collection[str] = ()) -> list[SymbolMatch]:

@@ -50,7 +50,7 @@ class CursorPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class NamePlace:
+class NameLocation:
     """An occurrence of a name.
 
     Attributes:
@@ -70,25 +70,25 @@ class NamePlace:
     is_declaration: bool
 
 
-def find_declaration_places(view: IndexView, place: CursorPlace) -> list[NamePlace]:
+def find_declaration_locations(view: IndexView, place: CursorPlace) -> list[NameLocation]:
     """Return the declarations of the name at a place."""
     search = _PlaceSearch(view, place)
     keys, _ = search.find_targets()
     files = filter(None, map(search.read, dict.fromkeys(path for path, _ in keys)))
     return [
-        _name_place(file, offset, name, is_declaration=True)
+        _name_location(file, offset, name, is_declaration=True)
         for file in files
         for offset, name in file.find_declared(keys).items()
     ]
 
 
-def find_reference_places(view: IndexView, place: CursorPlace) -> list[NamePlace]:
+def find_reference_locations(view: IndexView, place: CursorPlace) -> list[NameLocation]:
     """Return all occurrences of the name at a place, the declarations included, those of a file in its order."""
     search = _PlaceSearch(view, place)
     keys, name = search.find_targets()
     if not keys:
         return []
-    places: list[NamePlace] = []
+    places: list[NameLocation] = []
     for path, names in sorted(search.find_files(keys, name).items()):
         file = search.read(path)
         if file is None:
@@ -101,7 +101,7 @@ def find_reference_places(view: IndexView, place: CursorPlace) -> list[NamePlace
         }
         declared = file.find_declared(keys)
         places += (
-            _name_place(file, offset, local_name, is_declaration=offset in declared)
+            _name_location(file, offset, local_name, is_declaration=offset in declared)
             for offset, local_name in sorted(occurrences.items())
         )
     return places
@@ -177,8 +177,8 @@ class _PlaceSearch:
                 yield alias
 
 
-def _name_place(file: _ParsedFile, offset: int, name: str, *, is_declaration: bool) -> NamePlace:
+def _name_location(file: _ParsedFile, offset: int, name: str, *, is_declaration: bool) -> NameLocation:
     document = file.tree.document
     line = document.line_of(offset)
     text_before = decode(document.data[document.line_starts[line] : offset])
-    return NamePlace(document.uri, file.text.path, line, text_before, name, is_declaration)
+    return NameLocation(document.uri, file.text.path, line, text_before, name, is_declaration)
