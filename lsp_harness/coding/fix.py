@@ -74,7 +74,7 @@ class Fix:
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job
-        known = job.related.index if job.related else None
+        known = job.workspace.index if job.workspace else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
         found = await repairs(request, MAX_REPAIRS_FOUND)
         found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)

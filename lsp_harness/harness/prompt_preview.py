@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_query import IndexQuery
@@ -75,7 +75,7 @@ async def completion(
     )
     requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
-    completion_request = await requests.build(cursor)
+    completion_request = await requests.build(cursor, RepositoryChoice())
     prompt = completion_request.prompts[0]
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
@@ -98,9 +98,8 @@ async def edit(
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
-    if job.related:
-        related = replace(job.related, index=known or job.related.index, count=engine.count)
-        job = replace(job, related=related)
+    if job.workspace and known:
+        job = replace(job, workspace=replace(job.workspace, index=known))
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
