@@ -8,9 +8,9 @@ from time import monotonic
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.context.sources.cursor_names import CursorNames
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.workspace.cursor import Cursor

@@ -13,10 +13,10 @@ from lsp_harness.context import source_registry
 from lsp_harness.context.context_inputs import CompletionInputs, IndexTime
 from lsp_harness.context.context_source import share_tokens
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.lookup.cursor_names import read_cursor_names
+from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.context.prompt_budget import TOTAL
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.context.sources.cursor_names import read_cursor_names
-from lsp_harness.context.sources.import_list import complete_import_list, find_import_list
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader

@@ -8,10 +8,10 @@ import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.lookup.declaration_extract import extract_declarations
+from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.context.sources.callers import find_uses
-from lsp_harness.context.sources.declaration_extract import extract_declarations
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
-from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.index.index_query import DirectIndexQuery, T
 from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span

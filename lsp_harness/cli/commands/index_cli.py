@@ -15,7 +15,7 @@ from lsp_harness.cli.console import AsJson, as_json, positive, say, warn
 from lsp_harness.cli.fresh_index import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.index_report import show, told
 from lsp_harness.cli.nearest_texts import EMBED, without
-from lsp_harness.context.sources.declaration_extract import Extract, extract_declarations
+from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.index.index_view import IndexView

@@ -8,8 +8,8 @@ from lsp_harness.completion.rules.next_line import may_break
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
+from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
-from lsp_harness.context.sources.outline_cache import OutlineCache
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor

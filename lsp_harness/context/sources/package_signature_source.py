@@ -13,7 +13,7 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import PackageScope
 from lsp_harness.context.context_source import InstructionSource, SectionTitle, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.package_documentation import describe_name, look_up_names
+from lsp_harness.context.lookup.package_documentation import describe_name, look_up_names
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.text.position import encode

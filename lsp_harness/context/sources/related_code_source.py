@@ -8,17 +8,17 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment, total_tokens
-from lsp_harness.context.sources.callers import Use, find_uses
-from lsp_harness.context.sources.cursor_names import CursorNames, read_span_names
-from lsp_harness.context.sources.named_definitions import (
+from lsp_harness.context.lookup.cursor_names import CursorNames, read_span_names
+from lsp_harness.context.lookup.named_definitions import (
     DEFINITION_REASON,
     MAX_LINE_CHARS,
     DefinitionLine,
     find_definitions,
     fit_signatures,
 )
+from lsp_harness.context.lookup.required_imports import find_required_imports
+from lsp_harness.context.sources.callers import Use, find_uses
 from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
-from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader

@@ -7,7 +7,7 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
+from lsp_harness.context.lookup.named_definitions import MAX_LINE_CHARS
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit

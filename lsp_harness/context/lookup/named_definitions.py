@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.sources import receiver_types
-from lsp_harness.context.sources.cursor_names import CursorNames
+from lsp_harness.context.lookup import receiver_types
+from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
