@@ -16,7 +16,6 @@ from lsp_harness.syntax.names.occurrences import (
     occurrence_at,
     scopes_around,
 )
-from lsp_harness.syntax.names.scope_nodes import BARE_MEMBER_LANGUAGES
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
 
@@ -113,7 +112,7 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
         return _visible_fit(wanted, visible, uses) + _kind_fit(wanted, visible, uses)
     # a method that the class has from another one
     member = (
-        wanted.language in BARE_MEMBER_LANGUAGES
+        wanted.tree.language.names.has_bare_members
         and wanted.here.is_called
         and any(one.role == "member" for one in found)
     )
@@ -130,7 +129,7 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
 
 def _is_own(wanted: Wanted, one: Occurrence) -> bool:
     """A member of the class around, in a language where its bare name means the same."""
-    return wanted.language in BARE_MEMBER_LANGUAGES and one.role == "member" and one.receiver in SELF - {"@"}
+    return wanted.tree.language.names.has_bare_members and one.role == "member" and one.receiver in SELF - {"@"}
 
 
 def _is_attribute(tree: SyntaxTree, one: Occurrence) -> bool:
@@ -145,7 +144,7 @@ def is_visible(wanted: Wanted, binding: Occurrence) -> bool:
         return binding.scope_kind == "file"
     if binding.scope_kind != "class":
         return True
-    return wanted.language in BARE_MEMBER_LANGUAGES or wanted.scopes[0][0] == binding.scope
+    return wanted.tree.language.names.has_bare_members or wanted.scopes[0][0] == binding.scope
 
 
 def _visible_fit(wanted: Wanted, visible: Sequence[Occurrence], uses: Sequence[Occurrence]) -> float:
