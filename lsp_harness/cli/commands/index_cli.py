@@ -24,7 +24,7 @@ from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader, remove_database
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

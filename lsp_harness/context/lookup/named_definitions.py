@@ -11,7 +11,7 @@ from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 MAX_DEFINITIONS = 24

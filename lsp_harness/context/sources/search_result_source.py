@@ -11,8 +11,9 @@ from lsp_harness.context.lookup.named_definitions import MAX_LINE_CHARS
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import encode
 
@@ -116,7 +117,7 @@ def _read_result(view: IndexView, hit: Hit) -> _Result:
     return _Result(hit.path, symbol.line, text, head)
 
 
-def _is_same_language(path: str, language: Language) -> bool:
+def _is_same_language(path: str, language: LanguageSpec) -> bool:
     """Return whether a file is in this language or a dialect of it, as the prompt names only one language."""
     other = language_for("", path)
     return bool(other and other.queries and other.queries[0] in language.queries)
