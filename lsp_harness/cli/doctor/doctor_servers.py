@@ -11,7 +11,8 @@ from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server
-from lsp_harness.inference.providers import Target, targets
+from lsp_harness.inference.providers import targets
+from lsp_harness.inference.target import Target
 
 SERVER_TIMEOUT_S = 10.0
 """How long `doctor` waits for an answer of a server."""
