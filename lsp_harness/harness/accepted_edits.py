@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness import verdict_document
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.log import SessionLog
+from lsp_harness.session.turn_events import ChecksCompleted, InvocationReceived
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
@@ -148,13 +148,13 @@ class AcceptedEdits:
             return PublishedFindings(version)
         # the session also records that earlier findings are gone
         log = self._log()
-        turn = log.turn(keep=not self._private_reason(change.after.uri))
-        turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=base.path)
-        tell_verified(turn, verdict)
+        turn = log.turn(is_saved=not self._private_reason(change.after.uri))
+        turn.append(InvocationReceived("check", "a suggestion that was accepted here", base.path))
+        turn.append(ChecksCompleted.from_verdict(verdict))
         if not verdict.findings:
             return PublishedFindings(version)
         return PublishedFindings(
-            version, verdict.findings, _changed_span(change), verdict_document.name_of(log, turn.number)
+            version, verdict.findings, _changed_span(change), verdict_document.document_name(log, turn.number)
         )
 
 

@@ -15,11 +15,11 @@ async def run_check(check: Check, change: Change) -> Outcome:
     # other requests are answered while a long text is parsed
     reason = await offload(len(change.after.data), lambda: check.skip_reason(change))
     if reason is not None:
-        return Outcome(check.name, "skipped", reason=reason)
+        return Outcome(check.name, "skipped", reason=reason, title=check.title)
     start = perf_counter()
     outcome = await check.run(change)
     lines = tuple(check.format_finding(finding, change.after) for finding in outcome.findings)
-    return replace(outcome, lines=lines, ms=(perf_counter() - start) * 1000)
+    return replace(outcome, lines=lines, title=check.title, ms=(perf_counter() - start) * 1000)
 
 
 async def run_checks(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:

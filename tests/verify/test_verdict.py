@@ -47,6 +47,8 @@ def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
 class Says(Check):
     """A check whose answer is known, and which counts how often it is asked."""
 
+    title = ""
+
     def __init__(self, name: str, status: Status) -> None:
         self.name = name  # pyright: ignore[reportAttributeAccessIssue]
         self.status: Status = status
