@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from lsp_harness.coding.candidate_generator import Generator, plans
 from lsp_harness.coding.finding_location import Place, locate
-from lsp_harness.coding.repair.linter_fixes import linter_repairs
+from lsp_harness.coding.repair.linter_fixes import find_linter_repairs
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.repair_sources import repairs
+from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.repair_choice import Chooser
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work
@@ -73,8 +73,8 @@ class Fix:
         job = self.job
         known = job.related.index if job.related else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
-        found = await repairs(request, MAX_REPAIRS_FOUND)
-        found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
+        found = await find_repairs(request, MAX_REPAIRS_FOUND)
+        found += await find_linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
         return sorted(found, key=lambda repair: repair.cost)
 
     async def _generated(self, work: Work, subject: Subject, tree: SyntaxTree, place: Place) -> Proposal:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from lsp_harness.coding.repair.missing_imports import load_library
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.repair_sources import repairs
+from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.turn_driver import AMBIGUOUS_COST
 from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.edit import Edit
@@ -33,7 +33,7 @@ async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
     await asyncio.to_thread(load_library, request.tree.language.id)
     try:
         async with asyncio.timeout(PREVIEW_TIMEOUT_S):
-            found = await repairs(request, MAX_PREVIEWS)
+            found = await find_repairs(request, MAX_PREVIEWS)
     except TimeoutError:
         return ""
     cost = None
