@@ -32,6 +32,7 @@ from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.verify.change import Author, Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
@@ -63,8 +64,13 @@ class Tried:
     """A candidate with its verdict."""
 
     candidate: Candidate
-    change: Change
+    changes: ChangeSet
     verdict: Verdict
+
+    @property
+    def change(self) -> Change:
+        """The change of the document that the turn is about."""
+        return self.changes.main
 
     @cached_property
     def size(self) -> tuple[int, int]:
@@ -141,12 +147,12 @@ class Work:
     async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
         """Edits that nobody has to make, checked like any."""
         self.enter("VERIFY")
-        change = self._change(edits, "linter")
-        verdict = await run_checks(change, self.checks)
+        changes = self._changes(edits, "linter")
+        verdict = await run_checks(changes, self.checks)
         self.job.turn.append(ChecksCompleted.from_verdict(verdict, 0))
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
-        return self._complete(change, verdict, who, is_by_model=False)
+        return self._complete(changes, verdict, who, is_by_model=False)
 
     async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
         """The chosen one of the first round in which a candidate passes; each is told what failed before."""
@@ -180,7 +186,7 @@ class Work:
         if best is None:
             texts = " or ".join(f"`{_shown(tried)}`" for tried in passed[:3])
             raise self.failed(f"several repairs are as likely: {texts}; choose one yourself")
-        return self._complete(best.change, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
+        return self._complete(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
 
     async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
         """The same, or None where there may be others to try."""
@@ -191,7 +197,7 @@ class Work:
                 best = self.pick(passed)
                 chosen = best.candidate.number
                 # those that come later may be finished first
-                return self._complete(best.change, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
+                return self._complete(best.changes, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
         return None
 
     def failed(self, message: str) -> NoAnswer:
@@ -282,34 +288,37 @@ class Work:
         if not candidate.edits:
             self._rejected(candidate, "nothing usable was generated")
             return
-        change = self._change(candidate.edits, candidate.author)
-        if change.after.hash == self.job.document.hash:
+        changes = self._changes(candidate.edits, candidate.author)
+        if changes.hash == self.job.document.hash:
             self._rejected(candidate, "it changes nothing")
             return
-        if twin := next((t for t in self.tried if t.change.after.hash == change.after.hash), None):
+        if twin := next((t for t in self.tried if t.changes.hash == changes.hash), None):
             self._rejected(candidate, f"the same as candidate {twin.candidate.number}")
             return
-        verdict = await run_checks(change, self.checks)
-        self.tried.append(Tried(candidate, change, verdict))
+        verdict = await run_checks(changes, self.checks)
+        self.tried.append(Tried(candidate, changes, verdict))
         self.job.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
-    def _change(self, edits: Sequence[Edit], author: Author) -> Change:
+    def _changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
         document = self.job.document
         # the model has seen a text without lone surrogates: what it repeats of the text gets them back
         edits = [
             edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
         ]
-        return Change.from_edits(document, edits, self.job.file, self.job.root, author)
+        return ChangeSet.of(Change.from_edits(document, edits, self.job.file, self.job.root, author))
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.append(CandidateRejected(candidate.number, reason))
 
-    def _complete(self, change: Change, verdict: Verdict, who: str, *, is_by_model: bool = True) -> Proposal:
-        text = diff(change.before.data, change.after.data, self.job.path)
+    def _complete(self, changes: ChangeSet, verdict: Verdict, who: str, *, is_by_model: bool = True) -> Proposal:
+        text = "".join(
+            diff(change.before.data, change.after.data, self.job.path if change is changes.main else change.file.name)
+            for change in changes
+        )
         summary = f"{who} passes ({verdict.marks})"
         event = self.job.turn.append(EditProposed(verdict.hash, text, summary))
         self.enter("COMPLETE")
         self.job.report(Progress(summary, 100))
-        return Proposal(event.id, change.edits, verdict, text, summary, self.job.turn.number, is_by_model)
+        return Proposal(event.id, changes, verdict, text, summary, self.job.turn.number, is_by_model)

@@ -22,6 +22,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
@@ -127,7 +128,7 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            verdict = await run_checks(change, create_checks(self.settings, CheckContext(self._ruff)))
+            verdict = await run_checks(ChangeSet.of(change), create_checks(self.settings, CheckContext(self._ruff)))
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")

@@ -39,7 +39,7 @@ class DocumentProposals:
         self._sent: dict[str, SentProposal] = {}
 
     def add(self, proposal: Proposal, base: Document, turn: "Turn") -> None:
-        self._sent[proposal.id] = SentProposal(base, proposal.verdict.hash, turn)
+        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn)
         while len(self._sent) > MAX_PROPOSALS:
             del self._sent[next(iter(self._sent))]
 

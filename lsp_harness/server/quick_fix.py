@@ -88,8 +88,15 @@ def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool =
         confirm=confirm == "always" or (confirm == "model" and proposal.is_by_model),
     )
     # a file that is not open has no version
-    version = client.version_of(document) if document.uri in client.harness.documents else None
-    edit = workspace_edit(document, proposal.edits, client.able, note, version=version)
+    edits = [
+        (
+            change.before,
+            change.edits,
+            client.version_of(change.before) if change.before.uri in client.harness.documents else None,
+        )
+        for change in proposal.changes
+    ]
+    edit = workspace_edit(edits, client.able, note)
     if new:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]

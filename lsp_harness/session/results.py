@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding, Verdict
+
+if TYPE_CHECKING:
+    # a server loads this module when it starts, and the parser only with the first request
+    from lsp_harness.verify.change_set import ChangeSet
 
 FixSource = Literal["linter", "repair", "model"]
 """The maker of a fix: `linter` is the tool's own safe fix, `repair` needs no model, and `model` is any other."""
@@ -49,11 +53,11 @@ class FixOffer:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A verified edit of one document version.
+    """A verified edit of one or several documents, each of one version.
 
     Attributes:
         id: The id of its event in the session.
-        edits: The edits of the document.
+        changes: The edits of each document.
         verdict: The passed verdict on the text with the edits.
         diff: The edits as a unified diff.
         summary: One line for the user.
@@ -62,12 +66,17 @@ class Proposal:
     """
 
     id: str
-    edits: tuple[Edit, ...]
+    changes: "ChangeSet"
     verdict: Verdict
     diff: str
     summary: str
     turn: int = 0
     is_by_model: bool = True
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits of the document that the request is about."""
+        return self.changes.main.edits
 
 
 @dataclass(frozen=True, slots=True)

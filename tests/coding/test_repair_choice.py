@@ -19,6 +19,7 @@ from lsp_harness.session.log import SessionLog, read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
@@ -45,7 +46,7 @@ def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **
 def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
     change = Change.from_edits(document, edits, Path("/a.py"))
     candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
-    return Tried(candidate, change, Verdict(change.after.hash))
+    return Tried(candidate, ChangeSet.of(change), Verdict(change.after.hash))
 
 
 def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[Tried]:

@@ -104,7 +104,12 @@ class FakeHarness(Harness):
             raise NoAnswer("every candidate failed its checks")
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
         verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.source}"
-        return Proposal("p-1", (edit,), verdict, "", summary, is_by_model=offer.source == "model")
+        # this server must not import the parser before its first request
+        from lsp_harness.verify.change import Change
+        from lsp_harness.verify.change_set import ChangeSet
+
+        changes = ChangeSet.of(Change.from_edits(document, [edit], snapshot.tool_path))
+        return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")
 
     def findings(self, text: Document) -> PublishedFindings:
         return PublishedFindings(text.version, _typos(text), Span(0, 1), f"{SESSION}/0")

@@ -14,6 +14,7 @@ from lsp_harness.session.turn_events import ChecksCompleted
 from lsp_harness.text.document import Document
 from lsp_harness.verify import check_registry, checks_page
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.check_registry import CHECKS, create_checks
 from lsp_harness.verify.check_runner import run_checks
@@ -42,7 +43,7 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     monkeypatch.setattr(check_registry, "CHECKS", (*CHECKS, TodoCheck))
     before = Document.from_text("file:///a.txt", "x\n")
     change = Change.from_documents(before, Document.from_text("file:///a.txt", "x  TODO\n"), Path("/a.txt"))
-    verdict = await run_checks(change, create_checks(Verification(), CheckContext(Ruff())))
+    verdict = await run_checks(ChangeSet.of(change), create_checks(Verification(), CheckContext(Ruff())))
     line = "REMINDER: todo leaves a TODO"
     assert verdict.outcomes[-1].lines == (line,)
     assert verdict.marks == "syntax –, lint –, no TODO ✗"

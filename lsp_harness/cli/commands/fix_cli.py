@@ -17,7 +17,6 @@ from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.edit_verbs import fixed
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import FixOffer, Progress, Proposal
-from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.digest.digest import digest_output
@@ -71,9 +70,11 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             "summary": proposal.summary,
         }
         if write:
-            if file.read_bytes() != snapshot.document.data:
-                raise StaleDocument(f"{file} changed while the fix was computed; run it again")
-            replace_file(file, apply(snapshot.document.data, proposal.edits))
+            for change in proposal.changes:
+                if change.file.read_bytes() != change.before.data:
+                    raise StaleDocument(f"{change.file} changed while the fix was computed; run it again")
+            for change in proposal.changes:
+                replace_file(change.file, change.after.data)
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
             as_json(result | {"candidates": verdicts.rows, "applied": write})
