@@ -30,7 +30,7 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
 
     assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
-    assert made.proposal.checks == "syntax ✓, lint ✓"
+    assert made.proposal.verdict.marks == "syntax ✓, lint ✓"
     assert "use math.pi" in b.engine.prompt(0)
     assert "import math" not in b.engine.prompt(0)
 
