@@ -18,7 +18,6 @@ from lsp_harness.index.index_tables import is_complete
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
 from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
 from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
-from lsp_harness.index.query.code_similarity import SimilarCode, find_similar_code
 from lsp_harness.index.query.declaration_usage import DeclarationUsage, find_usage
 from lsp_harness.index.query.definition_lines import (
     CursorNames,
@@ -42,8 +41,9 @@ from lsp_harness.index.query.name_lookup import (
     read_doc_lines,
     read_functions,
 )
+from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
 from lsp_harness.index.query.symbol_lookup import SymbolMatch, find_symbols
-from lsp_harness.index.query.symbol_report import SymbolReport, build_report
+from lsp_harness.index.query.symbol_overview import SymbolOverview, read_overview
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.index.unsaved_text import UnsavedText
@@ -139,9 +139,9 @@ class IndexQuery:
         """Return the symbols with this name, as they were saved."""
         return await self._run(uri, lambda view: find_declared(view.reader, target), [], is_slow=True)
 
-    async def symbol_report(self, uri: str, symbol: Symbol) -> SymbolReport | None:
+    async def symbol_overview(self, uri: str, symbol: Symbol) -> SymbolOverview | None:
         """Return the relations of a symbol, its signature and its documentation."""
-        return await self._run(uri, lambda view: build_report(view, symbol), None, is_slow=True)
+        return await self._run(uri, lambda view: read_overview(view, symbol), None, is_slow=True)
 
     async def doc_lines(self, uri: str, keys: Sequence[tuple[str, str]]) -> list[str]:
         """Return the first line of the documentation of each declaration, empty where there is none.

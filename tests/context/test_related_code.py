@@ -3,24 +3,24 @@
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.sources.declaration_extract import extract_declarations
-from lsp_harness.context.sources.related_code import RelatedCode
-from lsp_harness.context.sources.required_imports import find_required_imports
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.lookup.declaration_extract import extract_declarations
+from lsp_harness.context.lookup.required_imports import find_required_imports
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
-from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.index_view import IndexView, T
 from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of, inputs
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked, tree_of
 
-T = TypeVar("T")
 SHOP = """\
 import json
 import os.path
@@ -61,9 +61,9 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
-    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
-    span = Span(source.start, source.end)
-    return await related.find_fragments(CodeSelection(tree.document, tree, span, "shop/till.py"), budget)
+    code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
@@ -165,7 +165,7 @@ def test_the_imports_that_some_code_needs(path: str, source: str, found: list[st
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     asked = list[bool]()
 
-    class Desk(DirectExecutor):
+    class Executor(DirectExecutor):
         async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
             asked.append(is_slow)
             return await super().run(uri, question, default)
@@ -173,7 +173,9 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await RelatedCode(IndexQuery(Desk(indexed.reader)), count).find_fragments(code, 1000)
+    assert await fragments_of(
+        RelatedCodeSource, inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
+    )
     assert set(asked) == {True}
 
 

@@ -8,7 +8,8 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query import receiver_types
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 MAX_DEFINITIONS = 24
@@ -45,7 +46,7 @@ class CursorNames:
     module: str
     imported: frozenset[str]
     text: str
-    language: Language
+    language: LanguageSpec
     unused_imports: tuple[str, ...] = ()
 
 

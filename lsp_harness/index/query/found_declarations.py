@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit, SearchRequest
 from lsp_harness.index.query.definition_lines import MAX_LINE_CHARS
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 
 MAX_HITS = 20
 """Most hits of the search to read."""
@@ -29,7 +30,7 @@ class DeclarationSearch:
 
     task: str
     path: str
-    language: Language
+    language: LanguageSpec
     excluded: AbstractSet[tuple[str, str]] = frozenset()
     nearest_digests: Sequence[bytes] = ()
 
@@ -68,7 +69,7 @@ def _read_declaration(view: IndexView, hit: Hit) -> FoundDeclaration:
     return FoundDeclaration(hit.path, symbol.line, text, head)
 
 
-def _is_same_language(path: str, language: Language) -> bool:
+def _is_same_language(path: str, language: LanguageSpec) -> bool:
     """Return whether a file is in this language or a dialect of it."""
     other = language_for("", path)
     return bool(other and other.queries and other.queries[0] in language.queries)

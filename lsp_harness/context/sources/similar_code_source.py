@@ -1,0 +1,54 @@
+"""Code of other files that is similar to the lines above the cursor."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from lsp_harness.context.context_inputs import CompletionInputs
+from lsp_harness.context.context_source import MIN_FRAGMENT_TOKENS, CompletionSource, Share
+from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.index.query.similar_code import SimilarCode
+
+REASON = "similar code"
+
+
+class SimilarCodeSource(CompletionSource):
+    """The most similar code at the first turn, more similar code with the tokens that the sources left."""
+
+    name = "similar code"
+    share = Share(fraction=0.4, takes_rest=True)
+    order = 20
+    reasons = (REASON,)
+
+    def __init__(self, inputs: CompletionInputs) -> None:
+        super().__init__(inputs)
+        self._candidates: Sequence[SimilarCode] = ()
+        """The most similar code first."""
+        self._has_had_turn = False
+
+    async def ask_index(self) -> None:
+        document = self._inputs.cursor.document
+        line = document.line_of(self._inputs.cursor.offset)
+        self._candidates = await self._inputs.index.similar_code(
+            self._inputs.cursor.path, document, line, self._inputs.limit
+        )
+
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        fragments = list[Fragment]()
+        if self._has_had_turn:
+            for code in self._candidates[1:]:
+                tokens_left = budget - total_tokens(fragments)
+                if tokens_left >= MIN_FRAGMENT_TOKENS:
+                    fragments = [*await self._fit_piece(code.path, code.text, REASON, tokens_left), *fragments]
+            return fragments
+        self._has_had_turn = True
+        quoted_lines = {line for fragment in quoted for line in fragment.text.split("\n")}
+        self._candidates = [item for item in self._candidates if not _is_mostly_in(item.text, quoted_lines)]
+        for code in self._candidates[:1]:
+            fragments += await self._fit_piece(code.path, code.text, REASON, budget)
+        return fragments
+
+
+def _is_mostly_in(text: str, lines: AbstractSet[str]) -> bool:
+    """Return whether `lines` contain more than half of the lines of a text."""
+    own_lines = [line for line in text.split("\n") if line.strip()]
+    return sum(line in lines for line in own_lines) * 2 > len(own_lines)

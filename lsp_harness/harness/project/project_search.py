@@ -1,0 +1,179 @@
+"""Search in the index of a folder, for a command: by words, at a place, or around a symbol."""
+
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.errors import StoreError, UsageError
+from lsp_harness.harness.project.command_project import CommandProject, require_index
+from lsp_harness.harness.project.index_update import update_index
+from lsp_harness.harness.project.symbol_report import split_symbol_name
+from lsp_harness.harness.project.vector_search import EMBED_COMMAND, find_similar_texts
+from lsp_harness.index.index_query import IndexQuery, open_index
+from lsp_harness.index.query.anchor import FilePosition, SymbolName
+from lsp_harness.index.query.code_search import FileHit, SearchRequest
+from lsp_harness.index.vectors import Vectors
+
+SEARCH_TIMEOUT_S = 2.0
+"""How long a search may take. A command may take longer than a key press."""
+MAX_SIMILAR_TEXTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FileOffset:
+    """A byte offset in a file. `written` is the place as the user wrote it, for messages."""
+
+    file: Path
+    offset: int
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolQuery:
+    """A symbol as users write it: `Config.parse`, `Config::parse` or `src/config.py:Config.parse`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectQuery:
+    """A search.
+
+    Attributes:
+        target: Words, a place or a symbol.
+        limit: The largest number of results.
+        near: A file of the folder, relative to it. Files that imports connect with it come first.
+        explains: Whether warnings say why nothing was searched by meaning.
+    """
+
+    target: str | FileOffset | SymbolQuery
+    limit: int = 10
+    near: str = ""
+    explains: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectHit:
+    """Code that a search found.
+
+    Attributes:
+        symbol: The qualified name; empty outside of declarations.
+        line: The line, counted from 0.
+        start: The byte offset of the code in its file.
+        end: The byte offset of its end.
+        reasons: The rankings that found the code, with its rank in each.
+        doc: The first line of the symbol's documentation.
+    """
+
+    path: str
+    symbol: str
+    kind: str
+    line: int
+    start: int
+    end: int
+    score: float
+    reasons: tuple[str, ...]
+    doc: str
+
+
+async def search_code(project: CommandProject, query: ProjectQuery) -> list[ProjectHit]:
+    """Update the index and return the declarations and other code that fit a query, the best first.
+
+    Raises:
+        UsageError: The settings forbid an index, or the index does not contain the file or the symbol.
+        StoreError: The index cannot be written or read.
+    """
+    require_index(project)
+    project = await update_index(project)
+    with open_index(project.place.database) as index:
+        target, digests = await _resolve(project, index, query)
+        uri = project.root.as_uri()
+        hits = await index.search(uri, SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S))
+        docs = await index.doc_lines(uri, [(hit.path, hit.symbol) for hit in hits])
+        return [
+            ProjectHit(
+                hit.path,
+                hit.symbol,
+                hit.kind,
+                hit.line,
+                hit.start,
+                hit.end,
+                hit.score,
+                hit.reasons,
+                doc,
+            )
+            for hit, doc in zip(hits, docs, strict=True)
+        ]
+
+
+async def search_files(project: CommandProject, query: ProjectQuery) -> list[FileHit]:
+    """Update the index and return the files that fit the words of a query, the best first.
+
+    Raises:
+        UsageError: The settings forbid an index, or the target of the query is not words.
+        StoreError: The index cannot be written or read.
+    """
+    require_index(project)
+    project = await update_index(project)
+    with open_index(project.place.database) as index:
+        target, digests = await _resolve(project, index, query)
+        if not isinstance(target, str):
+            raise UsageError("files can only be searched by words")
+        request = SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S)
+        return await index.search_files(project.root.as_uri(), request)
+
+
+async def _resolve(
+    project: CommandProject, index: IndexQuery, query: ProjectQuery
+) -> tuple[str | FilePosition | SymbolName, list[bytes]]:
+    """Return the target as the index knows it, and the digests of the texts that are similar to it."""
+    uri = project.root.as_uri()
+    if query.near and not await index.has_file(uri, query.near):
+        raise UsageError(f"the index has no file {query.near!r}; write its path relative to the folder")
+    match query.target:
+        case str() as words:
+            return words, await find_similar_texts(project, words, explains=query.explains)
+        case FileOffset() as place:
+            target = await _find_position(project, index, place)
+        case SymbolQuery() as symbol:
+            target = await _find_symbol(project, index, symbol)
+    digests = _find_similar_code(project, await index.digests_at(uri, target))
+    if query.explains and not digests:
+        project.output.warn(
+            f"not searched by meaning: this code has no vector yet; {EMBED_COMMAND} makes the missing vectors"
+        )
+    return target, digests
+
+
+async def _find_position(project: CommandProject, index: IndexQuery, place: FileOffset) -> FilePosition:
+    try:
+        path = place.file.resolve().relative_to(project.root.resolve()).as_posix()
+    except ValueError:
+        raise UsageError(
+            f"{place.file} is not in {project.root}; write its folder as well: "
+            f"lsp-harness search --at {place.written} FOLDER"
+        ) from None
+    if not await index.has_file(project.root.as_uri(), path):
+        raise UsageError(
+            f"the index has no file {path!r}; lsp-harness index status shows which files were left out and why"
+        )
+    return FilePosition(path, place.offset)
+
+
+async def _find_symbol(project: CommandProject, index: IndexQuery, symbol: SymbolQuery) -> SymbolName:
+    path, name = split_symbol_name(symbol.name)
+    target = SymbolName(name, path)
+    if not await index.symbols_named(project.root.as_uri(), target):
+        raise UsageError(
+            f'there is no symbol {symbol.name!r} in this folder; to find similar code: lsp-harness search "{name}"'
+        )
+    return target
+
+
+def _find_similar_code(project: CommandProject, digests: Sequence[bytes]) -> list[bytes]:
+    """Return the texts whose stored vectors are nearest to that of the first text. No new vector is made."""
+    with closing(Vectors(project.place.folder)) as vectors, suppress(StoreError):
+        if digests and digests[0]:
+            return vectors.find_similar(digests[0], MAX_SIMILAR_TEXTS)
+    return []
