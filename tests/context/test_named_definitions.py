@@ -9,7 +9,6 @@ from lsp_harness.context.lookup.cursor_names import read_cursor_names
 from lsp_harness.context.lookup.named_definitions import fit_signatures
 from lsp_harness.index.query.definition_lines import find_definition_lines
 from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
-from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked
@@ -42,10 +41,6 @@ def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]
 
 def near(source: Source):
     return read_cursor_names(source.tree, source.start)
-
-
-def cursor(source: Source, path: str) -> Cursor:
-    return Cursor(source.tree.document, source.tree, source.start, path)
 
 
 def test_the_nearest_names_come_first():
