@@ -83,16 +83,22 @@ class SimulatedEditor:
         )
         timing = await measure_stream(self._engine.client.stream(request), start)
         if timing.usage.rung and (self._background_task is None or self._background_task.done()):
-            self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations(question.prompts[:1])))
+            self._background_task = asyncio.ensure_future(
+                self._evaluate(question.evaluation_infills(question.prompts[:1]))
+            )
         return timing
 
     async def rest(self, offset: int) -> None:
         """Rest the cursor at an offset: evaluate the cheapest prompt in the background, then the full one."""
         await self.leave()
         pace = await self._requests.pace()
-        question = await self._requests.build(self._site(offset).resting(appends=pace.is_append_only), is_resting=True)
+        question = await self._requests.build(
+            self._site(offset).resting_place(appends=pace.is_append_only), is_resting=True
+        )
         full, *shorter = question.prompts
-        self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
+        self._background_task = asyncio.ensure_future(
+            self._evaluate(question.evaluation_infills([*shorter[-1:], full]))
+        )
 
     @property
     def is_settled(self) -> bool:

@@ -34,7 +34,7 @@ class PrefetchSlot:
 
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks
-        self.prepared: list[Cursor] = []
+        self.prepared_places: list[Cursor] = []
         self._prefetch: _Prefetch | None = None
 
     def start(self, kind: Kind, cursor: Cursor, work: Work) -> None:
@@ -44,7 +44,7 @@ class PrefetchSlot:
         self._prefetch = _Prefetch(kind, cursor, task)
         self._tasks.add(task)
         uri = cursor.document.uri
-        task.add_done_callback(lambda done: self._finish(uri, done))
+        task.add_done_callback(lambda finished_task: self._finish(uri, finished_task))
 
     def cancel(self, kind: Kind | None = None) -> None:
         """Cancel the prefetch under way, if it is of that kind."""
@@ -59,7 +59,7 @@ class PrefetchSlot:
         kinds = (kind,) if kind else COMPLETE_KINDS
         return prefetch is not None and prefetch.kind in kinds and cursor.follows(prefetch.cursor)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait for the prefetch under way, for callers that have no event to wait for."""
         if self._prefetch:
             await asyncio.wait({self._prefetch.task})
