@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.version import VERSION
+from lsp_harness.verify import checks_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"
@@ -141,6 +142,10 @@ def test_the_settings_page_is_generated():
     assert (ROOT / "docs" / "config.md").read_text() == settings_page.render(), "run `make docs`"
 
 
+def test_the_page_of_the_checks_is_generated():
+    assert (ROOT / "docs" / "checks.md").read_text() == checks_page.render(), "run `make docs`"
+
+
 def test_the_settings_of_the_vscode_extension_are_generated():
     package = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
     assert vscode_settings.render(package) == package, "run `make docs`"
@@ -178,8 +183,8 @@ def test_the_changelog_knows_this_version():
 
 
 def test_every_grammar_folder_has_a_language_that_uses_it():
-    from lsp_harness.syntax.languages import LANGUAGES
+    from lsp_harness.languages.language_table import shipped_languages
 
     folders = {path.name for path in (ROOT / "grammars" / "queries").iterdir()}
-    used = {folder for language in LANGUAGES for folder in language.queries}
+    used = {folder for language in shipped_languages() for folder in language.queries}
     assert folders <= used

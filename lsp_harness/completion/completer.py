@@ -89,7 +89,7 @@ class Completer:
         """Return the suggestion at a cursor, or None.
 
         Args:
-            opened: The document.
+            open_document: The document.
             cursor: A place in a version of the document.
             automatic: Whether the editor asks without a command of the user. Then the trigger rules apply.
 
@@ -132,7 +132,7 @@ class Completer:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
 
         Args:
-            opened: The document.
+            open_document: The document.
             cursor: The place.
             is_visited: Whether the user was seen in this document. If not, only the shortest prompt is evaluated: it
                 starts the engine, and the user will probably ask at another place.
@@ -148,11 +148,6 @@ class Completer:
             state.displayed_suggestions = ()
             state.prefetch.cancel("speculate")
             open_document.history.reject()
-
-    def forget(self, uri: str) -> None:
-        """Forget the code of other files that was chosen for a closed document."""
-        if self.repository:
-            self.repository.forget(uri)
 
     async def aclose(self) -> None:
         """Cancel all work, and wait until the engine knows."""
@@ -190,7 +185,7 @@ class Completer:
             return self._display(open_document, cursor, [text], {"known": True, **_figures(Usage(), 0, start_s)})
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
-        request = await self._requests.build(cursor)
+        request = await self._requests.build(cursor, self.state(open_document).repository)
         if cached_text := self._answers.find(*request.cache_key):
             answer, figures = (cached_text, Usage()), {"cached": True}
         else:
@@ -248,7 +243,8 @@ class Completer:
     async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         best = await self._complete(open_document, cursor)
-        count, request = self.settings.alternatives - 1, await self._requests.build(cursor)
+        count = self.settings.alternatives - 1
+        request = await self._requests.build(cursor, self.state(open_document).repository)
         if count <= 0 or (best and best[0].stats.get("known")):
             return best
         self.state(open_document).prefetch.cancel("speculate")

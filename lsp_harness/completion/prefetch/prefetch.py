@@ -46,7 +46,7 @@ class Prefetcher:
         if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
         slot.prepared_places = [cursor] if is_visited else []
-        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(cursor, is_visited=is_visited))
+        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(slot, cursor, is_visited=is_visited))
 
     def continue_after_answer(
         self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage
@@ -72,7 +72,7 @@ class Prefetcher:
         def speculate() -> None:
             # unless the user asked something else meanwhile
             if len(places) > 1 and slot.prepared_places is places:
-                slot.start("speculate", places[1], lambda: self._speculate(places[1]))
+                slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
             await self._evaluate(request.evaluation_infills(request.prompts[:1]))
@@ -83,11 +83,12 @@ class Prefetcher:
         else:
             speculate()
 
-    async def _warm(self, cursor: Cursor, *, is_visited: bool) -> None:
+    async def _warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
         pace = await self._requests.pace()
         if not pace.can_infill:
             return
-        request = await self._requests.build(cursor.resting_place(appends=pace.is_append_only), is_resting=True)
+        place = cursor.resting_place(appends=pace.is_append_only)
+        request = await self._requests.build(place, slot.repository, is_resting=True)
         full_prompt, *shorter_prompts = request.prompts
         # the cheapest first, so that an answer is possible soon
         await self._evaluate(
@@ -102,8 +103,8 @@ class Prefetcher:
                 async for _ in cast("AsyncIterator[object]", chunks):
                     pass
 
-    async def _speculate(self, cursor: Cursor) -> None:
-        request = await self._requests.build(cursor)
+    async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+        request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:
             answer = await generate(
                 self._engine, request.background_infill(), request.ghost, request.settings.max_lines
