@@ -25,7 +25,7 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
             {"uri": opened.uri, "version": client.version_of(opened.text), "bytes": len(opened.text.data)}
             for opened in harness.documents
         ],
-        "outOfStep": [{"uri": uri, "why": lost.reason} for uri, lost in harness.documents.lost.items()],
+        "outOfStep": [{"uri": uri, "why": lost.reason} for uri, lost in harness.documents.lost_texts.items()],
         # without this one
         "running": len(client.server.lsp.running) - 1,
         **await harness.status(),

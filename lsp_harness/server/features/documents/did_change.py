@@ -36,7 +36,7 @@ def _start(client: Client, uri: str, params: Any, changes: list[Change]) -> None
     whole = [n for n, change in enumerate(changes) if change.start is None]
     if not whole:
         return client.lose(uri, METHOD, "it was never opened") if changes else None
-    lost = client.harness.documents.lost.get(uri)
+    lost = client.harness.documents.lost_texts.get(uri)
     first = changes[whole[-1]]
     version = text_sync.version_of(params)
     document = Document.from_text(uri, first.text, language=lost.language if lost else "", version=version or 0)
