@@ -21,6 +21,7 @@ from lsp_harness.harness.events import FindingsChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.harness import Outcome as UserOutcome
 from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.server import commands
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
@@ -178,4 +179,7 @@ def make(config: Config, workspace: Workspace) -> Harness:
 
 if __name__ == "__main__":
     options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
+    if "--commands" in options:
+        # a folder with modules of commands that only a test has
+        commands.__path__.append(options["--commands"])
     raise SystemExit(serve(make, load, tcp=options.get("--tcp"), ws=options.get("--ws")))

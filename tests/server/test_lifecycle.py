@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.server.command_names import ALL
+from lsp_harness.server.execution.command_registry import command_names
 from lsp_harness.server.feature_table import FEATURES
 from lsp_harness.server.version import VERSION
 from tests.server.conftest import Spawn
@@ -28,7 +28,7 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
                 "resolveProvider": True,
             },
             "executeCommandProvider": {
-                "commands": list(ALL),
+                "commands": command_names(),
                 "workDoneProgress": True,
             },
             "documentSymbolProvider": True,

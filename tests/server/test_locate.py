@@ -84,8 +84,8 @@ async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: 
     ("argument", "why"),
     [
         ({"task": " "}, "describe the task in words"),
-        ({}, "needs a task in words"),
-        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no argument"),
+        ({}, "needs a task as a string"),
+        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],
 )
 async def test_a_task_that_says_nothing_is_told_what_to_say(

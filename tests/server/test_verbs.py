@@ -61,12 +61,12 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "argument", "why"),
     [
-        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction in words"),
+        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction as a string"),
         ("instruct", {"range": SELECTION}, "needs a uri and a range"),
         ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "needs a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
         ("docstring", 7, "needs a uri and a range"),
-        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task in words"),
+        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task as a string"),
         ("context", {"uri": "file:///ws/a.py"}, "needs a uri and a range"),
         *(
             (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": said}, why)
