@@ -14,6 +14,7 @@ from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.execution.command_registry import command_names, editor_commands
 from lsp_harness.server.generation import command_files
 from lsp_harness.server.version import VERSION
+from lsp_harness.verify import checks_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"
@@ -140,6 +141,10 @@ def test_the_lists_of_commands_are_generated(name: str):
 
 def test_the_settings_page_is_generated():
     assert (ROOT / "docs" / "config.md").read_text() == settings_page.render(), "run `make docs`"
+
+
+def test_the_page_of_the_checks_is_generated():
+    assert (ROOT / "docs" / "checks.md").read_text() == checks_page.render(), "run `make docs`"
 
 
 def test_the_settings_of_the_vscode_extension_are_generated():

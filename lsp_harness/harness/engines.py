@@ -51,7 +51,7 @@ class Engines:
     @staticmethod
     def own(config: Config) -> bool:
         """Whether the settings mean an engine of ours, with a model."""
-        from lsp_harness.inference.providers import is_remote
+        from lsp_harness.inference.target import is_remote
 
         return not is_remote(config.engine) and not config.engine.script
 
