@@ -139,7 +139,7 @@ def _create_client(
     from lsp_harness.server import client_settings, index_progress
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.feature_binding import bind
-    from lsp_harness.server.feature_table import FEATURES
+    from lsp_harness.server.features.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
     from lsp_harness.workspace.workspace import Workspace
 
