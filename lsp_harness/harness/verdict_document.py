@@ -11,7 +11,6 @@ from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.text.markdown import fence_code
-from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
 
@@ -107,6 +106,9 @@ def _candidate(data: dict[str, Any], built: dict[str, Any]) -> Iterator[str]:
 
 
 def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
+    # imported late, because the checks import the parser, and the server starts without it
+    from lsp_harness.verify.check_registry import check_titles
+
     yield "\n## Checks" if alone else ""
     if alone:
         yield ""
