@@ -157,39 +157,41 @@ class EditAnnotation:
 
 
 def workspace_edit(
-    document: Document,
-    edits: Sequence[Edit],
+    edited: Sequence[tuple[Document, Sequence[Edit], int | None]],
     capabilities: ClientCapabilities,
     annotation: EditAnnotation | None = None,
-    *,
-    version: int | None = None,
 ) -> types.WorkspaceEdit:
-    """Convert edits of a document to LSP.
+    """Convert edits of documents to LSP.
 
     Args:
-        document: The text that the byte offsets of the edits refer to.
-        edits: The edits.
-        capabilities: Of the client that applies them. Without `document_changes`, version and annotation are dropped.
-        annotation: The text that the client shows with the edits.
-        version: The version of the document to which the client may apply the edits, or None for any.
+        edited: Each document with its edits and the version that they belong to. A document that is not open has none.
+        capabilities: Of the client that applies the edits. Without `document_changes`, versions are dropped.
+        annotation: The text that the client shows with the edits, if it supports that.
     """
-    displayed = annotation if capabilities.change_annotations and capabilities.document_changes else None
-    changes: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
-    for edit in edits:
-        range, new_text = lsp_range(document, edit.start, edit.end, capabilities.encoding), decode(edit.new)
-        changes.append(
-            types.AnnotatedTextEdit(annotation_id=ANNOTATION_ID, range=range, new_text=new_text)
-            if displayed
-            else types.TextEdit(range, new_text)
-        )
     if not capabilities.document_changes:
-        plain_edits = [change for change in changes if isinstance(change, types.TextEdit)]
-        return types.WorkspaceEdit(changes={document.uri: plain_edits})
-    target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
+        return types.WorkspaceEdit(
+            changes={
+                document.uri: [_text_edit(document, edit, capabilities) for edit in edits]
+                for document, edits, _ in edited
+            }
+        )
+    displayed = annotation if capabilities.change_annotations else None
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
+    for document, edits, version in edited:
+        text_edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
+        for edit in edits:
+            text_edit = _text_edit(document, edit, capabilities)
+            text_edits.append(
+                types.AnnotatedTextEdit(ANNOTATION_ID, text_edit.range, text_edit.new_text) if displayed else text_edit
+            )
+        target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
+        changes.append(types.TextDocumentEdit(text_document=target, edits=text_edits))
     annotations = None
     if displayed:
         lsp_annotation = types.ChangeAnnotation(displayed.label, displayed.needs_confirmation, displayed.description)
         annotations = {ANNOTATION_ID: lsp_annotation}
-    return types.WorkspaceEdit(
-        document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)], change_annotations=annotations
-    )
+    return types.WorkspaceEdit(document_changes=changes, change_annotations=annotations)
+
+
+def _text_edit(document: Document, edit: Edit, capabilities: ClientCapabilities) -> types.TextEdit:
+    return types.TextEdit(lsp_range(document, edit.start, edit.end, capabilities.encoding), decode(edit.new))

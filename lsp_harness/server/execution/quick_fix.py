@@ -10,7 +10,7 @@ from lsp_harness.harness import diagnosis
 from lsp_harness.harness.edit_verbs import Written
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import EditAnnotation, verdict_uri, workspace_edit
-from lsp_harness.session.results import HOWS, Offer, Proposal, Report
+from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
@@ -33,14 +33,14 @@ class PreparedEdit:
     verdict: str
 
 
-def pack_offer(document: Document, offer: Offer) -> dict[str, Any]:
+def pack_offer(document: Document, offer: FixOffer) -> dict[str, Any]:
     """Return an offer as the `data` of a code action."""
     return {
         "uri": document.uri,
         "version": document.version,
         "hash": document.hash,
         "title": offer.title,
-        "how": offer.how,
+        "how": offer.source,
         "finding": asdict(offer.finding),
     }
 
@@ -57,7 +57,7 @@ def offer_uri(data: Any) -> str:
     return uri
 
 
-def unpack_offer(snapshot: Snapshot, data: Any) -> Offer:
+def unpack_offer(snapshot: Snapshot, data: Any) -> FixOffer:
     """Return the offer of a code action.
 
     Raises:
@@ -68,11 +68,11 @@ def unpack_offer(snapshot: Snapshot, data: Any) -> Offer:
         raise StaleDocument("the document has changed since this fix was offered; request the code actions again")
     try:
         finding = Finding(**data["finding"])
-        offer = Offer(title=str(data["title"]), how=data["how"], finding=finding)
+        offer = FixOffer(title=str(data["title"]), source=data["how"], finding=finding)
         is_inside = 0 <= finding.start <= finding.end <= len(snapshot.document.data)
     except (KeyError, TypeError) as error:
         raise UsageError("the data of this code action is incomplete") from error
-    if not is_inside or offer.how not in HOWS:
+    if not is_inside or offer.source not in FIX_SOURCES:
         raise UsageError("the data of this code action was changed; it must be sent back as lsp-harness made it")
     return offer
 
@@ -118,13 +118,20 @@ def prepare_edit(
     """Convert a proposal, annotated with its checks. The setting `edits.confirm` decides whether the user confirms it."""
     confirm = client.harness.config.edits.confirm
     annotation = EditAnnotation(
-        label=f"lsp-harness: {proposal.checks}",
+        label=f"lsp-harness: {proposal.verdict.marks}",
         description=proposal.summary,
-        needs_confirmation=confirm == "always" or (confirm == "model" and proposal.by_model),
+        needs_confirmation=confirm == "always" or (confirm == "model" and proposal.is_by_model),
     )
     # a file that is not open has no version
-    version = client.version_of(document) if document.uri in client.harness.documents else None
-    edit = workspace_edit(document, proposal.edits, client.capabilities, annotation, version=version)
+    edits = [
+        (
+            change.before,
+            change.edits,
+            client.version_of(change.before) if change.before.uri in client.harness.documents else None,
+        )
+        for change in proposal.changes
+    ]
+    edit = workspace_edit(edits, client.capabilities, annotation)
     if creates_file:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]

@@ -15,7 +15,7 @@ from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, to_finding
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
@@ -101,7 +101,7 @@ def _command_action(
 
 
 def _fix_action(
-    document: Document, offer: Offer, diagnostics: list[types.Diagnostic] | None, capabilities: ClientCapabilities
+    document: Document, offer: FixOffer, diagnostics: list[types.Diagnostic] | None, capabilities: ClientCapabilities
 ) -> Action:
     data = quick_fix.pack_offer(document, offer)
     command = types.Command(offer.title, fix_command.COMMAND.name, arguments=[data])
@@ -111,8 +111,8 @@ def _fix_action(
         title=offer.title,
         kind=types.CodeActionKind.QuickFix,
         diagnostics=diagnostics,
-        is_preferred=True if offer.how != "model" else None,
+        is_preferred=True if offer.source != "model" else None,
         data=data,
         command=None if capabilities.resolve_edit else command,
-        tags=[types.CodeActionTag.LlmGenerated] if capabilities.llm_tag and offer.how == "model" else None,
+        tags=[types.CodeActionTag.LlmGenerated] if capabilities.llm_tag and offer.source == "model" else None,
     )
