@@ -124,7 +124,7 @@ def test_no_machine_path_is_written_down():
 def test_every_feature_file_is_a_method_of_the_protocol_or_documented():
     extensions = (ROOT / "docs" / "lsp-extensions.md").read_text()
     for file in sorted((PACKAGE / "server" / "features").rglob("*.py")):
-        if file.name == "__init__.py":
+        if file.name in ("__init__.py", "feature_table.py"):
             continue
         found = re.search(r"^METHOD = (.+)$", file.read_text(), re.MULTILINE)
         assert found, f"{file.name} names no METHOD"
