@@ -1,4 +1,4 @@
-"""What other files say about the names around a cursor."""
+"""The definitions in other files of the names around a cursor."""
 
 from contextlib import closing
 from pathlib import Path
@@ -30,8 +30,12 @@ HERE = (
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as index:
+        yield index
+
+
+def names_at(source: Source):
+    return read_cursor_names(source.tree, source.start)
 
 
 def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]:
@@ -39,37 +43,33 @@ def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]
     return find_similar_code(indexed.view, path, document, document.line_of(source.start))
 
 
-def near(source: Source):
-    return read_cursor_names(source.tree, source.start)
-
-
 def test_the_nearest_names_come_first():
-    found = near(marked("here.py", HERE))
-    assert found.names[:3] == ("def", "check", "cart")
-    assert found.members == {"total"}
+    names = names_at(marked("here.py", HERE))
+    assert names.names[:3] == ("def", "check", "cart")
+    assert names.members == {"total"}
 
 
 async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
-    lines = find_definition_lines(indexed.view, "here.py", near(marked("here.py", HERE)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    assert [one.origin for one in found] == ["shop/cart.py", "shop/errors.py"]
-    assert found[0].text == (
+    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE)))
+    fragments = await fit_signatures(lines, 1000, count, "#")
+    assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
+    assert fragments[0].text == (
         "# shop/cart.py\nclass Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n    def add(self, item): ...\n"
         "    def _hide(self): ...\n"
     )
-    assert "def __init__(self, message: str, cart) -> None: ..." in found[1].text
+    assert "def __init__(self, message: str, cart) -> None: ..." in fragments[1].text
 
 
 async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Indexed):
-    lines = list(find_definition_lines(indexed.view, "here.py", near(marked("here.py", HERE))))
-    whole = await fit_signatures(lines, 1000, count, "#")
-    for budget in range(sum(one.tokens for one in whole)):
-        found = await fit_signatures(lines, budget, count, "#")
-        assert sum(one.tokens for one in found) <= budget
-        costs = await count([one.text for one in found])
-        assert costs == [one.tokens for one in found]
-    less = await fit_signatures(lines, sum(one.tokens for one in whole) - 1, count, "#")
-    text = "".join(one.text for one in less)
+    lines = list(find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE))))
+    complete = await fit_signatures(lines, 1000, count, "#")
+    for budget in range(sum(fragment.tokens for fragment in complete)):
+        fragments = await fit_signatures(lines, budget, count, "#")
+        assert sum(fragment.tokens for fragment in fragments) <= budget
+        costs = await count([fragment.text for fragment in fragments])
+        assert costs == [fragment.tokens for fragment in fragments]
+    less = await fit_signatures(lines, sum(fragment.tokens for fragment in complete) - 1, count, "#")
+    text = "".join(fragment.text for fragment in less)
     assert "class Cart" in text
     assert "_hide" not in text
 
@@ -82,35 +82,37 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
     ],
 )
 async def test_what_there_is_to_import(indexed: Indexed, source: str):
-    lines = find_definition_lines(indexed.view, "here.py", near(marked("here.py", source)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    [errors] = [one for one in found if one.origin == "shop/errors.py"]
+    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", source)))
+    fragments = await fit_signatures(lines, 1000, count, "#")
+    [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
 
 
 def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
     source = marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
-    ranks = {line.text.strip(): line.rank[0] for line in find_definition_lines(indexed.view, "here.py", near(source))}
+    ranks = {
+        line.text.strip(): line.rank[0] for line in find_definition_lines(indexed.view, "here.py", names_at(source))
+    }
     assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
 
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    found = similar_to(indexed, "here.py", source)
-    assert found[0].path == "other.py"
-    assert "raise Empty('nothing', cart)" in found[0].text
+    results = similar_to(indexed, "here.py", source)
+    assert results[0].path == "other.py"
+    assert "raise Empty('nothing', cart)" in results[0].text
 
 
 async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
     assert similar_to(indexed, "new.py", source) == []
-    assert await fit_signatures(find_definition_lines(indexed.view, "new.py", near(source)), 200, count, "#") == []
+    assert await fit_signatures(find_definition_lines(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
 
 
 def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
-    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as made:
-        found = similar_to(made, "here.py", source)
-    assert sum(code.path.endswith("/pay.py") for code in found) == 1
-    assert {code.path for code in found} >= {"late.py"}
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:
+        results = similar_to(indexed_copies, "here.py", source)
+    assert sum(code.path.endswith("/pay.py") for code in results) == 1
+    assert {code.path for code in results} >= {"late.py"}
