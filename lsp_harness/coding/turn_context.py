@@ -13,9 +13,11 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.session.log import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
-from lsp_harness.verify.check_runner import Check
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.enabled_checks import create_checks
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.ruff_linter import Ruff
 
 
@@ -58,6 +60,6 @@ class Job:
             else None
         )
 
-    def checks(self) -> list[Check]:
-        """What any edit must pass."""
-        return create_checks(self.config.verification, self.ruff)
+    def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
+        """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
+        return create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

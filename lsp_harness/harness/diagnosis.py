@@ -149,6 +149,6 @@ async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, .
 
 async def _own_fix(snapshot: Snapshot, finding: Finding, ruff: "Ruff") -> "Report | None":
     """ruff's fix for this very finding, if it has one."""
-    from lsp_harness.coding.repair.linter_fixes import own_fix
+    from lsp_harness.coding.repair.linter_fixes import find_fix
 
-    return await own_fix(finding, snapshot.document, ruff, snapshot.tool_path, snapshot.root)
+    return await find_fix(finding, snapshot.document, ruff, snapshot.tool_path, snapshot.root)
