@@ -1,1 +1,1 @@
-"""A language server that checks local-AI help before it is believed."""
+"""A language server that gives any editor help from a local AI model, checked before the user sees it."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from lsp_harness.cli.console import mark
+from lsp_harness.cli.console import encodable_mark
 from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
@@ -59,7 +59,7 @@ class Verdicts:
 
 def _colour_mark(status: str) -> str:
     """Return the sign of a status in rich's markup, or an empty text if the check did not run."""
-    sign = mark(STATUS_MARKS.get(status, ""))
+    sign = encodable_mark(STATUS_MARKS.get(status, ""))
     return f"[{colour}]{sign}[/]" if (colour := STATUS_COLOURS.get(status)) else sign
 
 
