@@ -14,7 +14,7 @@ from lsp_harness.files.folders import is_same_file
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.proposals import send
-from lsp_harness.session.results import Offer, Proposal, Report
+from lsp_harness.session.results import FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
@@ -89,7 +89,7 @@ async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, r
 
 
 async def fixed(
-    harness: Harness, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
+    harness: Harness, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None
 ) -> Proposal:
     """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     for offer in offers:

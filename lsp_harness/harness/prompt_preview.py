@@ -11,6 +11,7 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.client import Engine
@@ -79,7 +80,7 @@ async def completion(harness: Harness, engine: Engine, snapshot: Snapshot, offse
         repository = repository.with_counter(engine.count)
     requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
-    completion_request = await requests.build(cursor)
+    completion_request = await requests.build(cursor, RepositoryChoice())
     prompt = completion_request.prompts[0]
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
@@ -113,8 +114,6 @@ async def edit(harness: Harness, engine: Engine, snapshot: Snapshot, span: Span,
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
-    if job.related:
-        job = replace(job, related=replace(job.related, count=engine.count))
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]

@@ -1,4 +1,4 @@
-"""What an index costs: the first of a folder, the second start, one file that is touched; beside tree-sitter alone and ctags.
+"""Cost of an index (first build, second start, one changed file), compared with tree-sitter alone and ctags.
 
     python -m tests.benchmarks.index FOLDER [--suffix .py] [--rounds 3] [--json OUT]
 
@@ -33,7 +33,7 @@ from lsp_harness.files.walk import WorkspaceFile, walk
 PARSE = """
 import sys
 from pathlib import Path
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse_root
 share, shares = map(int, sys.argv[2:])
@@ -55,7 +55,10 @@ class Cost:
 
 
 class Watched:
-    """What a process and all its children use, looked at often: what ends between two looks is short of a few milliseconds."""
+    """CPU time and memory of a process and its children, sampled often.
+
+    A process that ends between two samples loses a few milliseconds.
+    """
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)

@@ -16,8 +16,8 @@ from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.target import is_remote
-from lsp_harness.session.log import read
-from lsp_harness.session.summary import BUDGET, Summary, summary
+from lsp_harness.session.log import read_log
+from lsp_harness.session.summary import BUDGET_TOKENS, Summary, summarize
 from lsp_harness.text.wording import format_count
 
 
@@ -28,7 +28,8 @@ def session(
     /,
     *,
     all: Annotated[
-        bool, Parameter(negative="", help=f"Show the whole summary. By default, it has at most {BUDGET} tokens.")
+        bool,
+        Parameter(negative="", help=f"Show the whole summary. By default, it has at most {BUDGET_TOKENS} tokens."),
     ] = False,
     json: JsonOption = False,
 ) -> int:
@@ -46,22 +47,22 @@ def session(
     if id and len(matches) > 1:
         raise UsageError(f"{len(matches)} sessions begin with {id!r}; write more of the name")
     name = matches[-1].name
-    record = read(matches[-1] / "events.jsonl")
-    result = summary(record)
-    if record.said:
-        warn(record.said)
+    record = read_log(matches[-1] / "events.jsonl")
+    result = summarize(record)
+    if record.warning:
+        warn(record.warning)
     if json:
         print_json({"id": name, **asdict(result)})
     else:
-        lines = result.all if all else asyncio.run(_shorten(result))
+        lines = result.all_lines if all else asyncio.run(_shorten(result))
         say("\n".join([f"{name}, {format_count(result.turns, 'turn')}", *lines]))
-        if lines != result.all:
+        if lines != result.all_lines:
             say("(--all shows more)")
     return 0
 
 
 async def _shorten(result: Summary) -> list[str]:
-    return (await result.text(BUDGET, count_tokens)).splitlines()
+    return (await result.text(BUDGET_TOKENS, count_tokens)).splitlines()
 
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:

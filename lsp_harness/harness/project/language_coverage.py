@@ -6,12 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.harness.project.index_status import IndexStatus
+from lsp_harness.languages.language_table import optional_languages
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, detect_language_name, language_named
+from lsp_harness.syntax.grammars import detect_language_name, language_named
 from lsp_harness.syntax.symbols.tag_queries import declaration_source
-
-LANGUAGES_WITHOUT_PACKAGE = frozenset({"kotlin"})
-"""Languages that the extra `languages` lacks, because the tags do not fit their grammar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +42,11 @@ def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
     for name, count in status.languages.items():
         if language := language_named(name):
             counters[declaration_source(language)][name] += count
-    unfit_grammars = sorted(name for name in lines_only if name in OPTIONAL_LANGUAGES)
+    optional = optional_languages()
+    unfit_grammars = sorted(name for name in lines_only if name in optional)
     unparsed = _count_unparsed_files(status)
     lines_only += unparsed
-    installable = sorted(
-        name for name in unparsed if name in OPTIONAL_LANGUAGES and name not in LANGUAGES_WITHOUT_PACKAGE
-    )
+    installable = sorted(name for name in unparsed if name in optional and optional[name].has_fitting_tags)
     return LanguageCoverage(
         dict(with_imports.most_common()),
         dict(with_declarations.most_common()),

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.context.sources.declaration_extract import Extract, extract_declarations
+from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.harness.project.command_project import CommandProject, require_index
@@ -15,7 +15,7 @@ from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from tree_sitter import TreeCursor
 
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -64,7 +65,7 @@ class Code:
         found = language_for(language, "")
         if found is None:
             raise ValueError(f"no grammar for {language}")
-        self.language: Language = found
+        self.language: LanguageSpec = found
         self.data = data
 
     @cached_property
@@ -97,7 +98,7 @@ class Code:
 
     @property
     def broken(self) -> bool:
-        """Whether the syntax is wrong; for Python its compiler is asked as well."""
+        """Return whether the syntax is wrong. For Python, its compiler is asked as well."""
         if find_faults(self.tree):
             return True
         return self.language.id == "python" and find_python_fault(self.data) is not None
@@ -109,7 +110,7 @@ class Code:
         return start, len(self.data) if end < 0 else end + 1
 
     def alone(self, item: Item) -> bool:
-        """Whether nothing else is on the line of a node."""
+        """Return whether nothing else is on the line of a node."""
         start, end = self.line_of(item.start)
         return self.data[start:end].strip() == self.data[item.start : item.end]
 
