@@ -1,7 +1,7 @@
 """Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
 
 import codecs
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import BinaryDocument, ConfigError, FileError, FileMissing, HarnessError, StoreError, UsageError
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.services import ReadyIndex
+from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
@@ -53,8 +53,10 @@ def project_of(file: Path) -> Path:
 
 
 @asynccontextmanager
-async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
-    """A harness with one file open, for commands that have no editor."""
+async def headless(
+    file: Path, create_engine: Callable[[Config], Engine] = make_engine
+) -> AsyncGenerator[tuple[Harness, Snapshot]]:
+    """Yield a harness with one file open, for commands that have no editor, and a snapshot of the file."""
     file = file.absolute()
     data = read_named(file)
     root = project_of(file)
@@ -72,7 +74,7 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
 
     async with _known(config, root) as known:
         index = ReadyIndex(known, _near(root) if config.index.enabled else None)
-        harness = Harness(config, make_engine, Workspace([root]), index=index)
+        harness = Harness(config, create_engine, Workspace([root]), index=index)
         harness.events.subscribe(hear)
         harness.open(document)
         try:

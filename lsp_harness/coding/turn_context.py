@@ -1,9 +1,10 @@
 """What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.config.schema import Config
+from lsp_harness.config.schema import Config, Verification
 from lsp_harness.context.sources.package_signatures import PackageSignatures
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.files.secrets import secret_lines
@@ -43,6 +44,8 @@ class Job:
 
     session: tuple[str, ...] = ()
     """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
+    create_checks: Callable[[Verification, Ruff], list[Check]] = create_checks
+    """Creates the checks that any edit must pass, from the settings and the linter."""
 
     @property
     def owner(self) -> Owner:
@@ -60,4 +63,4 @@ class Job:
 
     def checks(self) -> list[Check]:
         """What any edit must pass."""
-        return create_checks(self.config.verification, self.ruff)
+        return self.create_checks(self.config.verification, self.ruff)

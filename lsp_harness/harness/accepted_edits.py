@@ -17,15 +17,14 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness import verdict_document
 from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verifier import Verifier
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import run_checks
-from lsp_harness.verify.enabled_checks import create_checks
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -58,8 +57,8 @@ class AcceptedEdits:
     """Verifies the accepted edits of all documents of one client.
 
     Args:
-        ruff: The linter.
-        settings: The settings of verification. They may be replaced.
+        verifier: The linter and the checks.
+        settings: Returns the present settings of verification.
         publish: Called with the URI of a document and its findings.
         log: Returns the log of the session.
         private_reason: Returns why no model may see a document, and so the log on disk may not, either.
@@ -67,14 +66,14 @@ class AcceptedEdits:
 
     def __init__(
         self,
-        ruff: Ruff,
-        settings: Verification,
+        verifier: Verifier,
+        settings: Callable[[], Verification],
         publish: Publish,
         log: Callable[[], SessionLog],
         private_reason: Callable[[str], str],
     ) -> None:
-        self._ruff = ruff
-        self.settings = settings
+        self._verifier = verifier
+        self._settings = settings
         self.publish = publish
         self._log = log
         self._private_reason = private_reason
@@ -91,7 +90,7 @@ class AcceptedEdits:
         """Verify a document again after an edit, if it is being verified."""
         part = opened.find_part(_Verification)
         if part and part.base:
-            self._schedule(opened, part, part.base, delay_s=self.settings.debounce_ms / 1000)
+            self._schedule(opened, part, part.base, delay_s=self._settings().debounce_ms / 1000)
 
     def findings(self, opened: OpenDocument | None, text: Document) -> PublishedFindings:
         """Return what was found in this version of a document; nothing while the check runs."""
@@ -126,7 +125,7 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            verdict = await run_checks(change, create_checks(self.settings, self._ruff))
+            verdict = await run_checks(change, self._verifier.create_checks(self._settings(), self._verifier.linter))
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")
@@ -153,7 +152,7 @@ class AcceptedEdits:
         if not verdict.findings:
             return PublishedFindings(version)
         return PublishedFindings(
-            version, verdict.findings, _changed_span(change), verdict_document.name_of(log, turn.number)
+            version, verdict.findings, _changed_span(change), verdict_document.document_name(log, turn.number)
         )
 
 

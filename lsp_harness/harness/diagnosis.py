@@ -1,4 +1,4 @@
-"""What there is to fix in a text, and who offers to: the linter with a safe fix of its own, or the model."""
+"""What there is to fix in a text, and who can fix it: the linter with a safe fix, a repair without a model, or the model."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,6 +9,7 @@ from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -23,132 +24,188 @@ if TYPE_CHECKING:
     from lsp_harness.verify.ruff_linter import Report, Ruff
 
 
-async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examination":
-    """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises BinaryDocument."""
+# -- findings
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", linter: "Ruff") -> "Examination":
+    """Return what our own checks find in a text, for callers that bring no diagnostics.
+
+    Raises:
+        BinaryDocument: The file is binary.
+    """
     from lsp_harness.verify.current_findings import examine_text
 
     if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
-    return await examine_text(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
+    return await examine_text(snapshot.document, tree, linter, snapshot.tool_path, snapshot.root)
 
 
-async def printed(snapshot: Snapshot, text: str) -> "Digest":
-    """What a tool has printed, as far as it is about a text. Raises UsageError where nothing in it is."""
+async def read_output(snapshot: Snapshot, printed: str) -> "Digest":
+    """Return the part of a tool's output that is about a text.
+
+    Raises:
+        UsageError: Nothing in the output is about this text.
+    """
     from lsp_harness.verify.digest.digest import digest_output
     from lsp_harness.verify.digest.file_problems import select_file_problems
 
     root = snapshot.root or snapshot.tool_path.parent
-    # nobody says how much it is
-    whole = await asyncio.to_thread(digest_output, text, "", str(root))
-    output = select_file_problems(whole, snapshot.tool_path, [root])
+    # in a thread, because the output may be of any size
+    digest = await asyncio.to_thread(digest_output, printed, "", str(root))
+    output = select_file_problems(digest, snapshot.tool_path, [root])
     if not output.problems:
-        raise UsageError(f"{whole.summary}; it reports nothing in {snapshot.path}")
+        raise UsageError(f"{digest.summary}; it reports nothing in {snapshot.path}")
     return output
 
 
-def of_output(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest", line: int | None) -> Finding | None:
-    """What a tool's output says of a line of a text, counted from 1, or first of any; of a line that is named and of which it says
-    nothing, what a test of its function fails by, else the first test: its `code` is the test's name then."""
-    document, wanted = snapshot.document, str(snapshot.tool_path.resolve())
-    here = [one for one in output.problems if one.path == wanted and 0 < one.line <= len(document.line_starts)]
-    if one := next((one for one in here if line in (None, one.line)), None):
-        return Finding(*_text(document, one.line), _said(one), output.tool, one.code)
-    failed = [one for one in output.problems if one.test]
-    if not failed or not line:
+def find_reported(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest", line: int | None) -> Finding | None:
+    """Return the finding that a tool's output reports about a line.
+
+    Args:
+        snapshot: The text.
+        tree: Its syntax tree.
+        output: The output of the tool.
+        line: The line, counted from 1. None means the first line that the output reports anything about.
+
+    Returns:
+        What the output reports about the line. If it reports nothing there, but tests fail, the failure that fits the
+        function around the line best; its `code` is the name of the test.
+    """
+    document, tool_path = snapshot.document, str(snapshot.tool_path.resolve())
+    local_problems = [
+        problem
+        for problem in output.problems
+        if problem.path == tool_path and 0 < problem.line <= len(document.line_starts)
+    ]
+    for problem in local_problems:
+        if line in (None, problem.line):
+            return Finding(*_line_span(document, problem.line), _message(problem), output.tool, problem.code)
+    failures = [problem for problem in output.problems if problem.test]
+    if not failures or not line:
         return None
-    place = _text(document, line)
-    one = max(failed, key=_about(document, tree, place[0], here))
-    return Finding(*place, _said(one), output.tool, one.title)
+    span = _line_span(document, line)
+    best = max(failures, key=_function_fit(document, tree, span.start, local_problems))
+    return Finding(*span, _message(best), output.tool, best.title)
 
 
-def _about(
-    document: Document, tree: "SyntaxTree | None", at: int, here: "Sequence[Problem]"
+def _function_fit(
+    document: Document, tree: "SyntaxTree | None", offset: int, local_problems: "Sequence[Problem]"
 ) -> "Callable[[Problem], tuple[bool, int]]":
-    """How sure it is that what a test fails by is about the function around an offset: it was raised in there, or has its name."""
+    """Return a function that rates how well a failed test fits the function around a byte offset.
+
+    A test fits if its error was raised in the function, or else by the words that their names share.
+    """
     from lsp_harness.index.identifier_words import split_words
     from lsp_harness.syntax.scope import enclosing_function
 
-    function = enclosing_function(tree, at) if tree else None
+    function = enclosing_function(tree, offset) if tree else None
     if function is None:
-        return lambda one: (False, 0)
+        return lambda problem: (False, 0)
     lines = range(document.line_of(function.start) + 1, document.line_of(function.end) + 2)
-    wanted = set(split_words(function.name).lower().split())
-    return lambda one: (one in here and one.line in lines, len(wanted & set(split_words(one.title).lower().split())))
+    function_words = set(split_words(function.name).lower().split())
+
+    def rate(problem: "Problem") -> tuple[bool, int]:
+        test_words = split_words(problem.title).lower().split()
+        return problem in local_problems and problem.line in lines, len(function_words.intersection(test_words))
+
+    return rate
 
 
-def _said(one: "Problem") -> str:
-    return f"TEST FAIL: {one.title} — {one.message}" if one.test else one.message
+def _message(problem: "Problem") -> str:
+    return f"TEST FAIL: {problem.title} — {problem.message}" if problem.test else problem.message
 
 
-def _text(document: Document, line: int) -> tuple[int, int]:
-    """A line without its indentation."""
+def _line_span(document: Document, line: int) -> Span:
+    """Return the bytes of a line, counted from 1, without its indentation."""
     start, end = document.line_span(line - 1)
     text = document.data[start:end]
-    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
+    return Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
 
 
+# -- offers
 @dataclass(frozen=True, slots=True)
-class Previews:
-    """Says what a repair without a model would do to one text."""
+class RepairPreviews:
+    """Previews of the repairs without a model for one text.
+
+    Attributes:
+        snapshot: The text.
+        tree: Its syntax tree.
+        index: The code of other files.
+        installed: The installed packages.
+    """
 
     snapshot: Snapshot
     tree: "SyntaxTree"
-    known: "IndexQuery | None" = None
+    index: "IndexQuery | None" = None
     installed: "InstalledPackages | None" = None
 
-    async def of(self, finding: Finding, subject: "Subject") -> str:
-        """The repair in a few words; empty where none is evident."""
+    async def describe(self, finding: Finding, subject: "Subject") -> str:
+        """Return the repair of a finding in a few words. Empty if no repair is evident."""
         from lsp_harness.coding.repair.repair_request import RepairRequest
         from lsp_harness.coding.repair_preview import preview
         from lsp_harness.verify.change import Change
 
         snapshot = self.snapshot
         request = RepairRequest(
-            *(finding, subject, self.tree, snapshot.path, self.known, self.installed),
+            *(finding, subject, self.tree, snapshot.path, self.index, self.installed),
             *(snapshot.root, snapshot.file),
         )
 
-        def change_of(edits: tuple[Edit, ...]) -> Change:
+        def create_change(edits: tuple[Edit, ...]) -> Change:
             return Change.from_edits(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
 
-        return await preview(request, change_of)
+        return await preview(request, create_change)
 
 
-async def offers(
-    snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", previews: "Previews | None", *, model: bool
+async def create_offers(
+    snapshot: Snapshot,
+    findings: Sequence[Finding],
+    linter: "Ruff",
+    previews: RepairPreviews | None,
+    *,
+    allows_model: bool,
 ) -> list[Offer]:
-    """What could be done about these findings; a linter's own safe fix comes first, the `model` may be left out.
+    """Return the fixes that could be computed for findings. A safe fix of the linter comes first.
 
-    A finding about a name that is no longer where the finding says is left out: the text has changed since.
+    A finding about a name that is no longer at its place has no offer, because the text has changed since.
+
+    Args:
+        snapshot: The text.
+        findings: The findings.
+        linter: The linter.
+        previews: Previews of repairs without a model. None offers no such repairs.
+        allows_model: Whether a fix by the model may be offered.
     """
     from lsp_harness.verify.finding_subject import find_subject
 
-    found: list[Offer] = []
+    offers: list[Offer] = []
     for finding in findings:
         subject = find_subject(finding, snapshot.document, previews.tree if previews else None)
         if subject.is_absent:
             continue
-        if (own := await _own_fix(snapshot, finding, ruff)) and own.is_safe:
-            found.append(Offer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
-        if previews and (repair := await previews.of(finding, subject)):
-            found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
-        elif model:
-            found.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
-    return found
+        if (linter_fix := await _linter_fix(snapshot, finding, linter)) and linter_fix.is_safe:
+            offers.append(Offer(f"Fix with ruff (safe fix): {linter_fix.fix_title}", "linter", finding))
+        if previews and (repair := await previews.describe(finding, subject)):
+            offers.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
+        elif allows_model:
+            offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+    return offers
 
 
-async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, ...]:
-    """The edits of a linter's offer; none of the model's, which are to be made. Raises StaleDocument."""
+async def linter_edits(snapshot: Snapshot, offer: Offer, linter: "Ruff") -> tuple[Edit, ...]:
+    """Return the edits of an offer of the linter. For other offers there are none yet.
+
+    Raises:
+        StaleDocument: The linter no longer offers this fix.
+    """
     if offer.how != "linter":
         return ()
-    own = await _own_fix(snapshot, offer.finding, ruff)
-    if own is None or not own.is_safe:
+    fix = await _linter_fix(snapshot, offer.finding, linter)
+    if fix is None or not fix.is_safe:
         raise StaleDocument("the linter no longer offers this fix")
-    return own.fix
+    return fix.fix
 
 
-async def _own_fix(snapshot: Snapshot, finding: Finding, ruff: "Ruff") -> "Report | None":
-    """ruff's fix for this very finding, if it has one."""
+async def _linter_fix(snapshot: Snapshot, finding: Finding, linter: "Ruff") -> "Report | None":
+    """Return the linter's fix for exactly this finding, or None."""
     from lsp_harness.coding.repair.linter_fixes import own_fix
 
-    return await own_fix(finding, snapshot.document, ruff, snapshot.tool_path, snapshot.root)
+    return await own_fix(finding, snapshot.document, linter, snapshot.tool_path, snapshot.root)

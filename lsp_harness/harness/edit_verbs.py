@@ -1,176 +1,141 @@
-"""What can be done to code on a word of the user's: edit it by an instruction, describe it, explain it, test it.
+"""Work on code that the user asks for: edit it by an instruction, describe it, test it, explain it.
 
-Each is a turn of the session, and what changes a text ends as a proposal with a verdict, like a fix.
+Each is a turn of the session. A change of a text ends as a proposal with a verdict, as a fix does.
 """
 
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Literal
 
-from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.files.folders import is_same_file
 from lsp_harness.harness import diagnosis
-from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.proposals import send
-from lsp_harness.session.results import Offer, Proposal, Report
+from lsp_harness.harness.module_tests import find_test_file, open_test_file
+from lsp_harness.harness.proposals import DocumentEdit, register
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.turns import Turns
+from lsp_harness.session.results import Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn_context import Job
     from lsp_harness.syntax.scope import Scope
-    from lsp_harness.verify.digest.digest_result import Digest
 
-Verb = Literal["instruct", "docstring", "tests", "explain"]
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A proposal about a document that may be another one than was asked about, and may not exist yet."""
-
-    proposal: Proposal
-    document: Document
-    new: bool = False
+EditVerb = Literal["instruct", "docstring", "tests", "explain"]
 
 
-def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
-    """What makes sense here, at once; all but the first also without a selection, on a function's first line."""
-    from lsp_harness.coding.docstring import spot
-    from lsp_harness.coding.write_tests import subject
-    from lsp_harness.syntax import scope
+class EditVerbs:
+    """The edits that the user of one client asks for.
 
-    document = snapshot.document
-    if harness.refusal(snapshot):
-        return []
-    selected = bool(document.data[slice(*span)].strip())
-    verbs: list[Verb] = ["instruct"] if selected else []
-    tree = harness.tree(snapshot)
-    function = scope.enclosing_function(tree, span.start) if tree else None
-    on_header = bool(function and document.line_of(span.start) in _header(document, function))
-    if tree and on_header:
-        if spot(tree, span.start):
-            verbs.append("docstring")
-        if snapshot.root and subject(tree, span.start, snapshot.path):
-            verbs.append("tests")
-    return [*verbs, "explain"] if selected or on_header else verbs
+    All verbs raise UsageError if the workspace is not trusted, BinaryDocument for a binary file, NoAnswer if the model
+    has no answer that passes its checks, StaleDocument if the document changed meanwhile, and EngineError if the engine
+    failed.
 
+    Args:
+        services: The shared parts.
+        turns: Begins a turn for each edit.
+    """
 
-async def instruct(
-    harness: Harness, snapshot: Snapshot, span: Span, instruction: str, report: Report, failing: str = ""
-) -> Written:
-    """`failing` is what a tool has printed of this text. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    from lsp_harness.coding.instruct import Instruct
+    def __init__(self, services: Services, turns: Turns) -> None:
+        self._services = services
+        self._turns = turns
 
-    if not instruction.strip():
-        raise UsageError("describe in a few words what to change")
-    await harness.parsed(snapshot)
-    harness.check(snapshot)
-    output = await diagnosis.printed(snapshot, failing) if failing else None
-    job = harness.job(snapshot, report, output)
-    return await _written(harness, job, Instruct(job, span, instruction.strip()).run())
+    def available(self, snapshot: Snapshot, span: Span) -> list[EditVerb]:
+        """Return at once the verbs that make sense for a selection.
 
+        Without a selection, all but the first are available on the header of a function.
 
-async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, report: Report) -> Written:
-    """What a tool has printed of the line that a span begins on, or the test of the function there that fails. Raises NoAnswer,
-    StaleDocument, EngineError, UsageError."""
-    await harness.parsed(snapshot)
-    harness.check(snapshot)
-    output = await diagnosis.printed(snapshot, failing)
-    line = snapshot.document.line_of(span.start) + 1
-    finding = diagnosis.of_output(snapshot, harness.tree(snapshot), output, line)
-    if finding is None:
-        raise UsageError(f"{output.summary}; it reports nothing in line {line} of {snapshot.path}")
-    offers = await harness.offers(snapshot, [finding])
-    return Written(await fixed(harness, snapshot, offers, report, output), snapshot.document)
+        Args:
+            snapshot: The text.
+            span: The selection, or the cursor as an empty span.
+        """
+        from lsp_harness.coding.docstring import spot
+        from lsp_harness.coding.write_tests import subject
+        from lsp_harness.syntax import scope
 
+        document = snapshot.document
+        if self._turns.refusal(snapshot):
+            return []
+        has_selection = bool(document.data[slice(*span)].strip())
+        verbs: list[EditVerb] = ["instruct"] if has_selection else []
+        tree = self._services.documents.tree(document)
+        function = scope.enclosing_function(tree, span.start) if tree else None
+        is_on_header = bool(function and document.line_of(span.start) in _header_lines(document, function))
+        if tree and is_on_header:
+            if spot(tree, span.start):
+                verbs.append("docstring")
+            if snapshot.root and subject(tree, span.start, snapshot.path):
+                verbs.append("tests")
+        return [*verbs, "explain"] if has_selection or is_on_header else verbs
 
-async def fixed(
-    harness: Harness, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
-) -> Proposal:
-    """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    for offer in offers:
+    async def instruct(
+        self, snapshot: Snapshot, span: Span, instruction: str, report: Report, printed: str = ""
+    ) -> DocumentEdit:
+        """Edit lines by an instruction.
+
+        Args:
+            snapshot: The text.
+            span: The lines, in bytes.
+            instruction: The instruction in words.
+            report: Receives the progress.
+            printed: The output of a tool about this text. It may be empty.
+        """
+        from lsp_harness.coding.instruct import Instruct
+
+        if not instruction.strip():
+            raise UsageError("describe in a few words what to change")
+        await self._turns.prepare(snapshot)
+        output = await diagnosis.read_output(snapshot, printed) if printed else None
+        job = self._turns.begin(snapshot, report, output)
+        return await self._edit(job, Instruct(job, span, instruction.strip()).run())
+
+    async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
+        """Write the docstring of the function at a place."""
+        from lsp_harness.coding.docstring import Describe
+
+        await self._turns.prepare(snapshot)
+        job = self._turns.begin(snapshot, report)
+        return await self._edit(job, Describe(job, span).run())
+
+    async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
+        """Write tests of the function at a place, into the test file of its module or into a new one."""
+        from lsp_harness.coding.write_tests import WriteTests, subject
+
+        await self._turns.prepare(snapshot)
+        tree = self._services.documents.tree(snapshot.document)
+        function = subject(tree, span.start, snapshot.path) if tree else None
+        if function is None or snapshot.root is None or snapshot.file is None:
+            raise NoAnswer(
+                "There is no function here that a test could import; so far, tests are written for Python only"
+            )
+        file = find_test_file(snapshot.root, snapshot.file)
+        document, is_new = open_test_file(self._services.documents, file)
+        test_snapshot = self._services.workspace.snapshot(document)
+        self._turns.require_editable(test_snapshot)
+        job = self._turns.begin(test_snapshot, report)
+        return await self._edit(job, WriteTests(job, function).run(), is_new=is_new)
+
+    async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
+        """Return an explanation of lines, as Markdown."""
+        from lsp_harness.coding.explain import Explain
+
+        self._turns.require_editable(snapshot)
         try:
-            return await harness.fix(snapshot, offer, report, output)
-        except NoAnswer:
-            if offer is offers[-1]:
-                raise
-    raise NoAnswer("there is no fix for this diagnostic")
+            return await Explain(self._turns.begin(snapshot, report), span).run()
+        finally:
+            self._services.index.embed()
+
+    async def _edit(self, job: "Job", work: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
+        try:
+            proposal = register(self._services.documents.find(job.document.uri), job, await work)
+            return DocumentEdit(proposal, job.document, is_new)
+        finally:
+            # the engine runs now, even if its answers were not good enough
+            self._services.index.embed()
 
 
-async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
-    """Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    from lsp_harness.coding.docstring import Describe
-
-    await harness.parsed(snapshot)
-    harness.check(snapshot)
-    job = harness.job(snapshot, report)
-    return await _written(harness, job, Describe(job, span).run())
-
-
-async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
-    """Tests into the module's test file, or a new one. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    from lsp_harness.coding.write_tests import WriteTests, subject
-
-    await harness.parsed(snapshot)
-    harness.check(snapshot)
-    tree = harness.tree(snapshot)
-    about = subject(tree, span.start, snapshot.path) if tree else None
-    if about is None or snapshot.root is None or snapshot.file is None:
-        raise NoAnswer("There is no function here that a test could import; so far, tests are written for Python only")
-    file = _test_file(snapshot.root, snapshot.file)
-    target, new = _target(harness, file)
-    place = harness.workspace.snapshot(target)
-    harness.check(place)
-    job = harness.job(place, report)
-    return await _written(harness, job, WriteTests(job, about).run(), new=new)
-
-
-async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> str:
-    """Markdown. Raises NoAnswer, EngineError, UsageError."""
-    from lsp_harness.coding.explain import Explain
-
-    harness.check(snapshot)
-    try:
-        return await Explain(harness.job(snapshot, report), span).run()
-    finally:
-        harness.services.embed()
-
-
-async def _written(harness: Harness, job: "Job", work: Awaitable[Proposal], *, new: bool = False) -> Written:
-    """Given out. Raises what the work does, and StaleDocument."""
-    try:
-        return Written(send(harness.documents.find(job.document.uri), job, await work), job.document, new)
-    finally:
-        # the engine is there, however good its answers were
-        harness.services.embed()
-
-
-def _header(document: Document, function: "Scope") -> range:
-    """The lines of a function before its body, the one with an opening brace included."""
+def _header_lines(document: Document, function: "Scope") -> range:
+    """Return the lines of a function before its body, together with the line of an opening brace."""
     first, body = document.line_of(function.start), document.line_of(function.body_start)
-    braced = document.data[function.body_start : function.body_start + 1] == b"{"
-    return range(first, max(first, body if braced else body - 1) + 1)
-
-
-def _test_file(root: Path, file: Path) -> Path:
-    """An existing test file of the module, else where one would be looked for."""
-    name = f"test_{file.stem.strip('_')}.py"
-    folders = [root / "tests" / file.relative_to(root).parent.name, root / "tests", file.parent]
-    for folder in folders:
-        if (folder / name).is_file():
-            return folder / name
-    return (root / "tests" if (root / "tests").is_dir() else file.parent) / name
-
-
-def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
-    """The test file's text, the editor's where it is open, and whether there is no such file yet."""
-    uri = file.as_uri()
-    for opened in harness.documents:
-        if opened.uri == uri or ((open_file := local_path(opened.uri)) and is_same_file(open_file, file)):
-            return opened.text, False
-    new = not file.exists()
-    return Document.from_text(uri, b"" if new else read_file(file), language="python"), new
+    has_brace = document.data[function.body_start : function.body_start + 1] == b"{"
+    return range(first, max(first, body if has_brace else body - 1) + 1)

@@ -1,6 +1,6 @@
-"""Whether suggestions may come by themselves: not while the user has paused them in this window, or everywhere.
+"""The pause of automatic suggestions, in one client or everywhere.
 
-"Everywhere" is a file, so that every server of this user sees it, those that are started later too.
+"Everywhere" is a file, so that all servers of the user see it, also those that are started later.
 """
 
 from collections.abc import Callable
@@ -16,33 +16,41 @@ Scope = Literal["here", "everywhere"]
 
 
 class Pause:
-    """`changed` is called when a look finds something else than the one before: another window may have said so."""
+    """The pause as one client sees it.
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self._changed = changed
-        self._here = False
-        self._seen: Scope | None = None
-        self._looked = False
+    Args:
+        on_change: Called when a look at the file finds another state: another client may have paused or resumed.
+    """
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
+        self._is_paused_here = False
+        self._known_scope: Scope | None = None
+        self._has_looked = False
 
     @property
-    def seen(self) -> Scope | None:
-        """What the last look found, at no cost."""
-        if not self._looked:
-            self._seen, self._looked = self._scope(), True
-        return self._seen
+    def known_scope(self) -> Scope | None:
+        """Where suggestions were paused at the last look at the file, or None."""
+        if not self._has_looked:
+            self._known_scope, self._has_looked = self._read_scope(), True
+        return self._known_scope
 
     def look(self) -> Scope | None:
-        """What holds now; a look at the disk, once for a request."""
-        before = self._seen
-        self._seen, self._looked = self._scope(), True
-        if self._seen != before:
-            self._changed()
-        return self._seen
+        """Return where suggestions are paused now, or None. This reads the disk, so call it once for a request."""
+        before = self._known_scope
+        self._known_scope, self._has_looked = self._read_scope(), True
+        if self._known_scope != before:
+            self._on_change()
+        return self._known_scope
 
     def set(self, scope: Scope, *, on: bool) -> None:
-        """Taking back either ends the other as well: whoever resumes wants suggestions here."""
+        """Pause or resume suggestions. To resume in one scope ends the other pause too: the user wants suggestions here.
+
+        Raises:
+            FileError: The file of the pause cannot be written or removed.
+        """
         if scope == "here" or not on:
-            self._here = on
+            self._is_paused_here = on
         if scope == "everywhere" and on:
             try:
                 remove_irregular_file(_file()).touch(mode=0o600)
@@ -56,10 +64,10 @@ class Pause:
             except OSError as error:
                 raise FileError(f"{_file()} cannot be removed ({system_message(error)}); remove it yourself") from error
 
-    def _scope(self) -> Scope | None:
+    def _read_scope(self) -> Scope | None:
         if is_regular_file(_file()):
             return "everywhere"
-        return "here" if self._here else None
+        return "here" if self._is_paused_here else None
 
 
 def _file() -> Path:

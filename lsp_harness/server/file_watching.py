@@ -26,7 +26,7 @@ def changed(client: Client, uris: Iterable[str]) -> None:
     if any(os.path.realpath(path) in ours for path in paths if path):
         client_settings.reload(client)
     for uri in uris:
-        client.harness.saved(uri)
+        client.harness.record_save(uri)
 
 
 async def follow(client: Client) -> None:

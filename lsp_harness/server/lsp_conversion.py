@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.harness.symbol_queries import Spot
+from lsp_harness.harness.symbol_location import SymbolLocation
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -65,11 +65,11 @@ def range_of(document: Document, start: int, end: int, encoding: Encoding) -> ty
     return types.Range(types.Position(*first), types.Position(*last))
 
 
-def location(spot: Spot, encoding: Encoding) -> types.Location:
-    """Of the name at a spot."""
-    start = count_units(spot.before, encoding)
-    end = start + count_units(spot.name, encoding)
-    return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
+def location(symbol: SymbolLocation, encoding: Encoding) -> types.Location:
+    """Return the range of the name of a symbol."""
+    start = count_units(symbol.line_prefix, encoding)
+    end = start + count_units(symbol.name, encoding)
+    return types.Location(symbol.uri, types.Range(types.Position(symbol.line, start), types.Position(symbol.line, end)))
 
 
 def diagnostics(document: Document, published: PublishedFindings, able: Abilities) -> list[types.Diagnostic]:

@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness import diagnosis
-from lsp_harness.harness.edit_verbs import Written
+from lsp_harness.harness.proposals import DocumentEdit
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import Note, verdict_uri, workspace_edit
 from lsp_harness.session.results import HOWS, Offer, Proposal, Report
@@ -64,19 +64,19 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
 async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report, failing: str = "") -> Fixed:
     """Computes and verifies; `failing` is what a tool has printed. Raises StaleDocument when the document moved on meanwhile."""
     document, offer = snapshot.document, unpack(snapshot, data)
-    output = await diagnosis.printed(snapshot, failing) if failing else None
-    proposal = await client.harness.fix(snapshot, offer, report, output)
+    output = await diagnosis.read_output(snapshot, failing) if failing else None
+    proposal = await client.harness.fixes.fix(snapshot, offer, report, output)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
         raise StaleDocument("the document changed while the edit was computed; request it again")
     return fixed(client, document, proposal)
 
 
-def written(client: Client, made: Written) -> Fixed:
+def written(client: Client, made: DocumentEdit) -> Fixed:
     """What a verb made, as the client gets it."""
-    if made.new and not client.able.create_files:
+    if made.is_new and not client.able.create_files:
         raise HarnessError("this editor cannot create a file on a server's request")
-    return fixed(client, made.document, made.proposal, new=made.new)
+    return fixed(client, made.document, made.proposal, new=made.is_new)
 
 
 def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool = False) -> Fixed:
@@ -93,4 +93,4 @@ def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool =
     if new:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]
-    return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.verdict_name(proposal)))
+    return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.turns.verdict_name(proposal)))

@@ -29,7 +29,7 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
         began = perf_counter()
         where = offset_of(snapshot.document, line, column)
-        found = await harness.complete(snapshot, where, automatic=False, one=True)
+        found = await harness.completions.complete(snapshot, where, automatic=False, single=True)
         ms = round((perf_counter() - began) * 1000)
     if json:
         as_json([asdict(s) for s in found])

@@ -9,13 +9,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.commands.locate_cli import sought
+from lsp_harness.cli.commands.locate_cli import locate_task
 from lsp_harness.cli.composition import headless
 from lsp_harness.cli.console import AsJson, as_json, console, say, warn
 from lsp_harness.cli.file_place import offset_of, place
 from lsp_harness.cli.fresh_index import fresh
 from lsp_harness.errors import UsageError
-from lsp_harness.harness import prompt_preview
+from lsp_harness.harness.prompt_preview import Part, Prompt
 from lsp_harness.index.index_place import prepare_place as index_of
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Usage
@@ -59,7 +59,7 @@ def context(
 
 async def _found(task: str, *, explain: bool, json: bool) -> int:
     """Of the place that the task is about; which place that is, is printed on standard error."""
-    best = (await sought(task, Path(), explain=explain)).best
+    best = (await locate_task(task, Path(), explain=explain)).best
     warn(f"the prompt is that of {best.place} ({best.symbol or 'text'})")
     return await _context(Path(best.path), (best.first, 1), task, last=best.last, explain=explain, json=json)
 
@@ -74,37 +74,37 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
             where = await fresh(where)
         with closing(Reader(where.database)) as reader:
             known = DirectIndexQuery(reader) if harness.config.index.enabled else None
-            engine = await harness.services.engines.estimating(harness.config)
+            preview = await harness.preview()
             if task:
-                prompt = await prompt_preview.edit(harness, engine, snapshot, Span(offset, end), task, known)
+                prompt = await preview.edit(snapshot, Span(offset, end), task, known)
             else:
-                prompt = await prompt_preview.completion(harness, engine, snapshot, offset, known)
+                prompt = await preview.completion(snapshot, offset, known)
         shown = explain or json
-        parts, usage = await prompt_preview.evaluated(engine, prompt) if shown else ([], Usage())
-        if engine.reason:
-            warn(f"token counts are estimates: {engine.reason}")
+        parts, usage = await preview.evaluate(prompt) if shown else ([], Usage())
+        if preview.estimate_reason:
+            warn(f"token counts are estimates: {preview.estimate_reason}")
         if not shown:
             say(prompt.text)
             return 0
     if json:
         rows = [asdict(part) for part in parts]
         spent = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
-        room = {"context": prompt.context, "over": prompt.over(parts)}
+        room = {"context": prompt.context, "over": prompt.excess_tokens(parts)}
         as_json({"fragments": rows, **spent, **room, "likelier": prompt.likelier})
     else:
         _show(prompt, parts, usage)
     return 0
 
 
-def _show(prompt: prompt_preview.Prompt, parts: Sequence[prompt_preview.Part], usage: Usage) -> None:
+def _show(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> None:
     from rich.table import Table
 
     table = Table(box=None)
     for name in ("fragment", "origin", "reason", "tokens", ""):
         table.add_column(name, justify="right" if name == "tokens" else "left", overflow="fold")
     for part in parts:
-        first = part.first.replace("[", "\\[")
+        first = part.label.replace("[", "\\[")
         table.add_row(first, part.origin, part.reason, str(part.tokens), "reused" if part.reused else "evaluated")
-    for what, tokens, how in prompt_preview.sums(prompt, parts, usage):
+    for what, tokens, how in prompt.totals(parts, usage):
         table.add_row("", "", what, str(tokens), how)
     console().print(table)

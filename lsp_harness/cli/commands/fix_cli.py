@@ -13,8 +13,7 @@ from lsp_harness.cli.file_place import offset_of, place
 from lsp_harness.cli.verdict_table import Verdicts
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
-from lsp_harness.harness.diagnosis import diagnose, of_output
-from lsp_harness.harness.edit_verbs import fixed
+from lsp_harness.harness.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Offer, Progress, Proposal
 from lsp_harness.text.edit import apply
@@ -62,7 +61,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = Verdicts()
         harness.services.session_log.listeners.append(verdicts)
-        offers = await harness.offers(snapshot, [finding])
+        offers = await harness.fixes.offer(snapshot, [finding])
         proposal = await _first(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {
             "finding": finding.message,
@@ -91,13 +90,13 @@ async def _chosen(
     if line is not None:
         offset_of(snapshot.document, line, 1)
     _check_encoding(snapshot)
-    tree = harness.tree(snapshot)
-    if output and (found := of_output(snapshot, tree, output, line)):
+    tree = harness.documents.tree(snapshot.document)
+    if output and (found := find_reported(snapshot, tree, output, line)):
         return found
     if output and output.failing_tests and line is None:
         # what else there is to fix is not what was asked for
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
-    examined = await diagnose(snapshot, tree, harness.services.ruff)
+    examined = await harness.fixes.diagnose(snapshot)
     findings = [f for f in examined.findings if line in (None, snapshot.document.line_of(f.start) + 1)]
     return findings[0] if findings else examined
 
@@ -136,4 +135,4 @@ async def _first(
         if not json:
             say(f"  {progress.message}")
 
-    return await fixed(harness, snapshot, offers, report, output)
+    return await harness.fixes.fix_first(snapshot, offers, report, output)

@@ -1,8 +1,7 @@
 """`lsp-harness locate`: the lines of code that a task would change."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +15,12 @@ from lsp_harness.cli.folder_settings import settings
 from lsp_harness.cli.fresh_index import Folder, fresh, placed
 from lsp_harness.cli.nearest_texts import nearest
 from lsp_harness.coding.task_location import Sought
-from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import location
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.index_service import ReadyIndex
+from lsp_harness.harness.task_locator import LocationRequest, check_request
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.inference.client import Engine
 from lsp_harness.store.database import Reader
+from lsp_harness.workspace.workspace import Workspace
 
 
 def locate(
@@ -40,7 +40,7 @@ def locate(
         The task in words: "add input validation to parse_config".
     """
     check_folder(folder, "locate", task)
-    found = asyncio.run(sought(task, folder, explain=explain))
+    found = asyncio.run(locate_task(task, folder, explain=explain))
     if json:
         as_json({"chosen": found.chosen, "by": found.by, "candidates": [asdict(one) for one in found.candidates]})
     elif explain:
@@ -53,26 +53,33 @@ def locate(
     return 0
 
 
-async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
-    """What is found in a folder, whose index is made if there is none; `explain` says why not by meaning. Raises UsageError,
-    ConfigError, NoAnswer."""
-    where = placed(folder)
-    config = settings(where.root)
-    location.check(config, task, "name the place, FILE:LINE")
-    where = await fresh(where)
+async def locate_task(task: str, folder: Path, *, explain: bool = False) -> Sought:
+    """Return the code that a task is about. If the folder has no index, one is made.
 
-    @asynccontextmanager
-    async def engine() -> AsyncGenerator[Engine]:
-        made = make_engine(config)
+    Args:
+        task: The task in words.
+        folder: The folder.
+        explain: Whether to warn if the search by meaning is not possible.
+
+    Raises:
+        UsageError: The folder is not indexed, or there is no task.
+        ConfigError: The settings name an unknown ranking.
+        NoAnswer: No code fits the task.
+    """
+    place = placed(folder)
+    config = settings(place.root)
+    request = LocationRequest(task, alternative="say the place as FILE:LINE")
+    check_request(config, request)
+    place = await fresh(place)
+    similar = await nearest(place, task, explain=explain)
+
+    async def find_similar(uri: str, task: str) -> list[bytes]:
+        return similar
+
+    with closing(Reader(place.database)) as reader:
+        index = ReadyIndex(DirectIndexQuery(reader), find_similar)
+        harness = Harness(config, make_engine, Workspace([place.root]), index=index)
         try:
-            yield made
+            return (await harness.tasks.locate(request)).ranking
         finally:
-            await made.aclose()
-
-    with closing(Reader(where.database)) as reader:
-        near = await nearest(where, task, explain=explain)
-        texts = location.texts_of(where.root)
-        found = await location.sought(config, DirectIndexQuery(reader), where.root, task, texts, engine, near)
-    if found is None:
-        raise NoAnswer(f"no code in {where.root} fits this task; name a function in it, or say the place as FILE:LINE")
-    return found
+            await harness.aclose()

@@ -12,7 +12,7 @@ from lsp_harness.config.load import user_config_file
 from lsp_harness.config.schema import Config, Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
-from lsp_harness.harness.engines import Engines
+from lsp_harness.harness.engines import is_own_engine
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
@@ -104,7 +104,7 @@ async def _tried(settings: Index, how: EmbeddingRecipe) -> list[float]:
 
 def _apart(config: Config) -> str:
     """Why editors neither make vectors nor ask for them; empty where they do."""
-    if not Engines.own(config):
+    if not is_own_engine(config):
         named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
         return (
             f"{named} is set, and editors make vectors with the local engine only; remove it from {user_config_file()}"

@@ -16,18 +16,13 @@ document = about
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    # not before it is asked for: with it comes the model's side
-    from lsp_harness.harness import prompt_preview
-
     found, span, task = opened(snapshot), place(client, snapshot, params), at(first(params), "task")
     if task is not None and not isinstance(task, str):
         raise UsageError(f"{params.command} needs a task in words")
-    harness = client.harness
     with progress.shown(client, "What the model sees", params.work_done_token):
-        engine = await harness.services.engines.estimating(harness.config)
+        preview = await client.harness.preview()
         if task:
-            prompt = await prompt_preview.edit(harness, engine, found, span, task)
+            prompt = await preview.edit(found, span, task)
         else:
-            prompt = await prompt_preview.completion(harness, engine, found, span.end)
-        parts, usage = await prompt_preview.evaluated(engine, prompt)
-        return {"text": prompt_preview.document(prompt, parts, usage, engine.reason)}
+            prompt = await preview.completion(found, span.end)
+        return {"text": preview.render(prompt, *await preview.evaluate(prompt))}

@@ -5,8 +5,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.edit_verbs import Written
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.proposals import DocumentEdit
 from lsp_harness.server import progress
 from lsp_harness.server.commands.command_arguments import opened, place
 from lsp_harness.server.commands.edit_application import apply, check_able
@@ -16,7 +15,7 @@ from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
-Verb = Callable[[Harness, Snapshot, Span, Report], Awaitable[Written]]
+Verb = Callable[[Snapshot, Span, Report], Awaitable[DocumentEdit]]
 
 
 async def write(
@@ -26,5 +25,5 @@ async def write(
     check_able(client)
     found, span = opened(snapshot), place(client, snapshot, params)
     with progress.shown(client, title, params.work_done_token) as report:
-        made = await verb(client.harness, found, span, report)
+        made = await verb(found, span, report)
     return await apply(client, made.document.uri, written(client, made), title)

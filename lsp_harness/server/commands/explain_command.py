@@ -4,7 +4,6 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
 from lsp_harness.server import command_names, progress
 from lsp_harness.server.commands.command_arguments import about, opened, place
 from lsp_harness.server.editor_client import Client
@@ -17,4 +16,4 @@ document = about
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     found, span = opened(snapshot), place(client, snapshot, params)
     with progress.shown(client, "Explain with lsp-harness", params.work_done_token) as report:
-        return {"text": await edit_verbs.explain(client.harness, found, span, report)}
+        return {"text": await client.harness.edits.explain(found, span, report)}

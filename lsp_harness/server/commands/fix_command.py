@@ -7,8 +7,7 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness import edit_verbs
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.proposals import DocumentEdit
 from lsp_harness.server import command_names, progress, quick_fix
 from lsp_harness.server.commands.command_arguments import failing, first
 from lsp_harness.server.commands.edit_application import apply, check_able
@@ -31,10 +30,10 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
     data, said = first(params), failing(params)
     if said and "range" in data:
 
-        def told(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[edit_verbs.Written]:
-            return edit_verbs.mend(harness, found, span, said, report)
+        def fix_reported(found: Snapshot, span: Span, report: Report) -> Awaitable[DocumentEdit]:
+            return client.harness.fixes.fix_reported(found, span, said, report)
 
-        return await write(client, snapshot, params, "Fix with lsp-harness", told)
+        return await write(client, snapshot, params, "Fix with lsp-harness", fix_reported)
     check_able(client)
     title = str(data.get("title", "Fix"))
     with progress.shown(client, title, params.work_done_token) as report:

@@ -6,8 +6,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.proposals import DocumentEdit
 from lsp_harness.server import command_names, progress
 from lsp_harness.server.commands.command_arguments import about, failing, nearby, placed, words
 from lsp_harness.server.commands.edit_application import apply, check_able
@@ -31,19 +30,18 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
     if not placed(params):
         return await _located(client, params)
 
-    def edited(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[edit_verbs.Written]:
-        return edit_verbs.instruct(harness, found, span, words(params), report, failing(params))
+    def instruct(found: Snapshot, span: Span, report: Report) -> Awaitable[DocumentEdit]:
+        return client.harness.edits.instruct(found, span, words(params), report, failing(params))
 
-    return await write(client, snapshot, params, TITLE, edited)
+    return await write(client, snapshot, params, TITLE, instruct)
 
 
 async def _located(client: Client, params: types.ExecuteCommandParams) -> dict[str, Any]:
     """What became of it, and what it was taken to be about, among what else."""
-    # not before it is asked for: with it comes the parser
-    from lsp_harness.harness import location
+    from lsp_harness.harness.task_locator import LocationRequest
 
     check_able(client)
-    instruction, uri, said = words(params), nearby(params), failing(params)
+    request, said = LocationRequest(words(params), nearby(params)), failing(params)
     with progress.shown(client, TITLE, params.work_done_token) as report:
-        made, found = await location.instruct(client.harness, instruction, uri, report, said)
+        made, found = await client.harness.tasks.instruct(request, report, said)
     return {**await apply(client, made.document.uri, written(client, made), TITLE), "located": told(client, found)}

@@ -11,7 +11,7 @@ from lsp_harness.server.lsp_conversion import range_of
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.location import Located
+    from lsp_harness.harness.task_locator import LocatedTask
 
 COMMAND = command_names.LOCATE
 
@@ -21,16 +21,16 @@ def document(params: types.ExecuteCommandParams) -> None:
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    # not before it is asked for: with it comes the parser
-    from lsp_harness.harness import location
+    # imported late, because the parser comes with it
+    from lsp_harness.harness.task_locator import LocationRequest
 
-    task, uri = words(params, "task"), nearby(params)
+    request = LocationRequest(words(params, "task"), nearby(params))
     with progress.shown(client, "Find with lsp-harness", params.work_done_token):
-        found = await location.locate(client.harness, task, uri)
+        found = await client.harness.tasks.locate(request)
     return told(client, found)
 
 
-def told(client: Client, found: "Located") -> dict[str, Any]:
+def told(client: Client, found: "LocatedTask") -> dict[str, Any]:
     """What was found, as clients are told."""
     candidates = [
         {
@@ -42,6 +42,6 @@ def told(client: Client, found: "Located") -> dict[str, Any]:
             "signature": one.signature,
             "reasons": [*one.reasons],
         }
-        for one in found.sought.candidates
+        for one in found.ranking.candidates
     ]
-    return {"chosen": found.sought.chosen, "by": found.sought.by, "candidates": candidates}
+    return {"chosen": found.ranking.chosen, "by": found.ranking.by, "candidates": candidates}

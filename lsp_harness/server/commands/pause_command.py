@@ -15,6 +15,6 @@ COMMAND = command_names.PAUSE
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     match params.arguments or ():
         case ["here" | "everywhere" as scope, bool() as on]:
-            return {"paused": client.harness.pause(scope, on=on)}
+            return {"paused": client.harness.completions.pause(scope, on=on)}
         case _:
             raise UsageError(f'{COMMAND} takes "here" or "everywhere", and whether to pause: true or false')

@@ -13,4 +13,4 @@ COMMAND = command_names.RESTART_ENGINE
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     with progress.shown(client, "Restarting the engine", params.work_done_token):
-        return await client.harness.services.engines.restart(client.harness.config)
+        return await client.harness.restart_engine()

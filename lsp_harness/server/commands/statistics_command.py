@@ -12,4 +12,4 @@ COMMAND = command_names.STATISTICS
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return client.harness.services.statistics.totals()
+    return client.harness.completions.statistics()

@@ -4,7 +4,6 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
 from lsp_harness.server import command_names
 from lsp_harness.server.commands.command_arguments import about
 from lsp_harness.server.commands.edit_command import write
@@ -16,4 +15,4 @@ document = about
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return await write(client, snapshot, params, "Tests with lsp-harness", edit_verbs.tests)
+    return await write(client, snapshot, params, "Tests with lsp-harness", client.harness.edits.tests)

@@ -14,4 +14,4 @@ COMMAND = command_names.WHY
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return {"text": client.harness.verdict(verdict_name(one_name(params, "the URI of a verdict")))}
+    return {"text": client.harness.turns.verdict(verdict_name(one_name(params, "the URI of a verdict")))}

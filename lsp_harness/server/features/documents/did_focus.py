@@ -13,4 +13,4 @@ def run(client: Client, params: Any) -> None:
     uri = at(params, "textDocument.uri")
     if not isinstance(uri, str):
         raise UsageError(f"{METHOD} needs a textDocument with a uri")
-    client.harness.warm(client.live(uri).uri)
+    client.harness.completions.warm(client.live(uri).uri)

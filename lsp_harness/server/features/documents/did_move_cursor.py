@@ -17,4 +17,4 @@ def run(client: Client, params: Any) -> None:
     if not isinstance(uri, str) or type(line) is not int or type(character) is not int or min(line, character) < 0:
         raise UsageError(f"{METHOD} needs a textDocument with a uri and a position")
     cursor = offset(client.live(uri), types.Position(line, character), client.able.encoding)
-    client.harness.warm(uri, cursor)
+    client.harness.completions.warm(uri, cursor)

@@ -21,4 +21,4 @@ def run(client: Client, params: Any) -> None:
         client.forget(uri)
     client.harness.open(document)
     client.harness.documents.get(uri).set_client_version(text_sync.version_of(params))
-    return client.harness.warm(uri)
+    return client.harness.completions.warm(uri)

@@ -11,4 +11,4 @@ METHOD = types.TEXT_DOCUMENT_DID_SAVE
 
 def run(client: Client, params: types.DidSaveTextDocumentParams) -> None:
     file_watching.changed(client, [params.text_document.uri])
-    client.harness.warm(params.text_document.uri)
+    client.harness.completions.warm(params.text_document.uri)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
+from lsp_harness.harness.edit_verbs import EditVerb
 from lsp_harness.server import command_names, quick_fix
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.server.editor_client import Client
@@ -20,7 +20,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
-VERBS: dict[edit_verbs.Verb, tuple[str, str, str]] = {
+VERBS: dict[EditVerb, tuple[str, str, str]] = {
     "instruct": ("Edit with lsp-harness…", "refactor.rewrite", command_names.ASK_INSTRUCTION),
     "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", command_names.DOCSTRING),
     "tests": ("Write tests with lsp-harness", "refactor", command_names.TESTS),
@@ -35,7 +35,7 @@ async def run(
     document, able = snapshot.document, client.able
     # the user may have typed on since this was asked
     if params.range.start == params.range.end and client.harness.documents.is_current(document):
-        client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
+        client.harness.completions.warm(document.uri, offset(document, params.range.end, able.encoding))
     if document.is_binary:
         return []
     only = params.context.only
@@ -53,7 +53,7 @@ async def _fixes(
     for each in diagnostics:
         found = finding(document, each, able.encoding)
         about.setdefault((found.start, found.code or found.message), (found, []))[1].append(each)
-    offers = await client.harness.offers(snapshot, [found for found, _ in about.values()])
+    offers = await client.harness.fixes.offer(snapshot, [found for found, _ in about.values()])
     mends = dict(about.values())
     actions = [_action(document, offer, mends.get(offer.finding), able) for offer in offers]
     return actions + [action for each in diagnostics for action in _why(each, able)]
@@ -67,7 +67,7 @@ def _verbs(
         return []
     place = Span(*span(document, params.range, able.encoding))
     found: list[types.CodeAction | types.Command] = []
-    for verb in edit_verbs.offered(client.harness, snapshot, place):
+    for verb in client.harness.edits.available(snapshot, place):
         title, kind, name = VERBS[verb]
         if (verb == "instruct" and name not in able.commands) or not _wanted(only, kind):
             continue

@@ -30,7 +30,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.CompletionParams
     suggestions: list[Suggestion] = []
     if not document.is_binary:
         try:
-            suggestions = await client.harness.complete(snapshot, cursor)
+            suggestions = await client.harness.completions.complete(snapshot, cursor)
             client.content()
         except (ConfigError, EngineError, ModelError) as error:
             if client.first_complaint(error.message):

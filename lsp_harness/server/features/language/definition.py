@@ -2,7 +2,6 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness import navigation
 from lsp_harness.server.client_capabilities import Abilities
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import location, offset
@@ -17,5 +16,5 @@ def offered(able: Abilities) -> bool:
 
 async def run(client: Client, snapshot: Snapshot, params: types.DefinitionParams) -> list[types.Location]:
     at = offset(snapshot.document, params.position, client.able.encoding)
-    found = await navigation.definition(client.harness, snapshot, at)
+    found = await client.harness.symbols.definition(snapshot, at)
     return [location(spot, client.able.encoding) for spot in found]

@@ -19,8 +19,8 @@ METHOD = types.TEXT_DOCUMENT_DOCUMENT_SYMBOL
 async def run(
     client: Client, snapshot: Snapshot, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
-    await client.harness.parsed(snapshot)
-    declared = client.harness.declarations(snapshot)
+    await client.harness.documents.tree_when_ready(snapshot.document)
+    declared = client.harness.documents.declarations(snapshot.document)
     return _tree(client, snapshot, declared) if client.able.symbol_trees else _list(client, snapshot, declared)
 
 

@@ -20,7 +20,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.InlineCompletion
         return types.InlineCompletionList(items=[])
     automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
     try:
-        suggestions = await client.harness.complete(
+        suggestions = await client.harness.completions.complete(
             snapshot, offset(document, params.position, encoding), automatic=automatic
         )
     except (ConfigError, EngineError, ModelError) as error:

@@ -9,7 +9,6 @@ METHOD = types.INITIALIZED
 
 
 def run(client: Client, params: types.InitializedParams | None) -> None:
-    client.harness.index()
-    client.harness.services.report_state()
+    client.harness.keep_indexes()
     client.spawn(client_settings.follow(client), "reading the editor's settings")
     client.spawn(file_watching.follow(client), "having settings files watched")

@@ -15,4 +15,4 @@ def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
     workspace = client.harness.workspace
     roots = [root for root in workspace.roots if not any(is_same_file(root, path) for path in removed if path)]
     workspace.set_roots(roots + [path for path in added if path not in roots])
-    client.harness.index()
+    client.harness.keep_indexes()

@@ -2,8 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness import symbol_queries
-from lsp_harness.harness.symbol_queries import Spot
+from lsp_harness.harness.symbol_location import SymbolLocation
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import SYMBOL_KINDS, location
 from lsp_harness.text.position import Encoding
@@ -19,10 +18,10 @@ def document(params: types.WorkspaceSymbolParams) -> None:
 async def run(
     client: Client, snapshot: Snapshot | None, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
-    found = await symbol_queries.in_workspace(client.harness, params.query)
+    found = await client.harness.symbols.search(params.query)
     return [_shown(spot, client.able.encoding) for spot in found]
 
 
-def _shown(spot: Spot, encoding: Encoding) -> types.SymbolInformation:
+def _shown(spot: SymbolLocation, encoding: Encoding) -> types.SymbolInformation:
     kind, where = SYMBOL_KINDS[spot.kind], location(spot, encoding)
-    return types.SymbolInformation(name=spot.name, kind=kind, location=where, container_name=spot.within or None)
+    return types.SymbolInformation(name=spot.name, kind=kind, location=where, container_name=spot.container or None)
