@@ -31,13 +31,13 @@ class Engine:
     url: str = ""
     """A server to use instead of the local engine: `http://host:8080`, several addresses separated by commas, or the path of a Unix socket."""
     model: str = ""
-    """The name of the remote model. Without a `url`, write `provider/model`, with one of these providers: openai, anthropic, openrouter, ollama, lmstudio, vllm, llama.cpp."""
+    """The name of the remote model. Without a `url`, write `provider/model`, for example `ollama/qwen2.5-coder:7b`. [A model for a team](team.md#services) lists the providers."""
     dialect: str = "auto"
-    """The protocol of the remote server: `llama-server`, `openai`, `anthropic`, or `auto`, which detects it."""
+    """The protocol of the remote server. `auto` detects it. [A model for a team](team.md#services) lists the protocols."""
     api_key_env: str = "LSP_HARNESS_API_KEY"
     """The name of the environment variable with the key for the remote server. Keys are never read from a file."""
     fim: str = "auto"
-    """How a fill-in-the-middle prompt is sent to a remote server. The name of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder) uses its special tokens, `suffix` uses the format of the server, and `auto` chooses by the name of the model. With `none` no such prompt is sent: there is no completion, and fixes only rewrite whole functions."""
+    """How a fill-in-the-middle prompt is sent to a remote server. The name of a [model family](team.md#model-families) uses its special tokens, `suffix` uses the format of the server, and `auto` chooses by the name of the model. With `none` no such prompt is sent: there is no completion, and fixes only rewrite whole functions."""
     retries: int = 3
     """How often a remote request is repeated if it fails before a part of its answer has arrived."""
     first_token_seconds: float = 60.0

@@ -20,7 +20,7 @@ START_TIMEOUT_S = 15.0
 
 def is_own_engine(config: Config) -> bool:
     """Return whether the settings mean an engine of ours with a model, not a remote server and not a script."""
-    from lsp_harness.inference.providers import is_remote
+    from lsp_harness.inference.target import is_remote
 
     return not is_remote(config.engine) and not config.engine.script
 

@@ -15,8 +15,8 @@ from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server, Supply, T, ask_with_retries
-from lsp_harness.inference.providers import is_remote, targets
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Priority, Props
+from lsp_harness.inference.target import is_remote
 
 
 class Engine(Protocol):
@@ -195,7 +195,9 @@ def affinity_key(request: ModelRequest) -> str:
 
 
 def _remote_supply(config: Config) -> Supply:
+    # the modules of remote servers are not needed for the local engine
     from lsp_harness.inference.backends.fleet import Fleet
+    from lsp_harness.inference.providers import targets
 
     settings = config.engine
     limits = SilenceLimits(settings.first_token_seconds, settings.next_token_seconds)

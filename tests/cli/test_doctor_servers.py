@@ -11,7 +11,7 @@ import pytest
 
 from lsp_harness.cli.doctor.doctor_servers import private
 from lsp_harness.inference.backends import fleet
-from lsp_harness.inference.providers import Target
+from lsp_harness.inference.target import Target
 from tests.cli.conftest import Shell
 
 PROPS = '{"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "%s"}'

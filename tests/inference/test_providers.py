@@ -1,13 +1,19 @@
 """Tests of the servers that settings name, and of the sources of keys. No network is used."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import ApiKeyMissing, ConfigError
+from lsp_harness.inference.backends import backend_kinds
+from lsp_harness.inference.backends.backend import BackendKind
+from lsp_harness.inference.backends.endpoint import Endpoint
+from lsp_harness.inference.backends.model_family import FAMILIES
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.providers import Target, targets
+from lsp_harness.inference.providers import targets
+from lsp_harness.inference.target import Provider, Target
 
 
 def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
@@ -133,7 +139,7 @@ def test_a_key_does_not_show():
         ),
         (
             {"model": "gpt-4"},
-            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of openai",
+            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of llama.cpp, openai",
         ),
         ({"model": "nobody/x"}, "needs engine.url as well, or the form provider/model"),
         ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
@@ -151,3 +157,33 @@ def test_a_key_with_a_character_that_no_key_has_is_named_and_not_shown(key: str)
     with pytest.raises(ConfigError, match="the key in OPENAI_API_KEY") as error:
         one({"OPENAI_API_KEY": key}, model="openai/x")
     assert "fake" not in error.value.message
+
+
+def test_a_kind_of_server_is_one_entry_of_the_registry(monkeypatch: pytest.MonkeyPatch):
+    async def open_backend(endpoint: Endpoint) -> None: ...
+
+    service = Provider("codestral", "https://codestral.example/v1", key_env=("CODESTRAL_API_KEY",), needs_key=True)
+    kind = BackendKind("mistral", open_backend, (service,), make_headers=lambda key: {"x-key": key})
+    monkeypatch.setattr(backend_kinds, "KINDS", (*backend_kinds.KINDS, kind))
+
+    target = one({"CODESTRAL_API_KEY": "secret"}, model="codestral/small")
+
+    assert (target.dialect, target.base, target.headers) == (
+        "mistral",
+        "https://codestral.example",
+        {"x-key": "secret"},
+    )
+    assert one(url="http://host:1", dialect="mistral").dialect == "mistral"
+    with pytest.raises(ConfigError, match="mistral, not 'other'"):
+        one(url="http://host:1", dialect="other")
+
+
+def test_the_page_about_servers_names_every_kind_service_key_and_family():
+    page = (Path(__file__).parents[2] / "docs" / "team.md").read_text(encoding="utf-8")
+    names = [
+        *backend_kinds.dialects(),
+        *(provider.name for provider in backend_kinds.providers()),
+        *(key for provider in backend_kinds.providers() for key in provider.key_env),
+        *(family.name for family in FAMILIES),
+    ]
+    assert [name for name in names if f"`{name}`" not in page] == []

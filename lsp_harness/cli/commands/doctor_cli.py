@@ -14,7 +14,7 @@ from lsp_harness.cli.doctor.engine_report import limits
 from lsp_harness.config.load import load, user_config_file
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
-from lsp_harness.inference.providers import is_remote
+from lsp_harness.inference.target import is_remote
 from lsp_harness.process import tool_run
 
 

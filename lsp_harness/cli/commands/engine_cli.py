@@ -15,8 +15,8 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_end
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileError, FileMissing
-from lsp_harness.inference.providers import is_remote
 from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, EngineEnd, end_engine_at, peer_pid
+from lsp_harness.inference.target import is_remote
 from lsp_harness.process.detached_process import MAX_LOG_BYTES
 from lsp_harness.process.memory import resident_bytes
 from lsp_harness.process.termination import describe_state

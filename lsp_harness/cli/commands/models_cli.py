@@ -10,13 +10,14 @@ from lsp_harness.cli.console import AsJson, as_json, console, say
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import ConfigError
-from lsp_harness.inference.providers import PROVIDER_NAMES, Target, is_remote, provider_target, targets
+from lsp_harness.inference.providers import provider_names, provider_target, targets
+from lsp_harness.inference.target import Target, is_remote
 
 
 def models(
     *,
     provider: Annotated[
-        str, Parameter(help=f"One of {', '.join(PROVIDER_NAMES)}. The default is the server in the settings.")
+        str, Parameter(help=f"One of {', '.join(provider_names())}. The default is the server in the settings.")
     ] = "",
     base_url: Annotated[str, Parameter(help="The address of the provider, if it is not the usual one.")] = "",
     json: AsJson = False,
@@ -51,9 +52,9 @@ def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
         own = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
         return [provider_target(provider, settings if own else Engine(api_key_env=""), url=base_url)]
     if base_url:
-        raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(PROVIDER_NAMES)}")
+        raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(provider_names())}")
     if not is_remote(settings):
         raise ConfigError(
-            f"the settings name no remote server; choose one with --provider: {', '.join(PROVIDER_NAMES)}"
+            f"the settings name no remote server; choose one with --provider: {', '.join(provider_names())}"
         )
     return targets(settings)

@@ -15,7 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.inference.backends.backend import estimate_counts
-from lsp_harness.inference.providers import is_remote
+from lsp_harness.inference.target import is_remote
 from lsp_harness.session.log import read
 from lsp_harness.session.summary import BUDGET, Summary, summary
 from lsp_harness.text.wording import format_count

@@ -8,7 +8,8 @@ from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server
-from lsp_harness.inference.providers import Target, targets
+from lsp_harness.inference.providers import targets
+from lsp_harness.inference.target import Target
 
 Row = tuple[str, str, str]
 """State (`ok`, `note`, `bad`), what was looked at, and what is to be said of it."""

@@ -14,6 +14,7 @@ from lsp_harness.errors import EngineBusy, EngineRefused
 from lsp_harness.inference.backends.backend import (
     FEATURES,
     NO_INFILL_KEY,
+    BackendKind,
     Features,
     Json,
     estimate_counts,
@@ -21,7 +22,7 @@ from lsp_harness.inference.backends.backend import (
     messages_to_json,
     require_success,
 )
-from lsp_harness.inference.backends.endpoint import RetryableError, error_message
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, error_message
 from lsp_harness.inference.request import (
     ChatRequest,
     Chunk,
@@ -33,7 +34,9 @@ from lsp_harness.inference.request import (
     Stop,
     Usage,
 )
+from lsp_harness.inference.target import Headers, Provider
 
+API_VERSION = "2023-06-01"
 STOP_REASONS: dict[str, Stop] = {
     "max_tokens": "limit",
     "model_context_window_exceeded": "limit",
@@ -163,3 +166,34 @@ def _read_event(data: str) -> Json:
         if error.get("type") in ("overloaded_error", "rate_limit_error"):
             raise RetryableError(EngineBusy(error_message(body)), server_lost=False)
     return require_success(body)
+
+
+def _make_headers(key: str) -> Headers:
+    return {"anthropic-version": API_VERSION} | ({"x-api-key": key} if key else {})
+
+
+async def _open_backend(endpoint: Endpoint) -> Anthropic:
+    if not endpoint.target.model:
+        raise EngineRefused(f"{endpoint.name} serves several models; set engine.model to one of them")
+    # report a refused key or a missing server now and not at the first fix
+    await endpoint.probe_json("/v1/models")
+    return Anthropic(endpoint.target.model)
+
+
+KIND = BackendKind(
+    "anthropic",
+    _open_backend,
+    (
+        Provider(
+            "anthropic",
+            "https://api.anthropic.com",
+            ("ANTHROPIC_BASE_URL",),
+            ("ANTHROPIC_API_KEY",),
+            needs_key=True,
+        ),
+    ),
+    make_headers=_make_headers,
+    has_infill=False,
+    # the list has pages, and no service has more models than this page holds
+    model_list_path="/v1/models?limit=1000",
+)

@@ -1,11 +1,13 @@
 """The interface of a server's protocol (`Backend`), and the names of the features that a server may lack."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.backends.endpoint import error_message
+from lsp_harness.inference.backends.endpoint import Endpoint, error_message
 from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
+from lsp_harness.inference.target import Headers, Provider, bearer_headers
 
 Json = dict[str, Any]
 Features = dict[str, bool | str]
@@ -117,6 +119,32 @@ class Backend(Protocol):
     async def cancel(self, client: str, name: str, index: int | None) -> bool:
         """Stop a request of a client by its name, or one candidate of it. Return whether the server could do so."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackendKind:
+    """One kind of server: its name in the settings, its services, and the way to its backend.
+
+    Attributes:
+        dialect: Name of the protocol in `engine.dialect`.
+        open_backend: Returns the backend of the server at an endpoint, or None if the server is of another kind.
+            Raises EngineRefused if the settings ask for this kind and the server cannot be used, and RetryableError.
+        providers: The services that `engine.model` can name.
+        make_headers: Returns the headers that carry a key.
+        recognizes: Returns whether a server is of this kind. None means that the settings must name the kind.
+        has_infill: Whether the protocol can fill in the middle.
+        reads_fim_tokens: Whether the server finds the tokens for a hole in the file of its model.
+        model_list_path: The route that lists the models.
+    """
+
+    dialect: str
+    open_backend: Callable[[Endpoint], Awaitable[Backend | None]]
+    providers: tuple[Provider, ...] = ()
+    recognizes: Callable[[Endpoint], Awaitable[bool]] | None = None
+    make_headers: Callable[[str], Headers] = bearer_headers
+    has_infill: bool = True
+    reads_fim_tokens: bool = False
+    model_list_path: str = "/v1/models"
 
 
 def require_success(body: Any) -> Json:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
-from lsp_harness.inference.providers import Target
+from lsp_harness.inference.target import Target
 from lsp_harness.text.surrogates import to_scalar_text
 
 if TYPE_CHECKING:

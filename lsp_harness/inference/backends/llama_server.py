@@ -11,6 +11,7 @@ from lsp_harness.inference import dialect
 from lsp_harness.inference.backends.backend import (
     FEATURES,
     NO_INFILL_KEY,
+    BackendKind,
     Features,
     Json,
     messages_to_json,
@@ -20,6 +21,7 @@ from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
 from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import ChatRequest, Chunk, Continuation, Infill, ModelRequest, Priority, Props
+from lsp_harness.inference.target import Provider
 from lsp_harness.text.wording import format_count
 
 MAX_CONCURRENT_COUNTS = 8
@@ -213,3 +215,32 @@ def _read_vectors(answer: Any, expected: int) -> list[list[float]]:
             f"the server returned {format_count(len(vectors), 'vector')} for {format_count(expected, 'text')}"
         )
     return [vectors[number] for number in range(expected)]
+
+
+async def _read_props(endpoint: Endpoint) -> Json | None:
+    """Return the answer to `/props`, or None if this is no llama-server."""
+    props: Any = await endpoint.probe_json("/props")
+    return cast("Json", props) if isinstance(props, dict) and "default_generation_settings" in props else None
+
+
+async def _recognize(endpoint: Endpoint) -> bool:
+    return await _read_props(endpoint) is not None
+
+
+async def _open_backend(endpoint: Endpoint) -> HarnessEngine | None:
+    if props := await _read_props(endpoint):
+        return (HarnessEngine if "fim_order" in props else LlamaServer)(endpoint, props)
+    if endpoint.target.dialect == KIND.dialect:
+        raise EngineRefused(
+            f'{endpoint.name} has no /props, which every llama-server has; set engine.dialect to "auto"'
+        )
+    return None
+
+
+KIND = BackendKind(
+    "llama-server",
+    _open_backend,
+    (Provider("llama.cpp", "http://127.0.0.1:8080", (), ("LLAMA_API_KEY",)),),
+    _recognize,
+    reads_fim_tokens=True,
+)

@@ -11,9 +11,9 @@ from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, Si
 from lsp_harness.inference.backends.engine_pulse import EnginePulse
 from lsp_harness.inference.backends.llama_server import HarnessEngine
 from lsp_harness.inference.backends.server_supply import Attempts, Server
-from lsp_harness.inference.providers import Target
 from lsp_harness.inference.running_engines import STUCK_GRACE_S, end_engine_at, is_alive, peer_pid
 from lsp_harness.inference.supervisor import Supervisor
+from lsp_harness.inference.target import Target
 
 MIN_SILENCE_S = 0.5
 """Lower bound of `engine.silence_s`. A lower value would end an engine that only waits for a CPU core."""

@@ -13,6 +13,7 @@ from lsp_harness.inference.backends.backend import (
     BYTES_PER_TOKEN,
     FEATURES,
     NO_INFILL_KEY,
+    BackendKind,
     Features,
     Json,
     estimate_counts,
@@ -35,10 +36,13 @@ from lsp_harness.inference.request import (
     TokenLogprob,
     Usage,
 )
+from lsp_harness.inference.target import Provider
 from lsp_harness.text.wording import format_count
 
 MAX_CONCURRENT_COUNTS = 8
 """Texts that vLLM tokenizes at the same time."""
+MAX_NAMES_IN_MESSAGE = 5
+"""Model names that an error message lists."""
 MAX_STOPS = 4
 """Stop texts of a request. OpenAI refuses more."""
 
@@ -304,3 +308,67 @@ def _read_logprobs(body: Json | None) -> tuple[TokenLogprob, ...]:
         TokenLogprob(str(token), float(value or 0), tuple((top or {}).items()))
         for token, value, top in zip(tokens, values, tops, strict=False)
     )
+
+
+async def _read_model_rows(endpoint: Endpoint) -> list[Json] | None:
+    """Return the rows of `/v1/models`, or None if the server has no such list."""
+    models: Any = await endpoint.probe_json("/v1/models")
+    rows: Any = cast("Json", models).get("data") if isinstance(models, dict) else None
+    return cast("list[Json]", rows) if isinstance(rows, list) else None
+
+
+async def _recognize(endpoint: Endpoint) -> bool:
+    return await _read_model_rows(endpoint) is not None
+
+
+async def _open_backend(endpoint: Endpoint) -> OpenAI | None:
+    """Return the backend of a server that lists its models, or of a server that the settings say to be of this kind."""
+    target = endpoint.target
+    rows = await _read_model_rows(endpoint)
+    if rows is not None:
+        return await _choose_model(endpoint, rows)
+    return OpenAI(endpoint, target.model) if target.dialect == KIND.dialect and target.model else None
+
+
+async def _choose_model(endpoint: Endpoint, rows: list[Json]) -> OpenAI:
+    model_setting = endpoint.target.model
+    names = [str(row.get("id", "")) for row in rows]
+    if not model_setting and len(names) != 1:
+        choices = ", ".join(names[:MAX_NAMES_IN_MESSAGE]) + (", …" if len(names) > MAX_NAMES_IN_MESSAGE else "")
+        raise EngineRefused(
+            f"{endpoint.name} serves {len(names)} models; set engine.model to one of {choices or 'its own'}"
+        )
+    model = model_setting or names[0]
+    row = next((row for row in rows if row.get("id") == model), Json())
+    if row.get("owned_by") != "vllm":
+        return OpenAI(endpoint, model)
+    version: Any = await endpoint.probe_json("/version")
+    vllm = str(cast("Json", version).get("version", "")) if isinstance(version, dict) else ""
+    return OpenAI(endpoint, model, vllm=vllm or "of an unknown version", n_ctx=int(row.get("max_model_len") or 0))
+
+
+KIND = BackendKind(
+    "openai",
+    _open_backend,
+    (
+        Provider(
+            "openai",
+            "https://api.openai.com/v1",
+            ("OPENAI_BASE_URL",),
+            ("OPENAI_API_KEY",),
+            needs_key=True,
+            limit_field="max_completion_tokens",
+        ),
+        Provider("openrouter", "https://openrouter.ai/api/v1", (), ("OPENROUTER_API_KEY",), needs_key=True),
+        # Ollama applies the template of the model to every prompt, so only the template can place the suffix
+        Provider(
+            "ollama",
+            "http://127.0.0.1:11434/v1",
+            ("LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"),
+            fim="suffix",
+        ),
+        Provider("lmstudio", "http://127.0.0.1:1234/v1"),
+        Provider("vllm", "http://127.0.0.1:8000/v1", (), ("VLLM_API_KEY",)),
+    ),
+    _recognize,
+)

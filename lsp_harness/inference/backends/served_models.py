@@ -6,16 +6,13 @@ from typing import cast
 
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.backends.backend import Json
-from lsp_harness.inference.backends.detection import is_llama_server
+from lsp_harness.inference.backends.backend import BackendKind, Json
+from lsp_harness.inference.backends.backend_kinds import KINDS, kind_of
 from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
 from lsp_harness.inference.backends.fleet import Fleet
 from lsp_harness.inference.backends.model_family import find_family
 from lsp_harness.inference.backends.server_supply import Server, ask_with_retries
-from lsp_harness.inference.providers import Target
-
-MODEL_PAGE_SIZE = 1000
-"""Models per page of a service that pages its list; no service has more."""
+from lsp_harness.inference.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +42,29 @@ async def list_served_models(targets: Sequence[Target], settings: Engine) -> lis
 
 async def _list_models(server: Server) -> list[ServedModel]:
     endpoint, target = server.endpoint, server.endpoint.target
-    is_llama = target.dialect == "llama-server" or (
-        target.dialect == "auto" and is_llama_server(await endpoint.probe_json("/props"))
-    )
-    path = f"/v1/models?limit={MODEL_PAGE_SIZE}" if target.dialect == "anthropic" else "/v1/models"
-    rows = cast("list[Json]", (await endpoint.call("GET", path))["data"])
+    kind = kind_of(target.dialect) or await _recognize_kind(endpoint)
+    rows = cast("list[Json]", (await endpoint.call("GET", kind.model_list_path))["data"])
+    names = [str(row["id"]) for row in rows]
     return [
-        ServedModel(
-            name := str(row["id"]), str(row.get("owned_by") or ""), _infill_method(target, name, is_llama=is_llama)
-        )
-        for row in rows
+        ServedModel(name, str(row.get("owned_by") or ""), _infill_method(kind, target.fim, name))
+        for name, row in zip(names, rows, strict=True)
     ]
 
 
-def _infill_method(target: Target, model: str, *, is_llama: bool) -> str:
-    """Return the way to fill in the middle. A llama-server can read the tokens in the model's file."""
-    if target.dialect == "anthropic":
+async def _recognize_kind(endpoint: Endpoint) -> BackendKind:
+    """Return the kind of a server that the settings do not name."""
+    for kind in KINDS:
+        if kind.recognizes and await kind.recognizes(endpoint):
+            return kind
+    raise EngineRefused(f"{endpoint.name} does not list its models; check engine.url")
+
+
+def _infill_method(kind: BackendKind, fim: str, model: str) -> str:
+    """Return the way to fill in the middle; empty if no way is known."""
+    if not kind.has_infill:
         return ""
     try:
-        family = find_family(target.fim, model)
+        family = find_family(fim, model)
     except EngineRefused:
-        return "by the server itself" if is_llama and target.fim != "none" else ""
+        return "by the server itself" if kind.reads_fim_tokens and fim != "none" else ""
     return f"by the tokens of {family.name}" if family else "as a suffix"

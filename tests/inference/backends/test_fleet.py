@@ -10,7 +10,7 @@ from lsp_harness.errors import EngineBusy, EngineUnavailable
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
 from lsp_harness.inference.backends.fleet import FIRST_RETRY_WAIT_S, MAX_REQUESTED_WAIT_S, MAX_RETRY_WAIT_S, Fleet
 from lsp_harness.inference.backends.server_supply import Server
-from lsp_harness.inference.providers import Target
+from lsp_harness.inference.target import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
 GONE = RetryableError(EngineUnavailable("gone"), server_lost=True)

@@ -20,7 +20,6 @@ from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
 from lsp_harness.inference.backends.model_family import FAMILIES, find_family
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
-from lsp_harness.inference.providers import Target
 from lsp_harness.inference.request import (
     ChatRequest,
     Continuation,
@@ -30,6 +29,7 @@ from lsp_harness.inference.request import (
     TokenLogprob,
     Usage,
 )
+from lsp_harness.inference.target import Target
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
