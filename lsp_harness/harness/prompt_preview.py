@@ -13,9 +13,9 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness.completion_verbs import CompletionVerbs
+from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
+from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.turns import Turns
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage

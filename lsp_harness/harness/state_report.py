@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lsp_harness.harness.completion_verbs import CompletionVerbs
+from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.services import Services
 
 

@@ -11,9 +11,9 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
 from lsp_harness.files.folders import find_folder
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.harness.edit_verbs import EditVerbs
+from lsp_harness.harness.edits.edit_verbs import EditVerbs
+from lsp_harness.harness.edits.turns import UNTRUSTED
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.turns import UNTRUSTED
 from lsp_harness.index.index_tables import is_complete
 from lsp_harness.session.results import Report
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
@@ -22,7 +22,7 @@ from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.proposals import DocumentEdit
+    from lsp_harness.harness.edits.proposals import DocumentEdit
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Any, cast
 from lsprotocol import types
 
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
-from lsp_harness.harness import diagnosis
-from lsp_harness.harness.proposals import DocumentEdit
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import Note, verdict_uri, workspace_edit
 from lsp_harness.session.results import HOWS, Offer, Proposal, Report

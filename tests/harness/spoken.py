@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lsp_harness.harness.proposals import DocumentEdit
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.snapshot import Snapshot

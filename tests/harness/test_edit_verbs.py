@@ -9,8 +9,8 @@ import pytest
 from lsp_harness.coding.fix import Fix
 from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
-from lsp_harness.harness.proposals import DocumentEdit
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept

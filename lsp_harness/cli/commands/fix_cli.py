@@ -13,7 +13,7 @@ from lsp_harness.cli.file_place import offset_of, place
 from lsp_harness.cli.verdict_table import Verdicts
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
-from lsp_harness.harness.diagnosis import find_reported
+from lsp_harness.harness.edits.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Offer, Progress, Proposal
 from lsp_harness.text.edit import apply

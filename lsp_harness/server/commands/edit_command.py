@@ -5,7 +5,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.proposals import DocumentEdit
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server import progress
 from lsp_harness.server.commands.command_arguments import opened, place
 from lsp_harness.server.commands.edit_application import apply, check_able

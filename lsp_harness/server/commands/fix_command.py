@@ -7,7 +7,7 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.proposals import DocumentEdit
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server import command_names, progress, quick_fix
 from lsp_harness.server.commands.command_arguments import failing, first
 from lsp_harness.server.commands.edit_application import apply, check_able

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.proposals import DocumentEdit
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server import command_names, progress
 from lsp_harness.server.commands.command_arguments import about, failing, nearby, placed, words
 from lsp_harness.server.commands.edit_application import apply, check_able

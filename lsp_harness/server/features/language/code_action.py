@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lsp_harness.harness.edit_verbs import EditVerb
+from lsp_harness.harness.edits.edit_verbs import EditVerb
 from lsp_harness.server import command_names, quick_fix
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.server.editor_client import Client

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
-from lsp_harness.harness import verdict_document
+from lsp_harness.harness.edits import verdict_document
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Proposal, Report
 from lsp_harness.workspace.snapshot import Snapshot

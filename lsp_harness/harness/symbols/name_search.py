@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
-from lsp_harness.harness.symbol_location import DECLARATION, REFERENCE, SymbolLocation
+from lsp_harness.harness.symbols.symbol_location import DECLARATION, REFERENCE, SymbolLocation
 from lsp_harness.index.graph.name_resolution import SourceText, find_name_at, resolve_name
 from lsp_harness.index.graph.reference_search import (
     MAX_FILES,

@@ -7,11 +7,11 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness import diagnosis
-from lsp_harness.harness.module_tests import find_test_file, open_test_file
-from lsp_harness.harness.proposals import DocumentEdit, register
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
+from lsp_harness.harness.edits.proposals import DocumentEdit, register
+from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.turns import Turns
 from lsp_harness.session.results import Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness import diagnosis
-from lsp_harness.harness.proposals import DocumentEdit, register
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.proposals import DocumentEdit, register
+from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.turns import Turns
 from lsp_harness.session.results import Offer, Proposal, Report
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.files.folders import is_same_file, path_inside
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.symbol_location import DECLARATION, SymbolLocation
+from lsp_harness.harness.symbols.symbol_location import DECLARATION, SymbolLocation
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.name_search import NameSearch
+    from lsp_harness.harness.symbols.name_search import NameSearch
     from lsp_harness.index.query.symbol_lookup import Rank
     from lsp_harness.index.symbol_table import Symbol
     from lsp_harness.store.database import Reader
@@ -95,7 +95,7 @@ class SymbolVerbs:
         self, snapshot: Snapshot, offset: int, search: "Callable[[NameSearch], Sequence[SymbolLocation]]"
     ) -> list[SymbolLocation]:
         """Return what a search finds that starts at the name at a byte offset."""
-        from lsp_harness.harness.name_search import NameSearch
+        from lsp_harness.harness.symbols.name_search import NameSearch
 
         root = snapshot.root
         if root is None or snapshot.document.is_binary:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer
-from lsp_harness.harness.acceptance_stats import AcceptanceStats
+from lsp_harness.harness.completions.acceptance_stats import AcceptanceStats
+from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.suggestion_pause import Pause, Scope
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
