@@ -39,6 +39,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 
 docs: $(STAMP) ## rewrite the generated pages
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
+	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 
 snapshots: $(STAMP) ## rewrite golden files

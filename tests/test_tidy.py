@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.version import VERSION
+from lsp_harness.verify import checks_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"
@@ -139,6 +140,10 @@ def test_every_command_is_documented():
 
 def test_the_settings_page_is_generated():
     assert (ROOT / "docs" / "config.md").read_text() == settings_page.render(), "run `make docs`"
+
+
+def test_the_page_of_the_checks_is_generated():
+    assert (ROOT / "docs" / "checks.md").read_text() == checks_page.render(), "run `make docs`"
 
 
 def test_the_settings_of_the_vscode_extension_are_generated():

@@ -5,10 +5,13 @@ from typing import Any
 from rich.table import Table
 
 from lsp_harness.cli.console import mark
+from lsp_harness.verify.check_registry import check_titles
+from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
 
-MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "skipped": "–"}
-CHECKS = ("syntax", "kept", "lint", "gone")
+STATUS_COLOURS = {"passed": "green", "failed": "red"}
+MAX_TEXT_CHARS = 48
+"""Most characters of a candidate in its row."""
 
 
 class Verdicts:
@@ -42,12 +45,23 @@ class Verdicts:
         return row
 
     def table(self) -> Table:
-        table = Table("#", "kind", "candidate", *CHECKS, "", box=None, pad_edge=False)
+        """Return the table: a column for each registered check, then for checks that only the events name."""
+        titles = check_titles()
+        titles |= {name: name for row in self.rows for name in row["checks"] if name not in titles}
+        table = Table("#", "kind", "candidate", *map(_escape, titles.values()), "", box=None, pad_edge=False)
         for row in self.rows:
             text = " ⏎ ".join(line.strip() for line in row["text"].splitlines() if line.strip())
-            marks = [mark(MARKS.get(row["checks"].get(check, ""), "")) for check in CHECKS]
-            short = text if len(text) <= 48 else text[:47] + "…"
-            table.add_row(
-                str(row["candidate"]), row["kind"], short.replace("[", "\\["), *marks, row["reason"].replace("[", "\\[")
-            )
+            short = text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"
+            marks = [_colour_mark(row["checks"].get(name, "")) for name in titles]
+            table.add_row(str(row["candidate"]), row["kind"], _escape(short), *marks, _escape(row["reason"]))
         return table
+
+
+def _colour_mark(status: str) -> str:
+    """Return the sign of a status in rich's markup, or an empty text if the check did not run."""
+    sign = mark(STATUS_MARKS.get(status, ""))
+    return f"[{colour}]{sign}[/]" if (colour := STATUS_COLOURS.get(status)) else sign
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", "\\[")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from lsp_harness.coding.candidate_generator import Generator, plans
 from lsp_harness.coding.finding_location import Place, locate
-from lsp_harness.coding.repair.linter_fixes import linter_repairs
+from lsp_harness.coding.repair.linter_fixes import find_linter_repairs
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.repair_sources import repairs
+from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.repair_choice import Chooser
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work
@@ -21,13 +21,9 @@ from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.check_runner import Check
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_subject import Subject, find_subject
-from lsp_harness.verify.preservation_check import PreservationCheck
-from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.stale_findings import find_removal_objection, find_stale_reason
-from lsp_harness.verify.syntax_check import SyntaxCheck
 
 MAX_REPAIRS_FOUND = 24
 """Repairs that are looked for without a model; the likeliest of them are checked."""
@@ -48,7 +44,7 @@ class Fix:
         """The proposal. `given` edits (a linter's own fix) are verified instead of generated."""
         tree = await offload(len(self.job.document.data), lambda: parse(self.job.document))
         subject = find_subject(self.finding, self.job.document, tree)
-        work = Work(self.job, self._checks(subject))
+        work = Work(self.job, self.job.checks(self.finding, subject))
         asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}
         return await work.within(lambda: self._found(work, subject, tree, given), **asked)
 
@@ -76,8 +72,8 @@ class Fix:
         job = self.job
         known = job.related.index if job.related else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
-        found = await repairs(request, MAX_REPAIRS_FOUND)
-        found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
+        found = await find_repairs(request, MAX_REPAIRS_FOUND)
+        found += await find_linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
         return sorted(found, key=lambda repair: repair.cost)
 
     async def _generated(self, work: Work, subject: Subject, tree: SyntaxTree, place: Place) -> Proposal:
@@ -104,13 +100,3 @@ class Fix:
                 "this model cannot fill in single statements, and there is no function here that it could rewrite"
             )
         return await work.generate(generator, rounds)
-
-    def _checks(self, subject: Subject) -> list[Check]:
-        checks = self.job.checks()
-        # an edit that throws the code away is not worth asking a linter about
-        after_syntax = sum(isinstance(check, SyntaxCheck) for check in checks[:1])
-        if self.job.config.verification.kept:
-            checks.insert(after_syntax, PreservationCheck(subject))
-        if self.job.config.verification.lint:
-            checks.append(ResolvedCheck(self.job.ruff, self.finding))
-        return checks

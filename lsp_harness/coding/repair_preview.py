@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from lsp_harness.coding.repair.missing_imports import load_library
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.repair_sources import repairs
+from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.turn_driver import AMBIGUOUS_COST
 from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.preservation_check import PreservationCheck
 
 ChangeOf = Callable[[tuple[Edit, ...]], Change]
@@ -32,7 +33,7 @@ async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
     await asyncio.to_thread(load_library, request.tree.language.id)
     try:
         async with asyncio.timeout(PREVIEW_TIMEOUT_S):
-            found = await repairs(request, MAX_PREVIEWS)
+            found = await find_repairs(request, MAX_PREVIEWS)
     except TimeoutError:
         return ""
     cost = None
@@ -43,7 +44,7 @@ async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
         change = change_of(repair.edits)
         if (
             await asyncio.to_thread(_parses, change)
-            and (await PreservationCheck(request.subject).run(change)).status == "passed"
+            and (await run_check(PreservationCheck(request.subject), change)).status == "passed"
         ):
             cost = repair.cost if cost is None else cost
             titles.append(_title(request.tree.data, repair.edits))

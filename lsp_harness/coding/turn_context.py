@@ -14,9 +14,11 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.session.log import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
-from lsp_harness.verify.check_runner import Check
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.enabled_checks import create_checks
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.ruff_linter import Ruff
 
 
@@ -44,8 +46,8 @@ class Job:
 
     session: tuple[str, ...] = ()
     """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
-    create_checks: Callable[[Verification, Ruff], list[Check]] = create_checks
-    """Creates the checks that any edit must pass, from the settings and the linter."""
+    create_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
+    """Creates the checks that an edit must pass."""
 
     @property
     def owner(self) -> Owner:
@@ -61,6 +63,6 @@ class Job:
             else None
         )
 
-    def checks(self) -> list[Check]:
-        """What any edit must pass."""
-        return self.create_checks(self.config.verification, self.ruff)
+    def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
+        """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
+        return self.create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

@@ -19,13 +19,14 @@ from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.context.sources.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.results import MARKS, Progress, Proposal
+from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
-from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Author, Change
-from lsp_harness.verify.check_runner import Check, run_checks
+from lsp_harness.verify.check import Check
+from lsp_harness.verify.check_registry import format_marks
+from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.preservation_check import count_changed_tokens
 
@@ -66,8 +67,7 @@ class Tried:
     @property
     def said(self) -> list[str]:
         """What the failed checks said."""
-        failed = [outcome for outcome in self.verdict.outcomes if outcome.status == "failed"]
-        return [line for outcome in failed for line in feedback.format_outcome(outcome, self.change.after)]
+        return [line for outcome in self.verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
 
     @property
     def order(self) -> tuple[int, int, float, int, int]:
@@ -136,7 +136,7 @@ class Work:
         self.enter("VERIFY")
         change = self._change(edits, "linter")
         verdict = await run_checks(change, self.checks)
-        tell_verified(self.job.turn, change, verdict, candidate=0)
+        tell_verified(self.job.turn, verdict, candidate=0)
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
         return self._complete(change, verdict, who, by_model=False)
@@ -283,7 +283,7 @@ class Work:
             return
         verdict = await run_checks(change, self.checks)
         self.tried.append(Tried(candidate, change, verdict))
-        tell_verified(self.job.turn, change, verdict, candidate=candidate.number)
+        tell_verified(self.job.turn, verdict, candidate=candidate.number)
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
@@ -300,7 +300,7 @@ class Work:
 
     def _complete(self, change: Change, verdict: Verdict, who: str, *, by_model: bool = True) -> Proposal:
         text = diff(change.before.data, change.after.data, self.job.path)
-        summary = f"{who} passes ({', '.join(f'{o.check} {MARKS[o.status]}' for o in verdict.outcomes)})"
+        summary = f"{who} passes ({format_marks(verdict)})"
         event = self.job.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
         self.enter("COMPLETE")
         self.job.report(Progress(summary, 100))

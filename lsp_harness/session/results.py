@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.check_registry import format_marks
 from lsp_harness.verify.finding import Finding, Verdict
-
-MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
-"""Of an outcome's status, for people."""
-
 
 How = Literal["linter", "repair", "model"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -55,8 +52,8 @@ class Proposal:
 
     @property
     def checks(self) -> str:
-        """Each check and how it ended, in short."""
-        return ", ".join(f"{o.check} {MARKS[o.status]}" for o in self.verdict.outcomes)
+        """Each check with a mark for its outcome."""
+        return format_marks(self.verdict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,25 @@
 """Runs checks in order, from cheap to expensive, and combines their outcomes."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
+from time import perf_counter
 
+from lsp_harness.process.offload import offload
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check
 from lsp_harness.verify.finding import Outcome, Verdict
 
 
-class Check(Protocol):
-    """One question about a change. `name` is what events, messages and prompts call it."""
-
-    name: str
-
-    async def run(self, change: Change) -> Outcome:
-        """Return the outcome. Never raise because of the text, only because of a bug."""
-        ...
+async def run_check(check: Check, change: Change) -> Outcome:
+    """Run one check, or skip it with its reason. Measure its time and format its findings."""
+    # other requests are answered while a long text is parsed
+    reason = await offload(len(change.after.data), lambda: check.skip_reason(change))
+    if reason is not None:
+        return Outcome(check.name, "skipped", reason=reason)
+    start = perf_counter()
+    outcome = await check.run(change)
+    lines = tuple(check.format_finding(finding, change.after) for finding in outcome.findings)
+    return replace(outcome, lines=lines, ms=(perf_counter() - start) * 1000)
 
 
 async def run_checks(change: Change, checks: Sequence[Check], *, thorough: bool = False) -> Verdict:
@@ -27,7 +32,7 @@ async def run_checks(change: Change, checks: Sequence[Check], *, thorough: bool 
     """
     outcomes: list[Outcome] = []
     for check in checks:
-        outcome = await check.run(change)
+        outcome = await run_check(check, change)
         outcomes.append(outcome)
         if outcome.status == "failed" and not thorough:
             break

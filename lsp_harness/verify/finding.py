@@ -5,6 +5,8 @@ from typing import Literal
 
 Severity = Literal["error", "warning", "information", "hint"]
 Status = Literal["passed", "failed", "skipped"]
+STATUS_MARKS: dict[str, str] = {"passed": "✓", "failed": "✗", "skipped": "–"}
+"""Status of an outcome → the sign that people see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Outcome:
         findings: What is wrong, if the check failed.
         reason: Why the check was skipped, or another remark.
         ms: How long the check took.
+        lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
     """
 
     check: str
@@ -45,6 +48,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     ms: float = 0.0
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from pathlib import Path
-from time import perf_counter
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
@@ -49,25 +49,37 @@ def _is_in_repaired_text(change: Change, finding: Finding) -> bool:
     return change.touches(start + 1, end - 1)
 
 
-class LintCheck:
+class LintCheck(Check):
     """Fails an edit that adds findings of ruff."""
 
     name = "lint"
+    title = "lint"
+    feedback_label = "LINT"
+    criterion = (
+        "ruff has no new diagnostic. For a repair of one token, new style diagnostics do not count, because the fault "
+        "had hidden them"
+    )
+    setting = "lint"
 
     def __init__(self, ruff: Ruff) -> None:
         self._ruff = ruff
 
-    async def run(self, change: Change) -> Outcome:
-        """Compare ruff's findings before and after the edit. Without ruff, and for other languages, skip."""
+    @classmethod
+    def create(cls, context: CheckContext) -> "LintCheck":
+        return cls(context.ruff)
+
+    def skip_reason(self, change: Change) -> str | None:
+        """Skip other languages than Python, and all texts if ruff is not installed."""
         if not is_python(change.before, change.file):
-            return Outcome(self.name, "skipped", reason=f"no linter is known for {change.file.suffix or 'this text'}")
-        if self._ruff.missing_reason:
-            return Outcome(self.name, "skipped", reason=self._ruff.missing_reason)
-        began = perf_counter()
+            return f"no linter is known for {change.file.suffix or 'this text'}"
+        return self._ruff.missing_reason or None
+
+    async def run(self, change: Change) -> Outcome:
+        """Compare ruff's findings before and after the edit. Skip if ruff fails."""
         try:
             before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
             after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
         new = find_new_findings(change, before, after)
-        return Outcome(self.name, "failed" if new else "passed", new, ms=(perf_counter() - began) * 1000)
+        return Outcome(self.name, "failed" if new else "passed", new)

@@ -6,10 +6,9 @@ says what an edit may change for each kind of finding. No model is asked.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from time import perf_counter
 
 from lsp_harness.process.offload import offload
+from lsp_harness.text.document import Document
 from lsp_harness.verify.allowed_changes import (
     check_argument_repair,
     check_name_repair,
@@ -18,6 +17,7 @@ from lsp_harness.verify.allowed_changes import (
     check_syntax_repair,
 )
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject, SubjectKind
 from lsp_harness.verify.token_difference import TokenDifference, compare_lexemes, compare_tokens
@@ -32,28 +32,46 @@ CHANGE_RULES: Mapping[SubjectKind, ChangeRule] = {
 }
 
 
-class PreservationCheck:
+class PreservationCheck(Check):
     """Fails an edit that drops, replaces or adds code that the finding is not about."""
 
     name = "kept"
+    title = "kept"
+    feedback_label = "NOT KEPT"
+    criterion = (
+        "the edit drops, replaces or adds no code that the diagnostic is not about "
+        "([ADR 15](adr/0015-a-fix-keeps-the-code.md)). Else the message says what was lost: "
+        "``NOT KEPT: the edit drops the call `sum()` and adds `0` ``"
+    )
+    setting = "kept"
+    is_about_finding = True
 
     def __init__(self, subject: Subject | None = None) -> None:
         """Create the check for the subject of a finding. Without a subject it only reports what an edit drops."""
         self._subject = subject
 
+    @classmethod
+    def create(cls, context: CheckContext) -> "PreservationCheck | None":
+        """Return the check for the repair of a finding. Other edits may change any code."""
+        return cls(context.subject) if context.finding and context.subject else None
+
+    def skip_reason(self, change: Change) -> str | None:
+        """Skip texts without a syntax tree."""
+        return None if change.tree_before and change.tree_after else change.no_tree_reason
+
     async def run(self, change: Change) -> Outcome:
-        """Compare the tokens before and after the edit. Without a syntax tree, skip."""
-        # other requests are answered while the texts are parsed and compared
+        """Compare the tokens before and after the edit."""
+        # other requests are answered while the texts are compared
         return await offload(len(change.after.data), lambda: self._compare(change))
 
-    def _compare(self, change: Change) -> Outcome:
-        began = perf_counter()
-        if change.tree_before is None or change.tree_after is None:
-            return Outcome(self.name, "skipped", reason=change.no_tree_reason)
-        outcome = self._judge(change, compare_tokens(change.tree_before, change.tree_after, change))
-        return replace(outcome, ms=(perf_counter() - began) * 1000)
+    def format_finding(self, finding: Finding, document: Document) -> str:
+        del document
+        return f"{self.feedback_label}: the edit {finding.message}"
 
-    def _judge(self, change: Change, difference: TokenDifference) -> Outcome:
+    def _compare(self, change: Change) -> Outcome:
+        assert change.tree_before
+        assert change.tree_after
+        difference = compare_tokens(change.tree_before, change.tree_after, change)
         subject = self._subject
         if subject is None or subject.kind == "test" or change.author == "rewrite":
             losses = difference.describe_losses()

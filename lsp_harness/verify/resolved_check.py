@@ -9,7 +9,6 @@ recognized by its message, which may quote text that the edit changes.
 """
 
 import re
-from time import perf_counter
 
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.remaining_errors import find_remaining_faults
@@ -17,6 +16,7 @@ from lsp_harness.syntax.syntax_errors import find_error_regions, find_python_fau
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity, is_at_place
 from lsp_harness.verify.finding_subject import find_subject
@@ -30,24 +30,35 @@ SHARED_RULES = ("F", "E9", "invalid-syntax")
 errors."""
 
 
-class ResolvedCheck:
+class ResolvedCheck(Check):
     """Fails an edit that leaves the finding in the text."""
 
     name = "gone"
+    title = "gone"
+    feedback_label = "STILL THERE"
+    criterion = (
+        "the diagnostic is gone. Two diagnostics are the same if rule, place and names are the same, even if the messages "
+        "differ. A syntax error that only moved is still there"
+    )
+    setting = "lint"
+    is_about_finding = True
 
     def __init__(self, ruff: Ruff, finding: Finding) -> None:
         self._ruff = ruff
         self._finding = finding
 
+    @classmethod
+    def create(cls, context: CheckContext) -> "ResolvedCheck | None":
+        """Return the check for the repair of a finding."""
+        return cls(context.ruff, context.finding) if context.finding else None
+
     async def run(self, change: Change) -> Outcome:
         """Look for the finding in the proposed text. Skip if neither the parser nor ruff knows it."""
-        began = perf_counter()
         try:
             outcome = await offload(len(change.after.data), lambda: self._check_syntax(change))
-            outcome = outcome or await self._check_lint(change)
+            return outcome or await self._check_lint(change)
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
-        return Outcome(self.name, outcome.status, outcome.findings, outcome.reason, (perf_counter() - began) * 1000)
 
     def _check_syntax(self, change: Change) -> Outcome | None:
         """Return the outcome for a syntax error, or None if the finding is about something else."""

@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.preservation_check import PreservationCheck
@@ -34,7 +35,7 @@ async def judged(language: str, before: str, after: str, message: str, code: str
     finding = Finding(at, at + len(about.encode()), message, "tool", code)
     subject = find_subject(finding, document)
     change = Change.from_documents(document, Document.from_text(document.uri, after, language=language), file)
-    return await PreservationCheck(subject).run(replace(change, author="repair"))
+    return await run_check(PreservationCheck(subject), replace(change, author="repair"))
 
 
 UNKNOWN = "Undefined name `valeus`"
@@ -227,7 +228,7 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
 async def test_a_rewrite_says_what_it_drops() -> None:
     document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
     change = Change.from_documents(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
-    outcome = await PreservationCheck().run(change)
+    outcome = await run_check(PreservationCheck(), change)
     assert (outcome.status, outcome.reason) == (
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
@@ -235,13 +236,13 @@ async def test_a_rewrite_says_what_it_drops() -> None:
     kept = Change.from_documents(
         document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py")
     )
-    assert (await PreservationCheck().run(kept)).status == "passed"
+    assert (await run_check(PreservationCheck(), kept)).status == "passed"
 
 
 async def test_without_a_grammar_it_is_skipped() -> None:
     document = Document.from_text("file:///p/a.xyz", "x")
-    outcome = await PreservationCheck().run(
-        Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))
+    outcome = await run_check(
+        PreservationCheck(), Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))
     )
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")
 

@@ -7,6 +7,7 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import LintCheck
@@ -49,7 +50,7 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
     change = Change.from_documents(document, written(project, "x = tau\n"), project / "a.py", project)
     ruff = Ruff()
     for check in (LintCheck(ruff), ResolvedCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
-        outcome = await check.run(change)
+        outcome = await run_check(check, change)
         assert (outcome.status, outcome.findings) == ("skipped", ())
         assert reason in outcome.reason
 

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
-from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
+from lsp_harness.verify.finding_subject import find_subject
+from lsp_harness.verify.ruff_linter import Ruff
 
 FINDING = Finding(0, 1, "bad", "tool", "X1")
 
@@ -40,11 +44,11 @@ def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
     assert found.findings == (FINDING,) * statuses.count("failed")
 
 
-class Says:
+class Says(Check):
     """A check whose answer is known, and which counts how often it is asked."""
 
     def __init__(self, name: str, status: Status) -> None:
-        self.name = name
+        self.name = name  # pyright: ignore[reportAttributeAccessIssue]
         self.status: Status = status
         self.asked = 0
 
@@ -69,7 +73,7 @@ TEXT = Document.from_text("file:///a.py", "\n" * 11 + "    y = 2\n")
 
 
 @pytest.mark.parametrize(
-    ("check", "finding", "expected"),
+    ("name", "finding", "expected"),
     [
         ("syntax", Finding(15, 16, "unexpected indent"), "SYNTAX ERROR at line 12: unexpected indent"),
         (
@@ -77,15 +81,12 @@ TEXT = Document.from_text("file:///a.py", "\n" * 11 + "    y = 2\n")
             Finding(15, 16, "Local variable `x` is assigned to but never used", "ruff", "F841"),
             "LINT: F841 Local variable `x` is assigned to but never used",
         ),
-        (
-            "test",
-            Finding(0, 0, "AssertionError: 1 != 2", "pytest", "test_area"),
-            "TEST FAIL: test_area — AssertionError: 1 != 2",
-        ),
+        ("kept", Finding(15, 16, "drops `x`", "lsp-harness", "kept"), "NOT KEPT: the edit drops `x`"),
         ("gone", Finding(0, 1, "Undefined name `pi`", "ruff", "F821"), "STILL THERE: F821 Undefined name `pi`"),
         ("gone", Finding(0, 1, "not defined", "tsc"), "STILL THERE: not defined"),
     ],
 )
-def test_feedback_has_one_fixed_form(check: str, finding: Finding, expected: str) -> None:
-    assert feedback.format_finding(check, finding, TEXT) == expected
-    assert feedback.format_outcome(Outcome(check, "failed", (finding, finding)), TEXT) == [expected, expected]
+def test_feedback_has_one_fixed_form(name: str, finding: Finding, expected: str) -> None:
+    context = CheckContext(Ruff(), finding, find_subject(finding, TEXT, None))
+    [check] = [check for check in create_checks(Verification(), context) if check.name == name]
+    assert check.format_finding(finding, TEXT) == expected

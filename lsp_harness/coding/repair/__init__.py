@@ -1,1 +1,1 @@
-"""Repairs that need no model: the nearest name, the missing token, the missing import, the binding that nothing uses."""
+"""Repairs that need no model: a similar name, a missing token, a missing import, and unused code."""

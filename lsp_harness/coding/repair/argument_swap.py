@@ -1,44 +1,46 @@
-"""Swapped arguments: two positional arguments of a call change places where that makes them fit the parameters.
+"""A repair that swaps two positional arguments of a call, if they then fit the parameters.
 
-The parameters must be known, from this file or the index. There must be evidence besides: an argument that is called as the
-other's parameter is, or a literal of the type that the other's parameter has. Where one exchange fits as well as another,
-neither is proposed.
+The parameters must be known from this file, from the index or from the message of the tool. There must be evidence: an
+argument that has the name of the other argument's parameter, or a literal of that parameter's type. If two swaps fit
+equally well, none is proposed.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from lsp_harness.coding.repair.foreign_names import indexed_parameters
+from lsp_harness.coding.repair.foreign_names import find_indexed_parameters
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.spelling_cost import words
+from lsp_harness.coding.repair.spelling_cost import split_words
 from lsp_harness.syntax.names.calls import Argument, Call, Parameter, find_calls_around, find_calls_in, find_parameters
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
 KIND = "argument order"
-SURE = 1.0
-"""What an exchange must gain to be proposed; it costs nothing where it gains twice that."""
-NAME = re.compile(r"[^\W\d]\w*")
-QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
-CLASS = re.compile(r"[:*&\s]*(?!Any\b|Object\b|Self\b)[A-Z]\w*[a-z]\w*")
-NOTHING = frozenset({"null", "None", "nil", "undefined", "nullptr"})
-MOST = 8
-"""Arguments that are compared, and calls of one line."""
-LISTS = re.compile(r"\b(\w+)\(([^()]*)\).{0,200}not applicable for the arguments \(([^()]*)\)", re.DOTALL)
-"""A message that says the types of all parameters and of all arguments."""
-TYPED = re.compile(
-    r"rgument of type [\"'`](?P<found>.+?)[\"'`] (?:is not assignable|cannot be assigned) to parameter(?: [\"'`]\w+[\"'`])? of type [\"'`](?P<wanted>[^\"'`]+)"
-    r"|(?:xpected type [\"'`](?P<wanted2>[^\"'`]+)[\"'`]\. Found [\"'`](?P<found2>[^\"'`]+)[\"'`])"
-    r"|cannot use .+ \((?:untyped |.*of type )?(?P<found4>[^()]+)\) as (?P<wanted4>[^\s()]+) value in argument"
-    r"|annot convert from [\"'`](?P<found3>[^\"'`]+)[\"'`] to [\"'`](?P<wanted3>[^\"'`]+)[\"'`]"
+MIN_GAIN = 1.0
+"""Minimum gain of a swap. A swap that gains twice as much costs nothing."""
+NAME_PATTERN = re.compile(r"[^\W\d]\w*")
+QUOTED_TEXT = re.compile(r"['\"]([^'\"]*)['\"]")
+CLASS_NAME = re.compile(r"[:*&\s]*(?!Any\b|Object\b|Self\b)[A-Z]\w*[a-z]\w*")
+NULL_LITERALS = frozenset({"null", "None", "nil", "undefined", "nullptr"})
+MAX_CANDIDATES = 8
+"""Maximum number of arguments that are compared, and of calls in one line."""
+TYPE_LISTS_MESSAGE = re.compile(r"\b(\w+)\(([^()]*)\).{0,200}not applicable for the arguments \(([^()]*)\)", re.DOTALL)
+"""A message with the types of all parameters and of all arguments."""
+TYPE_MESSAGE = re.compile(
+    r"rgument of type [\"'`](?P<actual>.+?)[\"'`] (?:is not assignable|cannot be assigned)"
+    r" to parameter(?: [\"'`]\w+[\"'`])? of type [\"'`](?P<expected>[^\"'`]+)"
+    r"|(?:xpected type [\"'`](?P<expected2>[^\"'`]+)[\"'`]\. Found [\"'`](?P<actual2>[^\"'`]+)[\"'`])"
+    r"|cannot use .+ \((?:untyped |.*of type )?(?P<actual4>[^()]+)\) as (?P<expected4>[^\s()]+) value in argument"
+    r"|annot convert from [\"'`](?P<actual3>[^\"'`]+)[\"'`] to [\"'`](?P<expected3>[^\"'`]+)[\"'`]"
 )
-"""A message that says the type of one argument, and of its parameter."""
-TYPES: dict[str, re.Pattern[str]] = {
+"""A message with the type of one argument and the type of its parameter."""
+TYPE_NAMES: dict[str, re.Pattern[str]] = {
     "string": re.compile(r"\b(?:str|string|String|CharSequence|char\s*\*|string_view|&str)\b|char\s*\*", re.IGNORECASE),
     "int": re.compile(
-        r"\b(?:SupportsIndex|SupportsInt|u?int\d*|integer|Integer|long|short|byte|number|usize|isize|[iu]\d+|size_t|float\d*|double|f\d+)\b",
+        r"\b(?:SupportsIndex|SupportsInt|u?int\d*|integer|Integer|long|short|byte|number|usize|isize|[iu]\d+|size_t"
+        r"|float\d*|double|f\d+)\b",
         re.IGNORECASE,
     ),
     "float": re.compile(r"\b(?:float\d*|double|number|f\d+|decimal)\b", re.IGNORECASE),
@@ -49,144 +51,174 @@ TYPES: dict[str, re.Pattern[str]] = {
     "char": re.compile(r"\b(?:char|rune)\b"),
     "function": re.compile(r"\b(?:callable|function|func|fn|action|predicate|runnable)\b|=>|->", re.IGNORECASE),
 }
-"""What a type that takes a literal of that kind is called."""
+"""The names of the types that accept a literal of each kind."""
 
 
-async def swapped_arguments(request: RepairRequest) -> list[Repair]:
-    """The exchange of two arguments that makes a call fit the parameters of what it calls."""
+async def swap_arguments(request: RepairRequest) -> list[Repair]:
+    """Return the swap of two arguments that makes a call fit the parameters of its function."""
     if request.subject.kind != "argument":
         return []
-    calls = [*_calls(request)]
+    calls = [*_find_calls(request)]
     for call in calls:
-        if repair := _by_lists(call, request):
+        if repair := _swap_by_type_lists(call, request):
             return [repair]
     for call in calls:
-        own = find_parameters(request.tree, call.name) if call.name else []
-        listed = own or await indexed_parameters(request, call.name)
-        known = {tuple(one.name for one in each): each for each in listed}
-        if len(known) != 1:
-            # overloads: what fits one of them may be right as it is
+        signatures = find_parameters(request.tree, call.name) if call.name else []
+        signatures = signatures or await find_indexed_parameters(request, call.name)
+        signatures_by_names = {tuple(parameter.name for parameter in signature): signature for signature in signatures}
+        if len(signatures_by_names) != 1:
+            # One of several overloads may accept the arguments as they are.
             continue
-        if repair := _exchange(call, next(iter(known.values()))):
+        if repair := _swap_by_parameters(call, next(iter(signatures_by_names.values()))):
             return [repair]
-    found = (_by_types(call, request) for call in calls)
-    return [one for one in found if one][:1]
+    repairs = (_swap_by_type(call, request) for call in calls)
+    return [repair for repair in repairs if repair][:1]
 
 
-def _by_lists(call: Call, request: RepairRequest) -> Repair | None:
-    """By a message that says all types: `f(int, String) … is not applicable for the arguments (String, int)`."""
-    said = LISTS.search(request.finding.message)
-    if not said or said[1] != call.name:
+def _swap_by_type_lists(call: Call, request: RepairRequest) -> Repair | None:
+    """Swap by a message with all types: `f(int, String) … is not applicable for the arguments (String, int)`."""
+    message = TYPE_LISTS_MESSAGE.search(request.finding.message)
+    if not message or message[1] != call.name:
         return None
-    taken, given = (re.split(r",\s*(?![^<]*>)", one) for one in said.groups()[1:])
-    wrong = [n for n, (one, other) in enumerate(zip(taken, given, strict=False)) if one != other]
-    if len(taken) != len(given) or len(given) != len(call.arguments) or len(wrong) != 2:
+    parameter_types, argument_types = (re.split(r",\s*(?![^<]*>)", types) for types in message.groups()[1:])
+    mismatches = [
+        index
+        for index, (parameter_type, argument_type) in enumerate(zip(parameter_types, argument_types, strict=False))
+        if parameter_type != argument_type
+    ]
+    if (
+        len(parameter_types) != len(argument_types)
+        or len(argument_types) != len(call.arguments)
+        or len(mismatches) != 2
+    ):
         return None
-    m, n = wrong
-    if any(_declared_as(request.tree.data, call.arguments[one].text, taken[one]) for one in wrong):
-        # the message is about an earlier text: this argument has the type that is wanted
+    first, second = mismatches
+    if any(
+        _is_declared_as(request.tree.data, call.arguments[index].text, parameter_types[index]) for index in mismatches
+    ):
+        # The message is about an earlier text, because this argument already has the expected type.
         return None
-    return _swapped(call, m, n, 0.0) if (taken[m], taken[n]) == (given[n], given[m]) else None
+    if (parameter_types[first], parameter_types[second]) != (argument_types[second], argument_types[first]):
+        return None
+    return _make_repair(call, first, second, 0.0)
 
 
-def _declared_as(data: bytes, name: str, kind: str) -> bool:
-    """Whether the text declares a name as of a type, as `byte[] name` does. Type parameters are not compared."""
+def _is_declared_as(data: bytes, name: str, kind: str) -> bool:
+    """Return whether the text declares a name with a type, as `byte[] name` does. Type arguments are not compared."""
     base = kind.split("<")[0].replace("[]", "").strip().rpartition(".")[2]
-    if not NAME.fullmatch(name) or not base:
+    if not NAME_PATTERN.fullmatch(name) or not base:
         return False
     array = r"\s*\[\s*\]" if kind.endswith("[]") else ""
     return re.search(rf"\b{re.escape(base)}(?:<[^;(){{}}]*>)?{array}\s+{name}\b", decode(data)) is not None
 
 
-def _by_types(call: Call, request: RepairRequest) -> Repair | None:
-    """By a message that says of one argument which type it should have: the one other argument that is called so."""
-    said = TYPED.search(request.finding.message)
-    if not said:
+def _swap_by_type(call: Call, request: RepairRequest) -> Repair | None:
+    """Swap by a message with the expected type of one argument, if exactly one other argument has that type."""
+    message = TYPE_MESSAGE.search(request.finding.message)
+    if not message:
         return None
-    found, wanted = next((said[f"found{n}"], said[f"wanted{n}"]) for n in ("", "2", "3", "4") if said[f"wanted{n}"])
-    here = [n for n, one in enumerate(call.arguments) if one.span.start <= request.subject.span.start < one.span.end]
-    if not here or call.arguments[here[0]].text in NOTHING:
-        # nothing has no type of its own: the message is about an earlier text
+    actual, expected = next(
+        (message[f"actual{suffix}"], message[f"expected{suffix}"])
+        for suffix in ("", "2", "3", "4")
+        if message[f"expected{suffix}"]
+    )
+    reported = [
+        index
+        for index, argument in enumerate(call.arguments)
+        if argument.span.start <= request.subject.span.start < argument.span.end
+    ]
+    if not reported or call.arguments[reported[0]].text in NULL_LITERALS:
+        # A null literal has no type of its own, so the message is about an earlier text.
         return None
-    there = [n for n, one in enumerate(call.arguments) if n != here[0] and _is_of(one, wanted)]
-    if len(there) != 1 or _is_of(call.arguments[here[0]], wanted):
+    candidates = [
+        index for index, argument in enumerate(call.arguments) if index != reported[0] and _has_type(argument, expected)
+    ]
+    if len(candidates) != 1 or _has_type(call.arguments[reported[0]], expected):
         return None
-    return _swapped(call, here[0], there[0], 0.3 if _is_of(call.arguments[here[0]], found) else 0.6)
+    return _make_repair(
+        call, reported[0], candidates[0], 0.3 if _has_type(call.arguments[reported[0]], actual) else 0.6
+    )
 
 
-def _is_of(argument: Argument, kind: str) -> bool:
-    """Whether an argument is a literal of a type, or is called as the type is."""
+def _has_type(argument: Argument, kind: str) -> bool:
+    """Return whether an argument is a literal of a type, or has the name of the type."""
     if argument.literal:
-        return _type_fit(argument.literal, kind) > 0
-    names = NAME.findall(argument.text.split("(")[0])
-    mine, its = set(words(names[-1] if names else "")), set(words(re.split(r"[.\\\\]|::", kind)[-1]))
-    return bool(mine) and mine <= its
+        return _type_score(argument.literal, kind) > 0
+    names = NAME_PATTERN.findall(argument.text.split("(")[0])
+    argument_words = set(split_words(names[-1] if names else ""))
+    type_words = set(split_words(re.split(r"[.\\\\]|::", kind)[-1]))
+    return bool(argument_words) and argument_words <= type_words
 
 
-def _swapped(call: Call, m: int, n: int, cost: float) -> Repair:
-    one, other = call.arguments[m], call.arguments[n]
-    return Repair(KIND, (Edit(*one.span, encode(other.text)), Edit(*other.span, encode(one.text))), cost)
+def _make_repair(call: Call, first: int, second: int, cost: float) -> Repair:
+    left, right = call.arguments[first], call.arguments[second]
+    return Repair(KIND, (Edit(*left.span, encode(right.text)), Edit(*right.span, encode(left.text))), cost)
 
 
-def _calls(request: RepairRequest) -> Iterator[Call]:
-    """The calls that the finding is in, the innermost first, then those of its line."""
+def _find_calls(request: RepairRequest) -> Iterator[Call]:
+    """Yield the calls around the finding, the innermost first, then the other calls of its line."""
     tree, span = request.tree, request.subject.span
-    around = [*find_calls_around(tree, span)][:MOST]
-    yield from around
-    seen = {one.span for one in around}
+    enclosing = [*find_calls_around(tree, span)][:MAX_CANDIDATES]
+    yield from enclosing
+    spans = {call.span for call in enclosing}
     line = tree.document.line_span(tree.document.line_of(span.start))
-    inside = (one for one in find_calls_in(tree, Span(*line)) if one.span not in seen)
-    yield from [*inside][:MOST]
+    line_calls = (call for call in find_calls_in(tree, Span(*line)) if call.span not in spans)
+    yield from [*line_calls][:MAX_CANDIDATES]
 
 
-def _exchange(call: Call, parameters: Sequence[Parameter]) -> Repair | None:
-    arguments = call.arguments[:MOST]
+def _swap_by_parameters(call: Call, parameters: Sequence[Parameter]) -> Repair | None:
+    """Swap the two arguments that fit each other's parameter best."""
+    arguments = call.arguments[:MAX_CANDIDATES]
     gains: list[tuple[float, int, int]] = []
-    for (m, one), (n, other) in combinations(enumerate(arguments), 2):
-        if n >= len(parameters) or one.text == other.text:
+    for (first, left), (second, right) in combinations(enumerate(arguments), 2):
+        if second >= len(parameters) or left.text == right.text:
             continue
-        crossed = _fit(one, parameters[n]), _fit(other, parameters[m])
-        straight = _fit(one, parameters[m]), _fit(other, parameters[n])
-        # neither argument may fit worse than before
+        crossed = _fit_score(left, parameters[second]), _fit_score(right, parameters[first])
+        straight = _fit_score(left, parameters[first]), _fit_score(right, parameters[second])
+        # Neither argument may fit worse than before.
         if min(crossed) >= 0 and crossed[0] >= straight[0] and crossed[1] >= straight[1]:
-            gains.append((sum(crossed) - sum(straight), m, n))
-    gains.sort(key=lambda each: -each[0])
-    if not gains or gains[0][0] < SURE or (len(gains) > 1 and gains[1][0] >= gains[0][0]):
+            gains.append((sum(crossed) - sum(straight), first, second))
+    gains.sort(key=lambda gain: -gain[0])
+    if not gains or gains[0][0] < MIN_GAIN or (len(gains) > 1 and gains[1][0] >= gains[0][0]):
         return None
-    gain, m, n = gains[0]
-    return _swapped(call, m, n, max(0.0, 2 * SURE - gain) / 4)
+    gain, first, second = gains[0]
+    return _make_repair(call, first, second, max(0.0, 2 * MIN_GAIN - gain) / 4)
 
 
-def _fit(argument: Argument, parameter: Parameter) -> float:
-    """How well an argument agrees with a parameter: 1 for the same name or type, -1 for another type."""
+def _fit_score(argument: Argument, parameter: Parameter) -> float:
+    """Return how well an argument fits a parameter: 1 for the same name or type, -1 for another type."""
     if argument.literal:
-        # a union of literals has its own
+        # The type of a parameter may be a union of literals.
         return (
             1.0
-            if argument.text.strip("'\"`") in QUOTED.findall(parameter.type)
-            else _type_fit(argument.literal, parameter.type)
+            if argument.text.strip("'\"`") in QUOTED_TEXT.findall(parameter.type)
+            else _type_score(argument.literal, parameter.type)
         )
-    names = NAME.findall(argument.text.split("(")[0])
+    names = NAME_PATTERN.findall(argument.text.split("(")[0])
     if not names:
         return 0.0
-    mine = set(words(names[-1]))
-    # `text.as_str()` says as much of its type as a name does
-    return max(_alike(mine, parameter.name), 0.6 * _alike(mine, parameter.type))
+    argument_words = set(split_words(names[-1]))
+    # The name in `text.as_str()` is evidence of a type, too.
+    return max(_name_similarity(argument_words, parameter.name), 0.6 * _name_similarity(argument_words, parameter.type))
 
 
-def _alike(mine: set[str], name: str) -> float:
-    its = set(words(name))
-    if not mine or not its:
+def _name_similarity(argument_words: set[str], name: str) -> float:
+    other_words = set(split_words(name))
+    if not argument_words or not other_words:
         return 0.0
-    return 1.0 if mine == its else 0.7 * len(mine & its) / len(mine | its)
+    return (
+        1.0
+        if argument_words == other_words
+        else 0.7 * len(argument_words & other_words) / len(argument_words | other_words)
+    )
 
 
-def _type_fit(literal: str, written: str) -> float:
+def _type_score(literal: str, written: str) -> float:
     if not written:
         return 0.0
-    if TYPES[literal].search(written):
+    if TYPE_NAMES[literal].search(written):
         return 1.0
-    if any(kind.search(written) for kind in TYPES.values()):
+    if any(kind.search(written) for kind in TYPE_NAMES.values()):
         return -1.0
-    # a class of somebody's takes no literal, as long as it is no type parameter
-    return -0.6 if CLASS.fullmatch(written) else 0.0
+    # A user's class accepts no literal, unless it is a type parameter.
+    return -0.6 if CLASS_NAME.fullmatch(written) else 0.0

@@ -1,4 +1,4 @@
-"""The first assignment to a name of Go that should declare it: `total = 0` for `total := 0`."""
+"""A repair of the first assignment to a name of Go that should declare it: `total := 0` in place of `total = 0`."""
 
 import re
 
@@ -10,23 +10,27 @@ from lsp_harness.text.position import Span
 
 KIND = "declaration"
 COST = 0.5
-"""As much as a likely misspelling: where a name that is near is declared, both may be meant."""
-ASSIGNED = re.compile(rb"(?:\s*,\s*\w+)*\s*(=)(?!=)")
+"""The same as the cost of a likely misspelling. If a similar name is declared, either repair may be intended."""
+ASSIGNMENT = re.compile(rb"(?:\s*,\s*\w+)*\s*(=)(?!=)")
 
 
-async def missing_declaration(request: RepairRequest) -> list[Repair]:
-    """`:=` in the place of `=` behind a name that is used again further down in its function."""
+async def declare_name(request: RepairRequest) -> list[Repair]:
+    """Replace `=` by `:=` after a name that its function uses again below."""
     subject, tree = request.subject, request.tree
     if tree.language.id != "go" or subject.kind != "name" or not subject.name:
         return []
-    found = ASSIGNED.match(tree.data, subject.span.end)
-    line = tree.document.line_span(tree.document.line_of(subject.span.start))[0]
-    if not found or not re.fullmatch(
-        rb"\s*(?:\w+\s*,\s*)*|.*\b(?:if|for|switch)\s+", tree.data[line : subject.span.start]
+    assignment = ASSIGNMENT.match(tree.data, subject.span.end)
+    line_start = tree.document.line_span(tree.document.line_of(subject.span.start))[0]
+    if not assignment or not re.fullmatch(
+        rb"\s*(?:\w+\s*,\s*)*|.*\b(?:if|for|switch)\s+", tree.data[line_start : subject.span.start]
     ):
         return []
-    here = next((one for one in find_occurrences(tree, subject.name) if one.span == subject.span), None)
-    if here is None or here.scope_kind != "function":
+    occurrence = next(
+        (occurrence for occurrence in find_occurrences(tree, subject.name) if occurrence.span == subject.span), None
+    )
+    if occurrence is None or occurrence.scope_kind != "function":
         return []
-    later = find_occurrences(tree, subject.name, Span(found.end(), max(found.end(), here.scope.end)))
-    return [Repair(KIND, (Edit(*found.span(1), b":="),), COST)] if any(later) else []
+    later_uses = find_occurrences(
+        tree, subject.name, Span(assignment.end(), max(assignment.end(), occurrence.scope.end))
+    )
+    return [Repair(KIND, (Edit(*assignment.span(1), b":="),), COST)] if any(later_uses) else []

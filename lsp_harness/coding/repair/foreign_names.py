@@ -1,12 +1,12 @@
-"""Names that a file does not show: what the modules that it imports export, the parameters of what it calls, and the index."""
+"""Names from outside a file: exports of the imported modules, parameters of the called functions, and the index."""
 
 import asyncio
 import re
 from collections.abc import Collection
 
-from lsp_harness.coding.repair.expected_name import Wanted
+from lsp_harness.coding.repair.name_place import NamePlace
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.spelling_cost import similar
+from lsp_harness.coding.repair.spelling_cost import find_similar
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.knowledge.standard import python_stdlib
@@ -18,202 +18,211 @@ from lsp_harness.syntax.scope import find_imports
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.text.position import encode
 
-INDEXED = 0.4
-"""What is added for a name that another file of the workspace has."""
-SHARING = frozenset({"go", "java", "csharp", "php", "ruby", "c", "cpp"})
-"""Languages in which a file may use what another one declares without naming it in an import."""
-MEMBERS = ("method", "field", "property", "member", "function", "constant", "variable")
-ROWS = 20_000
-"""Names of the index that are compared at most."""
-NAMES = """
+INDEX_COST = 0.4
+"""Added cost of a name that another file of the workspace declares."""
+SHARED_NAMESPACE_LANGUAGES = frozenset({"go", "java", "csharp", "php", "ruby", "c", "cpp"})
+"""Languages in which a file may use a declaration of another file without importing its name."""
+MEMBER_KINDS = ("method", "field", "property", "member", "function", "constant", "variable")
+MAX_NAMES = 20_000
+"""Maximum number of names of the index that are compared."""
+NAMES_SQL = """
 SELECT DISTINCT name, kind FROM symbols JOIN files ON files.id = symbols.file
 WHERE language IN (?, ?) AND length(name) BETWEEN ? AND ? LIMIT ?
 """
-PARAMETER = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
-CLASS = re.compile(
+PARAMETER_NAME = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
+CLASS_MESSAGE = re.compile(
     r"(?:class|type|for|of) [\"'`]+(?:type\[)?([\w.\[\]]+?)\]?\*?[\"'`]|^[\"'`]([\w.]+)[\"'`] object has no"
 )
-"""The class that a message says an attribute is not of."""
+"""A message that an attribute does not belong to a class. The groups are the name of the class."""
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-DECLARED = 4
-"""Functions of one name in the index that are looked at."""
+MAX_FUNCTIONS = 4
+"""Maximum number of functions of one name that are read from the index."""
 
 
-def exported_names(request: RepairRequest, wanted: Wanted, name: str) -> Collection[str]:
-    """The names that may stand in the place of a member or an imported name, by the module it is of."""
-    if wanted.here.role == "import":
-        return _importable(request, wanted, name)
-    module = _module_of(wanted, wanted.here.receiver)
+def find_exported_names(request: RepairRequest, place: NamePlace, name: str) -> Collection[str]:
+    """Return the names that a member or an imported name may have, according to its module."""
+    if place.occurrence.role == "import":
+        return _find_importable_names(request, place, name)
+    module = _module_of(place, place.occurrence.receiver)
     if module:
-        return _exports(request, wanted, module, name)
-    return _of_class(request, wanted) if wanted.language == "python" else ()
+        return _find_module_exports(request, place, module, name)
+    return _find_class_members(request, place) if place.language == "python" else ()
 
 
-def _of_class(request: RepairRequest, wanted: Wanted) -> Collection[str]:
-    """The members of a class of Python's library that the message names, where this file imports that class."""
-    for said in (one for pair in CLASS.findall(request.finding.message) for one in pair if one):
-        named = said.split("[")[0].rpartition(".")[2]
-        for module in python_stdlib.find_exporting_modules(named):
-            if _module_of(wanted, named) or re.search(rf"\b{re.escape(module)}\b", wanted.tree.document.text):
-                return python_stdlib.find_class_members(module, named)
+def _find_class_members(request: RepairRequest, place: NamePlace) -> Collection[str]:
+    """Return the members of the class that the message names, if this file imports it from Python's library."""
+    for class_name in (group for groups in CLASS_MESSAGE.findall(request.finding.message) for group in groups if group):
+        base_name = class_name.split("[")[0].rpartition(".")[2]
+        for module in python_stdlib.find_exporting_modules(base_name):
+            if _module_of(place, base_name) or re.search(rf"\b{re.escape(module)}\b", place.tree.document.text):
+                return python_stdlib.find_class_members(module, base_name)
     return ()
 
 
-def _importable(request: RepairRequest, wanted: Wanted, name: str) -> Collection[str]:
-    """What the statement may import: a name of its module, or a module."""
-    span = _line(wanted)
-    _, brought = find_declarations(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
-    inside = [one for one in brought if span[0] <= one.start < span[1]]
-    named = next((one for one in inside if one.name == name), None)
-    # a name that the file uses and binds nowhere else is likely the one that should be imported
-    unbound = {other for other, _ in similar(name, _used(wanted)) if _is_unbound(wanted, other)}
-    if named:
-        return unbound | set(_exports(request, wanted, named.module, name))
+def _find_importable_names(request: RepairRequest, place: NamePlace, name: str) -> Collection[str]:
+    """Return the names that the import statement may import: modules, and exports of its module."""
+    span = _line_span(place)
+    _, imports = find_declarations(place.tree.language, place.tree.data, place.tree.root, span)
+    line_imports = [item for item in imports if span[0] <= item.start < span[1]]
+    own_import = next((item for item in line_imports if item.name == name), None)
+    # The statement probably should import a name that the file uses and does not bind.
+    unbound_names = {other for other, _ in find_similar(name, _find_all_names(place)) if _is_unbound(place, other)}
+    if own_import:
+        return unbound_names | set(_find_module_exports(request, place, own_import.module, name))
     modules = (
         python_stdlib.MODULES | set(python_stdlib.SUBMODULES)
-        if wanted.language == "python"
-        else load_standard(wanted.language).modules
+        if place.language == "python"
+        else load_standard(place.language).modules
     )
     parts = {part for module in modules for part in re.split(r"[./]|::", module)}
-    return unbound | parts
+    return unbound_names | parts
 
 
-def _exports(request: RepairRequest, wanted: Wanted, module: str, name: str) -> Collection[str]:
-    if wanted.language == "python" and python_stdlib.is_module(module):
+def _find_module_exports(request: RepairRequest, place: NamePlace, module: str, name: str) -> Collection[str]:
+    if place.language == "python" and python_stdlib.is_module(module):
         return python_stdlib.find_members(module)
-    if known := load_standard(wanted.language).find_exports(module):
-        return known
+    if exports := load_standard(place.language).find_exports(module):
+        return exports
     if request.installed and request.root and module[:1] not in (".", "/"):
-        near = request.file.parent if request.file else None
-        absent = request.installed.find_absent(request.root, wanted.language, module, name, importer_folder=near)
-        return [one.name.rpartition(".")[2] for one in absent.nearest] if absent else ()
+        folder = request.file.parent if request.file else None
+        absent = request.installed.find_absent(request.root, place.language, module, name, importer_folder=folder)
+        return [hit.name.rpartition(".")[2] for hit in absent.nearest] if absent else ()
     return ()
 
 
-def _module_of(wanted: Wanted, receiver: str) -> str:
-    """The module that a name before a dot stands for; empty where it stands for none."""
+def _module_of(place: NamePlace, receiver: str) -> str:
+    """Return the module that a receiver denotes, or an empty text if it denotes none."""
     if not re.fullmatch(r"[\w.:\\]+", receiver):
         return ""
     first, *rest = re.split(r"\.|::", receiver)
-    if wanted.language == "rust" and first == "std":
+    if place.language == "rust" and first == "std":
         return receiver
-    for one in _imports(wanted, first):
-        if (module := _brought(one, first, wanted.language)) is not None:
-            return ("::" if wanted.language == "rust" else ".").join(filter(None, (module, *rest)))
+    for item in _find_imports_of(place, first):
+        if (module := _bound_module(item, first, place.language)) is not None:
+            return ("::" if place.language == "rust" else ".").join(filter(None, (module, *rest)))
     return ""
 
 
-def _imports(wanted: Wanted, name: str) -> list[Import]:
-    """What is imported at the top of the file, and on the line where a name is bound."""
-    tree, document = wanted.tree, wanted.tree.document
+def _find_imports_of(place: NamePlace, name: str) -> list[Import]:
+    """Return the imports at the top of the file, and those on the line where the name is bound."""
+    tree, document = place.tree, place.tree.document
     spans = find_imports(tree)
-    parts = [(spans[0].start, spans[-1].end)] if spans else []
-    bound = next((one for one in find_occurrences(tree, name) if one.is_binding), None)
-    parts += [document.line_span(document.line_of(bound.span.start))] if bound else []
-    return [one for part in parts for one in find_declarations(tree.language, tree.data, tree.root, part)[1]]
+    byte_ranges = [(spans[0].start, spans[-1].end)] if spans else []
+    binding = next((occurrence for occurrence in find_occurrences(tree, name) if occurrence.is_binding), None)
+    byte_ranges += [document.line_span(document.line_of(binding.span.start))] if binding else []
+    return [
+        item
+        for byte_range in byte_ranges
+        for item in find_declarations(tree.language, tree.data, tree.root, byte_range)[1]
+    ]
 
 
-def _brought(one: Import, first: str, language: str) -> str | None:
-    """The module that an import binds to a name; None where it binds another one."""
-    called = one.alias or one.name or re.split(r"[./]|::", one.module)[-1]
-    if language == "python" and not one.alias and not one.name:
+def _bound_module(item: Import, first: str, language: str) -> str | None:
+    """Return the module that an import binds to the name `first`, or None if it binds another name."""
+    bound_name = item.alias or item.name or re.split(r"[./]|::", item.module)[-1]
+    if language == "python" and not item.alias and not item.name:
         # `import os.path` binds `os`
-        called = one.module.split(".")[0]
-        return called if called == first else None
-    if called != first:
+        bound_name = item.module.split(".")[0]
+        return bound_name if bound_name == first else None
+    if bound_name != first:
         return None
-    if not one.name:
-        return one.module
+    if not item.name:
+        return item.module
     separator = "::" if language == "rust" else "."
-    return f"{one.module}{separator}{one.name}" if language in ("python", "rust") else None
+    return f"{item.module}{separator}{item.name}" if language in ("python", "rust") else None
 
 
-def imported_names(wanted: Wanted) -> Collection[str]:
-    """The names of the standard library that the file sees by importing all of a module: `using System.IO;`, `import java.util.*;`."""
-    table = load_standard(wanted.language)
-    if wanted.language not in ("java", "csharp", "c", "cpp"):
+def find_wildcard_names(place: NamePlace) -> Collection[str]:
+    """Return the names of the standard library that the file imports with whole modules (`import java.util.*;`)."""
+    table = load_standard(place.language)
+    if place.language not in ("java", "csharp", "c", "cpp"):
         return ()
-    text = wanted.tree.document.text
-    found: set[str] = set()
+    text = place.tree.document.text
+    imported_names: set[str] = set()
     for module, names in table.modules.items():
-        if re.search(
-            rf"^\s*(?:using\s+{re.escape(module)}\s*;|import\s+{re.escape(module)}\.\*|#\s*include\s*<{re.escape(module)}>)",
-            text,
-            re.MULTILINE,
-        ):
-            found |= names
-    return found
+        escaped = re.escape(module)
+        import_forms = rf"^\s*(?:using\s+{escaped}\s*;|import\s+{escaped}\.\*|#\s*include\s*<{escaped}>)"
+        if re.search(import_forms, text, re.MULTILINE):
+            imported_names |= names
+    return imported_names
 
 
-async def parameter_names(request: RepairRequest, wanted: Wanted) -> Collection[str]:
-    """The parameters of the function whose call the place is in: of this file, or of the index."""
-    for call in find_calls_around(wanted.tree, wanted.here.span):
-        if own := find_parameters(wanted.tree, call.name):
-            return {one.name for listed in own for one in listed}
-        if indexed := {one.name for listed in await indexed_parameters(request, call.name) for one in listed}:
-            return indexed
-        return await asyncio.to_thread(_documented, request, wanted, call)
+async def find_parameter_names(request: RepairRequest, place: NamePlace) -> Collection[str]:
+    """Return the parameter names of the function that is called around the place.
+
+    The function may be declared in this file, in the index or in an installed package.
+    """
+    for call in find_calls_around(place.tree, place.occurrence.span):
+        if signatures := find_parameters(place.tree, call.name):
+            return {parameter.name for signature in signatures for parameter in signature}
+        if names := {
+            parameter.name for signature in await find_indexed_parameters(request, call.name) for parameter in signature
+        }:
+            return names
+        return await asyncio.to_thread(_find_documented_parameters, request, place, call)
     return ()
 
 
-def _documented(request: RepairRequest, wanted: Wanted, call: Call) -> Collection[str]:
-    """The parameters of a function of an installed package, by the signature that is written there."""
-    written = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    module = _module_of(wanted, written)
+def _find_documented_parameters(request: RepairRequest, place: NamePlace, call: Call) -> Collection[str]:
+    """Return the parameter names of a function of an installed package, read from its signature."""
+    full_name = f"{call.receiver}.{call.name}" if call.receiver else call.name
+    module = _module_of(place, full_name)
     if request.installed is None or request.root is None or not module:
         return ()
-    near = request.file.parent if request.file else None
-    found = request.installed.find_documentation(
-        request.root, wanted.language, *module.rpartition(".")[::2], importer_folder=near
+    folder = request.file.parent if request.file else None
+    documentation = request.installed.find_documentation(
+        request.root, place.language, *module.rpartition(".")[::2], importer_folder=folder
     )
-    signature = (found.constructor or found.signature) if found else ""
-    return set(PARAMETER.findall(signature.partition("(")[2]))
+    signature = (documentation.constructor or documentation.signature) if documentation else ""
+    return set(PARAMETER_NAME.findall(signature.partition("(")[2]))
 
 
-async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Parameter, ...]]:
-    """The parameters of the functions of a name that other files declare."""
-    if request.known is None or not name:
+async def find_indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Parameter, ...]]:
+    """Return the parameter lists of the functions with this name that other files declare."""
+    if request.index is None or not name:
         return []
-    language, opened = request.tree.language, request.known.opened(request.tree.document.uri)
+    language, opened = request.tree.language, request.index.opened(request.tree.document.uri)
 
     def read(reader: Reader) -> list[tuple[Symbol, str]]:
         view = IndexView(reader, opened)
-        named = view.symbols.find_by_name(name, DECLARED, ("function", "method", "class"), language.id)
-        return [(one, view.texts.read_body(one)) for one in named]
+        symbols = view.symbols.find_by_name(name, MAX_FUNCTIONS, ("function", "method", "class"), language.id)
+        return [(symbol, view.texts.read_body(symbol)) for symbol in symbols]
 
-    found = await request.known.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
-    return [listed for _, text in found for listed in parse_parameters(language, encode(text), name)]
+    declarations = await request.index.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
+    return [signature for _, text in declarations for signature in parse_parameters(language, encode(text), name)]
 
 
-async def indexed_names(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
-    """The nearest names that other files of the workspace declare and this place can have."""
-    role, language = wanted.here.role, wanted.language
-    if request.known is None or wanted.sigil or role in ("key", "import"):
+async def find_indexed_names(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
+    """Return the similar names that other files of the workspace declare and that fit the place, with their costs."""
+    role, language = place.occurrence.role, place.language
+    if request.index is None or place.has_sigil or role in ("key", "import"):
         return {}
-    if role != "member" and language not in SHARING:
+    if role != "member" and language not in SHARED_NAMESPACE_LANGUAGES:
         return {}
-    alike = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
+    sibling = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
 
     def read(reader: Reader) -> list[tuple[str, str]]:
         return [
             (str(row[0]), str(row[1]))
-            for row in reader.rows(NAMES, (language, alike, len(name) - 2, len(name) + 2, ROWS))
+            for row in reader.rows(NAMES_SQL, (language, sibling, len(name) - 2, len(name) + 2, MAX_NAMES))
         ]
 
-    rows = await request.known.ask(request.tree.document.uri, read, list[tuple[str, str]](), slow=True)
-    fitting = {other for other, kind in rows if (kind in MEMBERS) or role != "member"}
-    return {other: cost + INDEXED for other, cost in similar(name, fitting)}
+    rows = await request.index.ask(request.tree.document.uri, read, list[tuple[str, str]](), slow=True)
+    fitting_names = {other for other, kind in rows if (kind in MEMBER_KINDS) or role != "member"}
+    return {other: cost + INDEX_COST for other, cost in find_similar(name, fitting_names)}
 
 
-def _used(wanted: Wanted) -> set[str]:
-    return set(re.findall(r"[^\W\d]\w*", wanted.tree.document.text))
+def _find_all_names(place: NamePlace) -> set[str]:
+    return set(re.findall(r"[^\W\d]\w*", place.tree.document.text))
 
 
-def _is_unbound(wanted: Wanted, name: str) -> bool:
-    found = [*find_occurrences(wanted.tree, name)]
-    return any(one.role in ("value", "type") for one in found) and not any(one.is_binding for one in found)
+def _is_unbound(place: NamePlace, name: str) -> bool:
+    occurrences = [*find_occurrences(place.tree, name)]
+    return any(occurrence.role in ("value", "type") for occurrence in occurrences) and not any(
+        occurrence.is_binding for occurrence in occurrences
+    )
 
 
-def _line(wanted: Wanted) -> tuple[int, int]:
-    document = wanted.tree.document
-    return document.line_span(document.line_of(wanted.at))
+def _line_span(place: NamePlace) -> tuple[int, int]:
+    document = place.tree.document
+    return document.line_span(document.line_of(place.offset))

@@ -1,4 +1,4 @@
-"""How an import is written in each language, and into which statement of a file it goes."""
+"""The form of an import in each language, and the edit that adds it to a file."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,105 +13,125 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-LISTS: Mapping[str, re.Pattern[str]] = {
+IMPORT_LISTS: Mapping[str, re.Pattern[str]] = {
     "python": re.compile(r"\Afrom\s+(?P<module>[\w.]+)\s+import\s*(?P<open>\()?(?P<names>[^()*]+)\)?\Z", re.DOTALL),
     **dict.fromkeys(
         SCRIPTS,
         re.compile(
             r"\A(?:import\s+(?:[\w$]+\s*,\s*)?(?P<open>\{)(?P<names>[^{}]*)\}\s*from\s*[\"'](?P<module>[^\"']+)[\"'];?"
-            r"|(?:const|let|var)\s*(?P<open2>\{)(?P<names2>[^{}]*)\}\s*=\s*require\([\"'](?P<module2>[^\"']+)[\"']\);?)\Z"
+            r"|(?:const|let|var)\s*(?P<open2>\{)(?P<names2>[^{}]*)\}"
+            r"\s*=\s*require\([\"'](?P<module2>[^\"']+)[\"']\);?)\Z"
         ),
     ),
     "rust": re.compile(r"\Ause\s+(?P<module>[\w:]+)::(?P<open>\{)(?P<names>[^{}]*)\};\Z"),
 }
-"""Statements that list names of one module."""
+"""Statements with a list of names of one module."""
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """An import that would make a name known: `name` of `module`, or the module itself, by another name where `alias` is given."""
+class NewImport:
+    """An import that binds an unknown name.
+
+    Attributes:
+        module: The module.
+        name: The name that is imported from the module. Empty if the module itself is imported.
+        alias: The name that the import binds instead. Empty if there is none.
+    """
 
     module: str
     name: str = ""
     alias: str = ""
 
 
-def import_edit(tree: SyntaxTree, brought: Brought) -> Edit | None:
-    """The edit that adds an import: to the list of a statement of its module, else a statement of its own."""
-    language, found = tree.language.id, find_import_statements(tree)
-    if brought.name and language in LISTS and (edit := _listed(tree, found, brought)):
+def make_import_edit(tree: SyntaxTree, new_import: NewImport) -> Edit | None:
+    """Return the edit that adds an import, or None if the language has no import.
+
+    The name goes into the list of an existing statement for the module. Otherwise it gets a statement of its own.
+    """
+    language, statements = tree.language.id, find_import_statements(tree)
+    if new_import.name and language in IMPORT_LISTS and (edit := _extend_list(tree, statements, new_import)):
         return edit
     if language == "go":
-        return _go(tree, found, brought)
-    form = FORMS.get(language)
-    text = form(found, brought) if form else ""
+        return _go_edit(tree, statements, new_import)
+    form = STATEMENT_FORMS.get(language)
+    text = form(statements, new_import) if form else ""
     if not text:
         return None
-    rank = RANKS.get(language, _same)
-    ranked = [replace(one, rank=rank(one.module, one.text)) for one in found]
-    module = ".".join(filter(None, (brought.module, brought.name))) if language in ("java", "rust") else brought.module
-    return insert_import(tree, ImportStatement(Span(0, 0), text, module, rank(module, text)), ranked)
+    rank = GROUP_RANKS.get(language, _same_group)
+    ranked_statements = [replace(statement, rank=rank(statement.module, statement.text)) for statement in statements]
+    module = (
+        ".".join(filter(None, (new_import.module, new_import.name)))
+        if language in ("java", "rust")
+        else new_import.module
+    )
+    return insert_import(tree, ImportStatement(Span(0, 0), text, module, rank(module, text)), ranked_statements)
 
 
-def _listed(tree: SyntaxTree, found: Iterable[ImportStatement], brought: Brought) -> Edit | None:
-    for one in found:
-        match = LISTS[tree.language.id].match(one.text)
+def _extend_list(tree: SyntaxTree, statements: Iterable[ImportStatement], new_import: NewImport) -> Edit | None:
+    for statement in statements:
+        match = IMPORT_LISTS[tree.language.id].match(statement.text)
         groups = match.groupdict() if match else {}
         module = groups.get("module") or groups.get("module2")
-        if not match or module != brought.module or one.text.startswith("import type"):
+        if not match or module != new_import.module or statement.text.startswith("import type"):
             continue
         part = "names" if groups.get("names") is not None else "names2"
         if "#" in groups[part] or "//" in groups[part]:
             continue
-        return _into(one, match, part, bool(groups.get("open") or groups.get("open2")), brought)
+        return _insert_name(statement, match, part, bool(groups.get("open") or groups.get("open2")), new_import)
     return None
 
 
-def _into(one: ImportStatement, match: re.Match[str], part: str, brackets: bool, brought: Brought) -> Edit:
-    """The new name between those that are there, in their order."""
-    written = match[part]
+def _insert_name(
+    statement: ImportStatement, match: re.Match[str], part: str, has_brackets: bool, new_import: NewImport
+) -> Edit:
+    """Return the edit that inserts the name into a list of names, and keeps the order of the list."""
+    name_list = match[part]
     joint = ": " if part == "names2" else " as "
-    added = f"{brought.name}{joint}{brought.alias}" if brought.alias else brought.name
-    begin = one.span.start + len(encode(one.text[: match.start(part)]))
-    items = [(found.start(), found.end(), found[0]) for found in re.finditer(r"[^\s,][^,]*?(?=\s*(?:,|\Z))", written)]
+    spelling = f"{new_import.name}{joint}{new_import.alias}" if new_import.alias else new_import.name
+    list_start = statement.span.start + len(encode(statement.text[: match.start(part)]))
+    items = [(match.start(), match.end(), match[0]) for match in re.finditer(r"[^\s,][^,]*?(?=\s*(?:,|\Z))", name_list)]
     names = [item[2].split()[0].split(":")[0] for item in items]
     key = next((order for order in SORT_KEYS if [*map(order, names)] == sorted(map(order, names))), None)
-    place = next((n for n, name in enumerate(names) if key and key(name) > key(brought.name)), len(names))
-    lines = brackets and "\n" in written
+    index = next((n for n, name in enumerate(names) if key and key(name) > key(new_import.name)), len(names))
+    is_multiline = has_brackets and "\n" in name_list
     if not items:
-        return Edit(begin, begin + len(encode(written)), encode(f" {added} " if brackets else added))
-    if place < len(items):
-        start = items[place][0]
-        indent = written[written.rfind("\n", 0, start) + 1 : start]
-        alone = lines and not indent.strip()
-        at = begin + len(encode(written[:start]))
-        return Edit(at, at, encode(f"{added},\n{indent}" if alone else f"{added}, "))
+        return Edit(
+            list_start, list_start + len(encode(name_list)), encode(f" {spelling} " if has_brackets else spelling)
+        )
+    if index < len(items):
+        start = items[index][0]
+        indent = name_list[name_list.rfind("\n", 0, start) + 1 : start]
+        has_own_line = is_multiline and not indent.strip()
+        offset = list_start + len(encode(name_list[:start]))
+        return Edit(offset, offset, encode(f"{spelling},\n{indent}" if has_own_line else f"{spelling}, "))
     start, end, _ = items[-1]
-    indent = written[written.rfind("\n", 0, start) + 1 : start]
-    at = begin + len(encode(written[:end]))
-    return Edit(at, at, encode(f",\n{indent}{added}" if lines and not indent.strip() else f", {added}"))
+    indent = name_list[name_list.rfind("\n", 0, start) + 1 : start]
+    offset = list_start + len(encode(name_list[:end]))
+    return Edit(
+        offset, offset, encode(f",\n{indent}{spelling}" if is_multiline and not indent.strip() else f", {spelling}")
+    )
 
 
-def _go(tree: SyntaxTree, found: Sequence[ImportStatement], brought: Brought) -> Edit:
-    """Into the group of the block that has its like, sorted; a lone import becomes a block."""
-    spec = f'{brought.alias} "{brought.module}"' if brought.alias else f'"{brought.module}"'
+def _go_edit(tree: SyntaxTree, statements: Sequence[ImportStatement], new_import: NewImport) -> Edit:
+    """Return the edit that adds an import to the sorted group of its kind. A single import becomes a block."""
+    spec = f'{new_import.alias} "{new_import.module}"' if new_import.alias else f'"{new_import.module}"'
     newline = tree.document.newline
-    block = next((one for one in found if "(" in one.text), None)
+    block = next((statement for statement in statements if "(" in statement.text), None)
     if block is None:
-        if not found:
-            return insert_import(tree, ImportStatement(Span(0, 0), f"import {spec}", brought.module), [])
-        own = found[0].text.removeprefix("import").strip()
-        specs = sorted([own, spec], key=lambda one: one.split('"')[1])
-        lines = "".join(f"\t{one}{newline}" for one in specs)
-        return Edit(*found[0].span, encode(f"import ({newline}{lines})"))
+        if not statements:
+            return insert_import(tree, ImportStatement(Span(0, 0), f"import {spec}", new_import.module), [])
+        lone_spec = statements[0].text.removeprefix("import").strip()
+        specs = sorted([lone_spec, spec], key=lambda spec: spec.split('"')[1])
+        lines = "".join(f"\t{line}{newline}" for line in specs)
+        return Edit(*statements[0].span, encode(f"import ({newline}{lines})"))
     specs = [
-        (found.start(), found.end(), found[1])
-        for found in re.finditer(r"(?m)^[ \t]*(?:[\w.]+[ \t]+)?\"([^\"]+)\"[^\n]*\n?", block.text)
+        (match.start(), match.end(), match[1])
+        for match in re.finditer(r"(?m)^[ \t]*(?:[\w.]+[ \t]+)?\"([^\"]+)\"[^\n]*\n?", block.text)
     ]
-    mine = [one for one in specs if _go_rank(one[2]) == _go_rank(brought.module)] or specs
-    following = next((one for one in mine if one[2] > brought.module), None)
-    at = following[0] if following else mine[-1][1] if mine else block.text.rfind(")")
-    offset = block.span.start + len(encode(block.text[:at]))
+    group = [item for item in specs if _go_rank(item[2]) == _go_rank(new_import.module)] or specs
+    next_spec = next((item for item in group if item[2] > new_import.module), None)
+    insertion = next_spec[0] if next_spec else group[-1][1] if group else block.text.rfind(")")
+    offset = block.span.start + len(encode(block.text[:insertion]))
     return Edit(offset, offset, encode(f"\t{spec}{newline}"))
 
 
@@ -119,63 +139,81 @@ def _go_rank(module: str) -> int:
     return int("." in module.split("/")[0])
 
 
-def _python(found: Sequence[ImportStatement], brought: Brought) -> str:
-    if brought.name:
-        return f"from {brought.module} import {brought.name}" + (f" as {brought.alias}" if brought.alias else "")
-    return f"import {brought.module}" + (f" as {brought.alias}" if brought.alias else "")
+def _python_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
+    alias = f" as {new_import.alias}" if new_import.alias else ""
+    if new_import.name:
+        return f"from {new_import.module} import {new_import.name}{alias}"
+    return f"import {new_import.module}{alias}"
 
 
-def _script(found: Sequence[ImportStatement], brought: Brought) -> str:
-    """As the file itself imports: by `import` or `require`, with its quotes, and with `node:` where it has that."""
-    required = [one for one in found if "require(" in one.text]
-    other = found[-1].text if found else ""
-    quote = "'" if other.count("'") > other.count('"') else '"'
-    if not found:
+def _script_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
+    """Return an import in the style of the file: `import` or `require`, its quotes, and `node:` if it uses that."""
+    require_statements = [statement for statement in statements if "require(" in statement.text]
+    last_text = statements[-1].text if statements else ""
+    quote = "'" if last_text.count("'") > last_text.count('"') else '"'
+    if not statements:
         quote = '"'
-    end = "" if found and not any(one.text.endswith(";") for one in found) else ";"
-    builtin = not brought.module.startswith((".", "@", "/", "node:", "react"))
-    known = brought.module.split("/")[0] in _BUILTIN
-    module = brought.module
-    if builtin and known and any(one.module.startswith("node:") for one in found):
+    end = "" if statements and not any(statement.text.endswith(";") for statement in statements) else ";"
+    may_be_builtin = not new_import.module.startswith((".", "@", "/", "node:", "react"))
+    is_builtin = new_import.module.split("/")[0] in _BUILTIN_MODULES
+    module = new_import.module
+    if may_be_builtin and is_builtin and any(statement.module.startswith("node:") for statement in statements):
         module = f"node:{module}"
-    name = f"{{ {brought.name} }}" if brought.name else brought.alias or brought.module.split("/")[-1].replace("-", "_")
-    if len(required) * 2 > len(found):
-        word = required[-1].text.split()[0]
-        return f"{word} {name} = require({quote}{module}{quote}){end}"
-    star = not brought.name and any(
-        re.match(r"import\s+\*\s+as", one.text) for one in found if not one.module.startswith(".")
+    name = (
+        f"{{ {new_import.name} }}"
+        if new_import.name
+        else new_import.alias or new_import.module.split("/")[-1].replace("-", "_")
     )
-    return f"import {'* as ' if star else ''}{name} from {quote}{module}{quote}{end}"
+    if len(require_statements) * 2 > len(statements):
+        keyword = require_statements[-1].text.split()[0]
+        return f"{keyword} {name} = require({quote}{module}{quote}){end}"
+    has_star = not new_import.name and any(
+        re.match(r"import\s+\*\s+as", statement.text)
+        for statement in statements
+        if not statement.module.startswith(".")
+    )
+    return f"import {'* as ' if has_star else ''}{name} from {quote}{module}{quote}{end}"
 
 
-_BUILTIN = frozenset(one.partition("/")[0] for one in load_standard("javascript").modules if one != "react")
+_BUILTIN_MODULES = frozenset(
+    module.partition("/")[0] for module in load_standard("javascript").modules if module != "react"
+)
 
 
-def _ruby(found: Sequence[ImportStatement], brought: Brought) -> str:
-    quote = '"' if any('"' in one.text for one in found) else "'"
-    return f"require {quote}{brought.module}{quote}"
+def _rust_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
+    name = f"::{new_import.name}" if new_import.name else ""
+    alias = f" as {new_import.alias}" if new_import.alias else ""
+    return f"use {new_import.module}{name}{alias};"
 
 
-def _include(found: Sequence[ImportStatement], brought: Brought) -> str:
-    return f"#include {brought.module}" if brought.module.startswith('"') else f"#include <{brought.module}>"
+def _ruby_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
+    quote = '"' if any('"' in statement.text for statement in statements) else "'"
+    return f"require {quote}{new_import.module}{quote}"
 
 
-FORMS: Mapping[str, Callable[[Sequence[ImportStatement], Brought], str]] = {
-    "python": _python,
-    **dict.fromkeys(SCRIPTS, _script),
-    "java": lambda found, brought: f"import {brought.module}{f'.{brought.name}' if brought.name else ''};",
-    "csharp": lambda found, brought: f"using {brought.module};",
-    "rust": lambda found, brought: (
-        f"use {brought.module}{f'::{brought.name}' if brought.name else ''}{f' as {brought.alias}' if brought.alias else ''};"
+def _include_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
+    return f"#include {new_import.module}" if new_import.module.startswith('"') else f"#include <{new_import.module}>"
+
+
+STATEMENT_FORMS: Mapping[str, Callable[[Sequence[ImportStatement], NewImport], str]] = {
+    "python": _python_statement,
+    **dict.fromkeys(SCRIPTS, _script_statement),
+    "java": lambda statements, new_import: (
+        f"import {new_import.module}{f'.{new_import.name}' if new_import.name else ''};"
     ),
-    "php": lambda found, brought: f"use {brought.module}{f' as {brought.alias}' if brought.alias else ''};",
-    "ruby": _ruby,
-    "c": _include,
-    "cpp": _include,
+    "csharp": lambda statements, new_import: f"using {new_import.module};",
+    "rust": _rust_statement,
+    "php": lambda statements, new_import: (
+        f"use {new_import.module}{f' as {new_import.alias}' if new_import.alias else ''};"
+    ),
+    "ruby": _ruby_statement,
+    "c": _include_statement,
+    "cpp": _include_statement,
 }
+"""Functions that return the text of an import statement, given the statements of the file."""
 
 
-def _same(module: str, text: str) -> int:
+def _same_group(module: str, text: str) -> int:
     return 0
 
 
@@ -185,12 +223,12 @@ def _python_rank(module: str, text: str) -> int:
     return 3 if module.startswith(".") else 1 if module.split(".")[0] in python_stdlib.MODULES else 2
 
 
-RANKS: Mapping[str, Callable[[str, str], int]] = {
+GROUP_RANKS: Mapping[str, Callable[[str, str], int]] = {
     "python": _python_rank,
     **dict.fromkeys(
         SCRIPTS,
         lambda module, text: (
-            2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _BUILTIN else 1
+            2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _BUILTIN_MODULES else 1
         ),
     ),
     "java": lambda module, text: 1 if text.startswith("import static") else 0,
@@ -202,4 +240,4 @@ RANKS: Mapping[str, Callable[[str, str], int]] = {
     "ruby": lambda module, text: 1 if text.startswith("require_relative") else 0,
     **dict.fromkeys(("c", "cpp"), lambda module, text: 1 if '"' in text else 0),
 }
-"""The group that a statement belongs to: what comes with the language first."""
+"""Functions that return the rank of a statement's group from its module and text. The standard library comes first."""

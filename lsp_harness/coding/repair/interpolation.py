@@ -1,4 +1,4 @@
-"""A string that has the place of a value in it, and is none of the strings in which values are put: the prefix, or the quotes, are mended."""
+"""A repair of a string that contains a placeholder but does not interpolate: it gets the prefix `f` or backticks."""
 
 import re
 
@@ -8,28 +8,28 @@ from lsp_harness.syntax.tree import nodes_around
 from lsp_harness.text.edit import Edit
 
 KIND = "interpolation"
-REPORTED = re.compile(
+INTERPOLATION_REPORT = re.compile(
     r"no-template-curly-in-string|W1311|RUF027|\bf[- ]?(?:string\b|prefix)|template (?:literal|string)", re.IGNORECASE
 )
-"""How linters report it, by rule or in words."""
-PLACE = re.compile(rb"\$\{[^{}]+\}")
-NAMED_PLACE = re.compile(rb"(?<!\{)\{[^\W\d][^{}]*\}(?!\})")
+"""The codes and messages of linters for such a string."""
+SCRIPT_PLACEHOLDER = re.compile(rb"\$\{[^{}]+\}")
+PYTHON_PLACEHOLDER = re.compile(rb"(?<!\{)\{[^\W\d][^{}]*\}(?!\})")
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
-async def interpolated(request: RepairRequest) -> list[Repair]:
-    """The string of the finding with an `f` before it, or in backticks."""
+async def fix_interpolation(request: RepairRequest) -> list[Repair]:
+    """Add `f` before the string of the finding in Python, or put it in backticks in JavaScript and TypeScript."""
     finding, tree = request.finding, request.tree
-    if not REPORTED.search(f"{finding.code} {finding.message}"):
+    if not INTERPOLATION_REPORT.search(f"{finding.code} {finding.message}"):
         return []
     nodes = nodes_around(tree.root, finding.start, max(finding.start + 1, min(finding.end, finding.start + 2)))
-    node = next((one for one in nodes if one.type == "string"), None)
+    node = next((node for node in nodes if node.type == "string"), None)
     if node is None:
         return []
     text = tree.data[node.start_byte : node.end_byte]
-    if tree.language.id == "python" and text[:1] in b"'\"" and NAMED_PLACE.search(text):
+    if tree.language.id == "python" and text[:1] in b"'\"" and PYTHON_PLACEHOLDER.search(text):
         return [Repair(KIND, (Edit(node.start_byte, node.start_byte, b"f"),), 0.1)]
-    if tree.language.id in SCRIPTS and PLACE.search(text) and b"`" not in text and len(text) > 2:
-        ends = (node.start_byte, node.end_byte - 1)
-        return [Repair(KIND, tuple(Edit(at, at + 1, b"`") for at in ends), 0.1)]
+    if tree.language.id in SCRIPTS and SCRIPT_PLACEHOLDER.search(text) and b"`" not in text and len(text) > 2:
+        quotes = (node.start_byte, node.end_byte - 1)
+        return [Repair(KIND, tuple(Edit(quote, quote + 1, b"`") for quote in quotes), 0.1)]
     return []

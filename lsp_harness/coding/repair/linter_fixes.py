@@ -1,4 +1,4 @@
-"""ruff's own fixes as repairs: the safe ones, and those that ruff does not apply by itself because they may change what the code does."""
+"""ruff's own fixes as repairs: the safe ones, and the unsafe ones, which may change what the code does."""
 
 from pathlib import Path
 
@@ -13,19 +13,30 @@ SAFE_COST = 0.2
 UNSAFE_COST = 0.6
 
 
-async def linter_repairs(
+async def find_linter_repairs(
     finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None
 ) -> list[Repair]:
-    """The fix that ruff has for this very finding; none where it has none or cannot be asked."""
-    report = await own_fix(finding, document, ruff, file, root)
+    """Return ruff's fix for a finding as a repair. The list is empty if ruff has no fix or cannot run.
+
+    Args:
+        finding: The finding.
+        document: The text of the finding.
+        ruff: The linter.
+        file: The path of the text. It decides which of ruff's settings apply.
+        root: The workspace folder.
+    """
+    report = await find_fix(finding, document, ruff, file, root)
     if report is None:
         return []
     kind = "ruff's safe fix" if report.is_safe else "ruff's unsafe fix"
     return [Repair(kind, report.fix, SAFE_COST if report.is_safe else UNSAFE_COST, "linter")]
 
 
-async def own_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
-    """ruff's report with a fix, of the same rule and line, nearest to the finding."""
+async def find_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
+    """Return ruff's report that has a fix, the rule and the line of a finding, and is nearest to it.
+
+    The parameters are those of `find_linter_repairs`. Return None if ruff has no such report or cannot run.
+    """
     if not is_python(document, file) or document.is_binary or not RULE_CODE.match(finding.code):
         return None
     try:
@@ -33,5 +44,5 @@ async def own_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, 
     except RuffFailed:
         return None
     line = document.line_of(finding.start)
-    same = [report for report in reports if report.fix and document.line_of(report.finding.start) == line]
-    return min(same, key=lambda report: abs(report.finding.start - finding.start), default=None)
+    fixes = [report for report in reports if report.fix and document.line_of(report.finding.start) == line]
+    return min(fixes, key=lambda report: abs(report.finding.start - finding.start), default=None)

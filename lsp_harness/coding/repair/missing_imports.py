@@ -1,15 +1,16 @@
-"""A missing import: a name that is known elsewhere under just this spelling, and is only not brought into this file.
+"""Repairs that add a missing import: the name exists elsewhere with this spelling, and the file only does not import
+it.
 
-First as other files of the workspace import it, then what the language comes with. An import is only proposed where the use of
-the name agrees with it: what stands behind a module and a dot must be one of its members.
+Imports of other files of the workspace come first, then the standard library. An import is proposed only if it agrees
+with the use of the name: the member that is used of a module must exist in it.
 """
 
 import asyncio
 import re
 from collections.abc import Iterator
 
-from lsp_harness.coding.repair.expected_name import Wanted, wanted_at
-from lsp_harness.coding.repair.import_forms import SCRIPTS, Brought, import_edit
+from lsp_harness.coding.repair.import_forms import SCRIPTS, NewImport, make_import_edit
+from lsp_harness.coding.repair.name_place import NamePlace, name_place_at
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.context.sources.import_usage import find_imports
@@ -19,98 +20,108 @@ from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.symbols.import_block import find_import_statements
 
 KIND = "import"
-ELSEWHERE, MODULE, NAME = 0.15, 0.1, 0.3
-"""What an import costs that other files of the workspace have, of a module whose member is used, and of a name of the library."""
-NEXT = 0.1
-"""What each further module costs that exports the same name."""
-COMMON = 0.4
-"""What is added for a name that many variables have: it is no name of the library for that alone."""
-PRESENT = -0.15
-"""What is added for a module that the file imports from already."""
-MOST = 4
-TAIL = re.compile(r"(?:\.|::|->)(\w+)")
-Costed = Iterator[tuple[Brought, float]]
+WORKSPACE_COST, MODULE_COST, NAME_COST = 0.15, 0.1, 0.3
+"""Cost of an import of other files, of a module whose member is used, and of a name of the standard library."""
+NEXT_MODULE_COST = 0.1
+"""Added cost of each further module that exports the same name."""
+COMMON_NAME_COST = 0.4
+"""Added cost of a name that is common for variables, which is therefore weak evidence of an import."""
+IMPORTED_MODULE_COST = -0.15
+"""Added cost of a module that the file already imports from."""
+MAX_IMPORTS = 4
+"""Maximum number of imports that are proposed."""
+MEMBER_SUFFIX = re.compile(r"(?:\.|::|->)(\w+)")
+CostedImports = Iterator[tuple[NewImport, float]]
 
 
-async def missing_import(request: RepairRequest) -> list[Repair]:
-    """Imports that make the unknown name known, the likeliest first."""
+async def find_missing_imports(request: RepairRequest) -> list[Repair]:
+    """Return imports that bind the unknown name, the most likely first."""
     subject, tree = request.subject, request.tree
-    wanted = wanted_at(tree, subject.span) if subject.name and subject.kind == "name" else None
-    if wanted is None or wanted.here.role in ("key", "import") or wanted.here.is_binding or wanted.sigil:
+    place = name_place_at(tree, subject.span) if subject.name and subject.kind == "name" else None
+    if place is None or place.occurrence.role in ("key", "import") or place.occurrence.is_binding or place.has_sigil:
         return []
     name = subject.name
-    if wanted.here.role == "member" and not _may_be_brought(wanted):
+    if place.occurrence.role == "member" and not _may_be_extension(place):
         return []
     if (
-        any(one.is_binding and one.scope_kind == "file" for one in find_occurrences(tree, name))
-        and wanted.here.role != "member"
+        any(occurrence.is_binding and occurrence.scope_kind == "file" for occurrence in find_occurrences(tree, name))
+        and place.occurrence.role != "member"
     ):
         return []
-    found: dict[Brought, float] = {}
-    if request.known and wanted.here.role != "member":
-        used = await find_imports(request.known, tree.document.uri, request.path, name, tree.language.id)
-        for n, (module, what, alias) in enumerate(used):
-            found[Brought(module, what, alias)] = ELSEWHERE + NEXT * n
-    # the library of Python is read from its files at the first question
-    for brought, cost in await asyncio.to_thread(lambda: [*_of_library(request, wanted, name)]):
-        found[brought] = min(cost, found.get(brought, cost))
+    costs: dict[NewImport, float] = {}
+    if request.index and place.occurrence.role != "member":
+        workspace_imports = await find_imports(request.index, tree.document.uri, request.path, name, tree.language.id)
+        for n, (module, imported_name, alias) in enumerate(workspace_imports):
+            costs[NewImport(module, imported_name, alias)] = WORKSPACE_COST + NEXT_MODULE_COST * n
+    # The first call reads the standard library of Python from its files.
+    for new_import, cost in await asyncio.to_thread(lambda: [*_find_in_standard_library(request, place, name)]):
+        costs[new_import] = min(cost, costs.get(new_import, cost))
     repairs: list[Repair] = []
-    for brought, cost in sorted(found.items(), key=lambda one: one[1])[:MOST]:
-        if edit := import_edit(tree, brought):
+    for new_import, cost in sorted(costs.items(), key=lambda item: item[1])[:MAX_IMPORTS]:
+        if edit := make_import_edit(tree, new_import):
             repairs.append(Repair(KIND, (edit,), cost))
     return repairs
 
 
 def load_library(language: str) -> None:
-    """Read what the standard library of a language exports. It takes a moment the first time and is remembered."""
+    """Read the exports of a language's standard library. Only the first call for a language takes time."""
     load_standard(language)
     if language == "python":
         python_stdlib.load_exports()
 
 
-def _may_be_brought(wanted: Wanted) -> bool:
-    """Members that an import brings: extension methods of C#, and names of `std` in C++."""
-    return wanted.language == "csharp" or (wanted.language == "cpp" and wanted.here.receiver == "std")
+def _may_be_extension(place: NamePlace) -> bool:
+    """Return whether an import may add the member: an extension method of C#, or a name of `std` in C++."""
+    return place.language == "csharp" or (place.language == "cpp" and place.occurrence.receiver == "std")
 
 
-def _of_library(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
-    language = wanted.language
+def _find_in_standard_library(request: RepairRequest, place: NamePlace, name: str) -> CostedImports:
+    language = place.language
     if language == "python":
-        yield from _python(request, wanted, name)
+        yield from _find_python_imports(request, place, name)
     elif language == "go":
-        yield from _packages(wanted, name)
+        yield from _find_go_packages(place, name)
     elif language in SCRIPTS:
-        yield from _scripts(wanted, name)
+        yield from _find_script_imports(place, name)
     else:
-        yield from _exported(wanted, name)
+        yield from _find_exporting_modules(place, name)
 
 
-def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
-    members = _members(wanted, name)
-    present = {one.module for one in find_import_statements(wanted.tree)}
+def _find_python_imports(request: RepairRequest, place: NamePlace, name: str) -> CostedImports:
+    members = _find_used_members(place, name)
+    imported_modules = {statement.module for statement in find_import_statements(place.tree)}
     if python_stdlib.is_module(name) and members:
-        known = python_stdlib.find_members(name)
-        if members <= known or not known:
-            inner = next(
-                (f"{name}.{one}" for one in sorted(members) if f"{name}.{one}" in python_stdlib.SUBMODULES), name
+        exported_members = python_stdlib.find_members(name)
+        if members <= exported_members or not exported_members:
+            submodule = next(
+                (f"{name}.{member}" for member in sorted(members) if f"{name}.{member}" in python_stdlib.SUBMODULES),
+                name,
             )
-            yield Brought(inner if inner != "os.path" else name), MODULE
-        elif members & known:
-            yield Brought(name), MODULE + COMMON
+            yield NewImport(submodule if submodule != "os.path" else name), MODULE_COST
+        elif members & exported_members:
+            yield NewImport(name), MODULE_COST + COMMON_NAME_COST
     if module := load_standard("python").aliases.get(name):
         if python_stdlib.is_module(module) or _is_installed(request, module):
-            yield Brought(module, "", name), MODULE + 0.1
+            yield NewImport(module, "", name), MODULE_COST + 0.1
     elif not python_stdlib.is_module(name) and members and _is_installed(request, name):
-        yield Brought(name), MODULE + 0.2
-    for n, module in enumerate(python_stdlib.find_exporting_modules(name)[:MOST]):
-        usual = module in python_stdlib.PREFERRED_MODULES
-        # `join` or `date` are names of variables as well
-        common = COMMON * (name.islower() and not wanted.here.is_called and not name.startswith("default"))
-        cost = NAME + NEXT * n + common + (0.0 if usual else 0.35) + PRESENT * (module in present)
-        if module == "typing" and wanted.here.suffix.startswith(b"."):
-            cost += COMMON
-        if not members or wanted.here.is_called or name[:1].isupper() or usual:
-            yield Brought(module, name), cost
+        yield NewImport(name), MODULE_COST + 0.2
+    for index, module in enumerate(python_stdlib.find_exporting_modules(name)[:MAX_IMPORTS]):
+        is_preferred = module in python_stdlib.PREFERRED_MODULES
+        # `join` and `date` are common names of variables, too.
+        common_cost = COMMON_NAME_COST * (
+            name.islower() and not place.occurrence.is_called and not name.startswith("default")
+        )
+        cost = (
+            NAME_COST
+            + NEXT_MODULE_COST * index
+            + common_cost
+            + (0.0 if is_preferred else 0.35)
+            + IMPORTED_MODULE_COST * (module in imported_modules)
+        )
+        if module == "typing" and place.occurrence.suffix.startswith(b"."):
+            cost += COMMON_NAME_COST
+        if not members or place.occurrence.is_called or name[:1].isupper() or is_preferred:
+            yield NewImport(module, name), cost
 
 
 def _is_installed(request: RepairRequest, module: str) -> bool:
@@ -119,82 +130,82 @@ def _is_installed(request: RepairRequest, module: str) -> bool:
     return bool(request.installed.find_release(request.root, "python", module))
 
 
-def _packages(wanted: Wanted, name: str) -> Costed:
-    """Of Go: by the last part of a path, which must export what is used."""
-    members = _members(wanted, name)
+def _find_go_packages(place: NamePlace, name: str) -> CostedImports:
+    """Yield the packages of Go whose path ends with the name and that export the used members."""
+    members = _find_used_members(place, name)
     table = load_standard("go").modules
     paths = [path for path in table if path.rpartition("/")[2] == name]
-    having = [path for path in paths if members and members <= table[path]] or [
+    matching_paths = [path for path in paths if members and members <= table[path]] or [
         path for path in paths if not table[path] and members
     ]
-    for n, path in enumerate(having):
-        yield Brought(path), MODULE + NEXT * n / 2
+    for index, path in enumerate(matching_paths):
+        yield NewImport(path), MODULE_COST + NEXT_MODULE_COST * index / 2
 
 
-def _scripts(wanted: Wanted, name: str) -> Costed:
-    table = load_standard(wanted.language)
-    members, present = (
-        _members(wanted, name),
-        {one.module.removeprefix("node:") for one in find_import_statements(wanted.tree)},
-    )
-    if (known := table.modules.get(name)) and members and members <= known:
-        yield Brought(name), MODULE
-    for n, module in enumerate(table.find_exporting_modules(name)):
-        here = module in present
-        if module == "react" and not here and not wanted.tree.document.uri.endswith("x"):
+def _find_script_imports(place: NamePlace, name: str) -> CostedImports:
+    table = load_standard(place.language)
+    members = _find_used_members(place, name)
+    imported_modules = {statement.module.removeprefix("node:") for statement in find_import_statements(place.tree)}
+    if (exports := table.modules.get(name)) and members and members <= exports:
+        yield NewImport(name), MODULE_COST
+    for index, module in enumerate(table.find_exporting_modules(name)):
+        is_imported = module in imported_modules
+        if module == "react" and not is_imported and not place.tree.document.uri.endswith("x"):
             continue
-        if not here and name.islower() and not wanted.here.is_called:
+        if not is_imported and name.islower() and not place.occurrence.is_called:
             continue
-        written = next(
-            (one.module for one in find_import_statements(wanted.tree) if one.module.removeprefix("node:") == module),
-            module,
-        )
-        yield Brought(written, name), (NAME + PRESENT * here + NEXT * n + COMMON * (name.islower() and not here))
+        spellings = (statement.module for statement in find_import_statements(place.tree))
+        spelling = next((spelling for spelling in spellings if spelling.removeprefix("node:") == module), module)
+        cost = NAME_COST + IMPORTED_MODULE_COST * is_imported + NEXT_MODULE_COST * index
+        yield NewImport(spelling, name), cost + COMMON_NAME_COST * (name.islower() and not is_imported)
 
 
-def _exported(wanted: Wanted, name: str) -> Costed:
-    """Of the other languages: by the modules that export the name."""
-    language, table = wanted.language, load_standard(wanted.language)
-    present = {one.module for one in find_import_statements(wanted.tree)}
+def _find_exporting_modules(place: NamePlace, name: str) -> CostedImports:
+    """Yield the modules of the other languages that export the name."""
+    language, table = place.language, load_standard(place.language)
+    imported_modules = {statement.module for statement in find_import_statements(place.tree)}
     if language == "php":
-        # in a namespace the names of PHP itself are brought in too
-        if (
-            name in table.types
-            and name[:1].isupper()
-            and re.search(r"^[ \t]*namespace\s", wanted.tree.document.text, re.MULTILINE)
-        ):
-            yield Brought(name), NAME
+        # In a namespace, PHP's own types must be imported, too.
+        has_namespace = re.search(r"^[ \t]*namespace\s", place.tree.document.text, re.MULTILINE)
+        if name in table.types and name[:1].isupper() and has_namespace:
+            yield NewImport(name), NAME_COST
         return
     if language in ("rust", "ruby") and name in table.types:
         return
     by_name = language in ("rust", "java")
-    modules = [one for one in table.find_exporting_modules(name) if by_name or one not in present]
+    modules = [module for module in table.find_exporting_modules(name) if by_name or module not in imported_modules]
     if language == "cpp":
-        # `<cstring>` rather than `<string.h>`
-        modules.sort(key=lambda one: (one.endswith(".h"), wanted.here.receiver != "std" and not one.endswith(".h")))
-    members = _members(wanted, name)
-    if language == "java" and wanted.here.role == "value" and not (members or wanted.here.is_called):
-        # a type is no value
+        # Prefer `<cstring>` to `<string.h>`.
+        modules.sort(
+            key=lambda module: (module.endswith(".h"), place.occurrence.receiver != "std" and not module.endswith(".h"))
+        )
+    members = _find_used_members(place, name)
+    if language == "java" and place.occurrence.role == "value" and not (members or place.occurrence.is_called):
+        # A type is not a value.
         return
-    for n, module in enumerate(modules):
-        if language == "rust" and module == "std" and not (members and _path_follows(wanted)):
+    for index, module in enumerate(modules):
+        if language == "rust" and module == "std" and not (members and _path_follows(place)):
             continue
-        if name[:1].islower() and not wanted.here.is_called and language in ("csharp",):
+        if name[:1].islower() and not place.occurrence.is_called and language in ("csharp",):
             continue
         yield (
-            Brought(module, name if by_name else ""),
-            NAME + NEXT * n + COMMON * (wanted.here.role == "member" and language == "csharp"),
+            NewImport(module, name if by_name else ""),
+            NAME_COST
+            + NEXT_MODULE_COST * index
+            + COMMON_NAME_COST * (place.occurrence.role == "member" and language == "csharp"),
         )
 
 
-def _path_follows(wanted: Wanted) -> bool:
-    return wanted.tree.data.startswith(b"::", wanted.here.span.end)
+def _path_follows(place: NamePlace) -> bool:
+    return place.tree.data.startswith(b"::", place.occurrence.span.end)
 
 
-def _members(wanted: Wanted, name: str) -> set[str]:
-    """What stands behind the name and a dot, wherever the file has it."""
-    found: set[str] = set()
-    for one in find_occurrences(wanted.tree, name):
-        if one.role in ("value", "type") and (tail := TAIL.match(one.suffix.decode("utf-8", "replace"))):
-            found.add(tail[1])
-    return found
+def _find_used_members(place: NamePlace, name: str) -> set[str]:
+    """Return the members of the name that the file uses."""
+    members: set[str] = set()
+    for occurrence in find_occurrences(place.tree, name):
+        if occurrence.role in ("value", "type") and (
+            tail := MEMBER_SUFFIX.match(occurrence.suffix.decode("utf-8", "replace"))
+        ):
+            members.add(tail[1])
+    return members

@@ -1,4 +1,4 @@
-"""A repair that was found without a model, before any check has judged it."""
+"""A repair that was found without a model and is not checked yet."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,18 @@ from lsp_harness.verify.change import Author
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Edits that may make a finding go away.
+    """Edits that may resolve a finding.
 
-    `kind` is what a user reads in the table of candidates ("nearest name", "missing token", "import", "removal").
-    `cost` orders the repairs of one finding, the likeliest first: 0 is certain, 1 is one typing error away, and a repair that is
-    1 or more dearer than the cheapest one is a guess. Two repairs of almost the same cost mean that the text does not say which is right.
+    Attributes:
+        kind: The kind that a user reads in the table of candidates, for example "nearest name" or "import".
+        edits: The edits of the text.
+        cost: Orders the repairs of one finding. 0 is certain and 1 is one typing error. A repair that costs 1 or more
+            than the cheapest one is a guess. If two repairs cost almost the same, the text does not show which is
+            correct.
+        author: The author of the edits. A linter's own fix may change the code that its rule is about.
     """
 
     kind: str
     edits: tuple[Edit, ...]
     cost: float
     author: Author = "repair"
-    """Who made it; a linter's own fix may change what its rule is about."""

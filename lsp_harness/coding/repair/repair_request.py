@@ -1,4 +1,4 @@
-"""What a source of repairs is asked: a finding in a text, and what may be known around that text."""
+"""The input of a source of repairs: a finding in a text, and the index and packages around that text."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,21 +14,28 @@ from lsp_harness.verify.finding_subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """A finding, its subject, and the tree of the text that both are about.
+    """A finding, and everything that helps to find its repairs.
 
-    `path` is the text's path in its workspace. `known` is the index of that workspace, `installed` are the packages that are
-    installed for it, `root` is its folder and `file` the file; each is None where there is none.
+    Attributes:
+        finding: The finding.
+        subject: The subject of the finding, for example the unknown name.
+        tree: The syntax tree of the text.
+        path: The path of the text in its workspace.
+        index: The index of the workspace, or None.
+        installed: The packages that are installed for the workspace, or None.
+        root: The workspace folder, or None.
+        file: The file of the text, or None.
     """
 
     finding: Finding
     subject: Subject
     tree: SyntaxTree
     path: str = ""
-    known: IndexQuery | None = None
+    index: IndexQuery | None = None
     installed: InstalledPackages | None = None
     root: Path | None = None
     file: Path | None = None
 
 
-Source = Callable[[RepairRequest], Awaitable[list[Repair]]]
-"""Something that finds repairs of one finding, unjudged and in any order."""
+RepairSource = Callable[[RepairRequest], Awaitable[list[Repair]]]
+"""A function that returns repairs of one finding, in any order and not checked."""

@@ -1,34 +1,34 @@
-"""All sources of repairs without a model, by the kind of subject that they are for."""
+"""All sources of repairs without a model, by the kind of the finding's subject."""
 
 from collections.abc import Mapping
 
-from lsp_harness.coding.repair.argument_swap import swapped_arguments
-from lsp_harness.coding.repair.declaration_repair import missing_declaration
-from lsp_harness.coding.repair.interpolation import interpolated
-from lsp_harness.coding.repair.missing_imports import missing_import
-from lsp_harness.coding.repair.name_marks import missing_mark, missing_receiver
+from lsp_harness.coding.repair.argument_swap import swap_arguments
+from lsp_harness.coding.repair.declaration_repair import declare_name
+from lsp_harness.coding.repair.interpolation import fix_interpolation
+from lsp_harness.coding.repair.missing_imports import find_missing_imports
+from lsp_harness.coding.repair.name_prefixes import add_receiver, add_sigil
 from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest, Source
-from lsp_harness.coding.repair.similar_names import near_names
-from lsp_harness.coding.repair.token_repairs import missing_tokens
-from lsp_harness.coding.repair.unused_removal import removal
+from lsp_harness.coding.repair.repair_request import RepairRequest, RepairSource
+from lsp_harness.coding.repair.similar_names import find_similar_names
+from lsp_harness.coding.repair.token_repairs import repair_tokens
+from lsp_harness.coding.repair.unused_removal import remove_unused_code
 from lsp_harness.verify.finding_subject import SubjectKind
 
-REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {
-    "syntax": (missing_tokens,),
-    "name": (near_names, missing_import, missing_mark, missing_receiver, missing_declaration),
-    "removal": (removal,),
-    "argument": (swapped_arguments,),
-    "rule": (interpolated,),
+SOURCES_BY_KIND: Mapping[SubjectKind, tuple[RepairSource, ...]] = {
+    "syntax": (repair_tokens,),
+    "name": (find_similar_names, find_missing_imports, add_sigil, add_receiver, declare_name),
+    "removal": (remove_unused_code,),
+    "argument": (swap_arguments,),
+    "rule": (fix_interpolation,),
 }
 
 
-async def repairs(request: RepairRequest, limit: int) -> list[Repair]:
-    """The repairs of a finding, the likeliest first, each once; at most `limit`."""
-    found: dict[tuple[object, ...], Repair] = {}
-    for source in REPAIRS.get(request.subject.kind, ()):
+async def find_repairs(request: RepairRequest, limit: int) -> list[Repair]:
+    """Return at most `limit` different repairs of a finding, the most likely first."""
+    repairs_by_edits: dict[tuple[object, ...], Repair] = {}
+    for source in SOURCES_BY_KIND.get(request.subject.kind, ()):
         for repair in await source(request):
-            known = found.get(repair.edits)
-            if known is None or repair.cost < known.cost:
-                found[repair.edits] = repair
-    return sorted(found.values(), key=lambda one: one.cost)[:limit]
+            previous = repairs_by_edits.get(repair.edits)
+            if previous is None or repair.cost < previous.cost:
+                repairs_by_edits[repair.edits] = repair
+    return sorted(repairs_by_edits.values(), key=lambda repair: repair.cost)[:limit]

@@ -1,20 +1,26 @@
-"""The nearest names for one that is not known: what is in scope, members, imports, parameters, builtins, and the index last.
+"""Repairs that replace an unknown name by the most similar name that the code may use.
 
-Only the name at the finding is replaced. An editor marks each place of a misspelt name, and whoever asks for one of them is
-shown the change of that one. Two exceptions: a name that is misspelt where it is bound, and right where it is used, is mended
-at the binding; and in C and C++ all places in the function are, because a compiler reports the first of them alone.
+The candidates are names in scope, members, imports, parameters and builtins. The index comes last. Only the name at the
+finding is replaced, because an editor marks each use of a misspelt name and the user asks about one of them. There are
+two exceptions. If a name is misspelt at its binding and correct at its use, the binding is repaired. In C and C++ all
+uses in the function are replaced, because a compiler reports only the first of them.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping
 
-from lsp_harness.coding.repair.expected_name import Wanted, fit, is_visible, wanted_at
-from lsp_harness.coding.repair.foreign_names import exported_names, imported_names, indexed_names, parameter_names
-from lsp_harness.coding.repair.name_marks import marked_names
+from lsp_harness.coding.repair.foreign_names import (
+    find_exported_names,
+    find_indexed_names,
+    find_parameter_names,
+    find_wildcard_names,
+)
+from lsp_harness.coding.repair.name_place import NamePlace, fit_cost, is_visible, name_place_at
+from lsp_harness.coding.repair.name_prefixes import find_sigil_names
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.spelling_cost import similar, slip, words
+from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost, split_words
 from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences
 from lsp_harness.text.edit import Edit
@@ -22,112 +28,117 @@ from lsp_harness.text.position import Span, encode
 
 KIND = "nearest name"
 WORD = re.compile(r"[^\W\d]\w*")
-MOST = 8
-"""Repairs of one finding, at most."""
-FAR = 1.5
-"""By how much one may cost more than the cheapest, to be given at all."""
-CEILING, LONG, LONG_CEILING = 1.5, 9, 1.9
-"""What one may cost at all, and what for a name of so many letters: beyond that the right name is likely none that is known here."""
-BUILTIN, OTHER_TABLE, KEYWORD = 0.12, 0.3, 0.45
-"""What is added for a builtin, for one of another kind (a type for a value), and for a keyword."""
-UNCALLED = 0.25
-"""What is added for a function of the language where nothing is called."""
-VALUES = frozenset(
+MAX_REPAIRS = 8
+"""Maximum number of repairs of one finding."""
+MAX_EXTRA_COST = 1.5
+"""A repair that costs this much more than the cheapest one is left out."""
+MAX_COST, LONG_NAME_LENGTH, MAX_LONG_NAME_COST = 1.5, 9, 1.9
+"""Maximum cost of a repair, and the maximum for a name of at least `LONG_NAME_LENGTH` letters. If every candidate costs
+more, the correct name is probably not among them."""
+BUILTIN_COST, OTHER_TABLE_COST, KEYWORD_COST = 0.12, 0.3, 0.45
+"""Added cost of a builtin, of a builtin of another kind (a type in the place of a value), and of a keyword."""
+UNCALLED_COST = 0.25
+"""Added cost of a builtin function in a place where nothing is called."""
+VALUE_WORDS = frozenset(
     {"true", "false", "nil", "null", "self", "this", "super", "undefined", "nullptr", "errno", "cls", "iota"}
 )
-PRIVATE = 0.5
-"""What is added for a name that begins with an underscore, where the misspelt one does not."""
-COMMON_MEMBER = 0.3
-"""What is added for a member that common types have, where the type is not known."""
-MENTIONED, MENTIONED_LENGTH = 0.55, 6
-"""What is added for a name that the file has in comments and strings alone, or in another role, and the letters that it must have."""
-SUGGESTED = re.compile(r"(?:did you mean|similar name|perhaps you meant|maybe you meant)", re.IGNORECASE)
-SAID = -0.5
-"""What is added for a name that the tool itself proposes."""
-OFTEN = 0.8
-"""What is added for a name that is bound and never used, where the unknown one is used more than once."""
-LOCAL = frozenset({"variable", "parameter", "import", "function", "class"})
-FIRST_ONLY = frozenset({"c", "cpp"})
-"""Languages whose compilers report the first place of an unknown name in a function alone."""
+PRIVATE_COST = 0.5
+"""Added cost of a name that begins with an underscore, if the misspelt name does not."""
+COMMON_MEMBER_COST = 0.3
+"""Added cost of a member of common types, if the type of the receiver is not known."""
+MENTIONED_COST, MIN_MENTIONED_LENGTH = 0.55, 6
+"""Added cost of a name that occurs only in comments, strings or another role, and the minimum length of such a name."""
+SUGGESTION_MESSAGE = re.compile(r"(?:did you mean|similar name|perhaps you meant|maybe you meant)", re.IGNORECASE)
+SUGGESTED_COST = -0.5
+"""Added cost of a name that the tool itself proposes."""
+SEVERAL_USES_COST = 0.8
+"""Added cost of a name that is bound and never used, if the unknown name is used more than once."""
+LOCAL_ROLES = frozenset({"variable", "parameter", "import", "function", "class"})
+FIRST_USE_ONLY_LANGUAGES = frozenset({"c", "cpp"})
+"""Languages whose compilers report only the first use of an unknown name in a function."""
 
 
-async def near_names(request: RepairRequest) -> list[Repair]:
-    """Repairs that put a near name in the place of the unknown one, the likeliest first."""
+async def find_similar_names(request: RepairRequest) -> list[Repair]:
+    """Return repairs that replace the unknown name by a similar one, the most likely first."""
     subject, tree = request.subject, request.tree
-    wanted = wanted_at(tree, subject.span) if subject.name and subject.kind == "name" else None
-    if wanted is None:
+    place = name_place_at(tree, subject.span) if subject.name and subject.kind == "name" else None
+    if place is None:
         return []
-    if (marked := marked_names(wanted)) is not None:
-        return marked[:MOST]
+    if (sigil_repairs := find_sigil_names(place)) is not None:
+        return sigil_repairs[:MAX_REPAIRS]
     name = subject.name
-    costs = _in_file(request, wanted, name)
-    _merge(costs, _builtin(wanted, name))
-    _merge(costs, await _beyond(request, wanted, name))
-    _merge(costs, _suggested(request, name))
-    if min(costs.values(), default=FAR) >= FAR:
-        _merge(costs, await indexed_names(request, wanted, name))
-    ceiling = LONG_CEILING if len(name) >= LONG else CEILING
-    if min(costs.values(), default=0.0) > ceiling:
+    costs = _find_in_file(request, place, name)
+    _merge(costs, _find_builtins(place, name))
+    _merge(costs, await _find_in_other_files(request, place, name))
+    _merge(costs, _find_suggested(request, name))
+    if min(costs.values(), default=MAX_EXTRA_COST) >= MAX_EXTRA_COST:
+        _merge(costs, await find_indexed_names(request, place, name))
+    max_cost = MAX_LONG_NAME_COST if len(name) >= LONG_NAME_LENGTH else MAX_COST
+    if min(costs.values(), default=0.0) > max_cost:
         return []
-    repairs = [repair for other, cost in costs.items() for repair in _repairs(wanted, name, other, cost)]
-    repairs.sort(key=lambda one: one.cost)
-    return [one for one in repairs if one.cost <= repairs[0].cost + FAR][:MOST]
+    repairs = [repair for other, cost in costs.items() for repair in _make_repairs(place, name, other, cost)]
+    repairs.sort(key=lambda repair: repair.cost)
+    return [repair for repair in repairs if repair.cost <= repairs[0].cost + MAX_EXTRA_COST][:MAX_REPAIRS]
 
 
-def _in_file(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    listed = dict.fromkeys(WORD.findall(request.tree.document.text))
-    for other, cost in similar(name, listed.keys()):
-        if (added := fit(wanted, other)) is not None:
-            found[other] = cost + added
-        elif len(other) >= MENTIONED_LENGTH and not any(
-            one.is_binding for one in find_occurrences(request.tree, other)
+def _find_in_file(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
+    """Return the similar names of the file with their costs."""
+    costs: dict[str, float] = {}
+    file_names = dict.fromkeys(WORD.findall(request.tree.document.text))
+    for other, cost in find_similar(name, file_names.keys()):
+        if (penalty := fit_cost(place, other)) is not None:
+            costs[other] = cost + penalty
+        elif len(other) >= MIN_MENTIONED_LENGTH and not any(
+            occurrence.is_binding for occurrence in find_occurrences(request.tree, other)
         ):
-            found[other] = cost + MENTIONED
-    return found
+            costs[other] = cost + MENTIONED_COST
+    return costs
 
 
-def _builtin(wanted: Wanted, name: str) -> dict[str, float]:
-    """Of what the language has by itself: the nearest."""
-    table, role = load_standard(wanted.language), wanted.here.role
-    found: dict[str, float] = {}
+def _find_builtins(place: NamePlace, name: str) -> dict[str, float]:
+    """Return the similar names that the language itself defines, with their costs."""
+    table, role = load_standard(place.language), place.occurrence.role
+    costs: dict[str, float] = {}
     if role == "member":
-        if wanted.language == "cpp" and wanted.here.receiver == "std":
-            return {other: cost + BUILTIN for other, cost in similar(name, imported_names(wanted))}
-        if known := table.statics.get(wanted.here.receiver):
-            return dict(similar(name, known))
-        # all objects have those with two underscores, and in Ruby most others
-        every = not wanted.of_self or wanted.language == "ruby"
-        members = [one for one in table.members if every or one.startswith("__")]
-        return {other: cost + COMMON_MEMBER for other, cost in similar(name, members)}
-    if role not in ("value", "type") or wanted.sigil:
-        return found
+        if place.language == "cpp" and place.occurrence.receiver == "std":
+            return {other: cost + BUILTIN_COST for other, cost in find_similar(name, find_wildcard_names(place))}
+        if static_members := table.statics.get(place.occurrence.receiver):
+            return dict(find_similar(name, static_members))
+        # Every object has the members with two underscores. In Ruby every object has most of the others, too.
+        includes_all = not place.is_own_member or place.language == "ruby"
+        members = [member for member in table.members if includes_all or member.startswith("__")]
+        return {other: cost + COMMON_MEMBER_COST for other, cost in find_similar(name, members)}
+    if role not in ("value", "type") or place.has_sigil:
+        return costs
     tables = [(table.types, table.globals), (table.globals, table.types)][role == "value"]
-    for names, added in zip((*tables, table.keywords), (BUILTIN, OTHER_TABLE, KEYWORD), strict=True):
-        for other, cost in similar(name, names):
-            uncalled = role == "value" and not wanted.here.is_called and other.islower() and other not in VALUES
-            _merge(found, {other: cost + added + UNCALLED * uncalled})
-    _merge(found, {other: cost + BUILTIN for other, cost in similar(name, imported_names(wanted))})
-    return found
+    for names, penalty in zip((*tables, table.keywords), (BUILTIN_COST, OTHER_TABLE_COST, KEYWORD_COST), strict=True):
+        for other, cost in find_similar(name, names):
+            is_uncalled = (
+                role == "value" and not place.occurrence.is_called and other.islower() and other not in VALUE_WORDS
+            )
+            _merge(costs, {other: cost + penalty + UNCALLED_COST * is_uncalled})
+    _merge(costs, {other: cost + BUILTIN_COST for other, cost in find_similar(name, find_wildcard_names(place))})
+    return costs
 
 
-async def _beyond(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
-    """Names that the file does not show: exports of a module that it imports, and parameters of a function that it calls."""
-    if wanted.here.role == "key":
-        return dict(similar(name, await parameter_names(request, wanted)))
-    if wanted.here.role in ("member", "import"):
-        exported = await asyncio.to_thread(exported_names, request, wanted, name)
-        # what begins with an underscore is no part of what a module offers
-        private = PRIVATE * (not name.startswith("_"))
-        return {other: cost + private * other.startswith("_") for other, cost in similar(name, exported)}
+async def _find_in_other_files(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
+    """Return similar exports of an imported module, or similar parameters of a called function, with their costs."""
+    if place.occurrence.role == "key":
+        return dict(find_similar(name, await find_parameter_names(request, place)))
+    if place.occurrence.role in ("member", "import"):
+        exported_names = await asyncio.to_thread(find_exported_names, request, place, name)
+        # A name that begins with an underscore is not part of the interface of a module.
+        penalty = PRIVATE_COST * (not name.startswith("_"))
+        return {other: cost + penalty * other.startswith("_") for other, cost in find_similar(name, exported_names)}
     return {}
 
 
-def _suggested(request: RepairRequest, name: str) -> dict[str, float]:
-    if not SUGGESTED.search(request.finding.message):
+def _find_suggested(request: RepairRequest, name: str) -> dict[str, float]:
+    """Return the similar names that the message of the tool proposes, with their costs."""
+    if not SUGGESTION_MESSAGE.search(request.finding.message):
         return {}
-    others = [one for one in request.subject.quoted if one != name]
-    return {other: max(0.05, cost + SAID) for other, cost in similar(name, others)}
+    quoted_names = [quoted for quoted in request.subject.quoted if quoted != name]
+    return {other: max(0.05, cost + SUGGESTED_COST) for other, cost in find_similar(name, quoted_names)}
 
 
 def _merge(costs: dict[str, float], others: Mapping[str, float]) -> None:
@@ -135,46 +146,51 @@ def _merge(costs: dict[str, float], others: Mapping[str, float]) -> None:
         costs[name] = min(cost, costs.get(name, cost))
 
 
-def _repairs(wanted: Wanted, name: str, other: str, cost: float) -> list[Repair]:
-    """The use is misspelt, or the binding is: where both may be, the name that is a known word is the right one."""
-    use = Repair(KIND, _edits(wanted, name, other), cost)
-    binding = _lone_binding(wanted, other)
+def _make_repairs(place: NamePlace, name: str, other: str, cost: float) -> list[Repair]:
+    """Return repairs of the use and of the binding. A name that is made of common words is probably correct."""
+    use = Repair(KIND, _make_edits(place, name, other), cost)
+    binding = _find_unused_binding(place, other)
     if binding is None:
         return [use]
-    count = sum(
-        1 for one in find_occurrences(wanted.tree, name) if not one.is_binding and one.role in ("value", "type")
+    use_count = sum(
+        1
+        for occurrence in find_occurrences(place.tree, name)
+        if not occurrence.is_binding and occurrence.role in ("value", "type")
     )
-    bound_well, used_well = _is_known(other), _is_known(name)
-    if bound_well and not used_well:
+    is_binding_common, is_use_common = _is_common(other), _is_common(name)
+    if is_binding_common and not is_use_common:
         return [use]
-    at_binding = Repair(KIND, (Edit(*binding.span, encode(name)),), max(0.05, slip(other, name)))
-    if used_well and not bound_well:
-        return [at_binding, Repair(KIND, use.edits, cost + OFTEN)]
-    if count > 1:
-        return [at_binding, Repair(KIND, use.edits, cost + OFTEN)]
+    at_binding = Repair(KIND, (Edit(*binding.span, encode(name)),), max(0.05, misspelling_cost(other, name)))
+    if is_use_common and not is_binding_common:
+        return [at_binding, Repair(KIND, use.edits, cost + SEVERAL_USES_COST)]
+    if use_count > 1:
+        return [at_binding, Repair(KIND, use.edits, cost + SEVERAL_USES_COST)]
     return [use, Repair(KIND, at_binding.edits, at_binding.cost + 0.3)]
 
 
-def _lone_binding(wanted: Wanted, other: str) -> Occurrence | None:
-    """The binding of a name that nothing uses: it may be the one that is misspelt."""
-    if wanted.here.role not in ("value", "type"):
+def _find_unused_binding(place: NamePlace, other: str) -> Occurrence | None:
+    """Return the binding of a name that nothing uses, or None. It may be misspelt itself."""
+    if place.occurrence.role not in ("value", "type"):
         return None
-    found = [*find_occurrences(wanted.tree, other)]
-    one = found[0] if len(found) == 1 else None
-    return one if one and one.is_binding and one.role in LOCAL and is_visible(wanted, one) else None
+    occurrences = [*find_occurrences(place.tree, other)]
+    if len(occurrences) != 1:
+        return None
+    [binding] = occurrences
+    is_local = binding.is_binding and binding.role in LOCAL_ROLES
+    return binding if is_local and is_visible(place, binding) else None
 
 
-def _is_known(name: str) -> bool:
-    """Whether a name is made of common words alone."""
-    known = common_words()
-    return all(len(one) < 3 or one in known for one in words(name))
+def _is_common(name: str) -> bool:
+    """Return whether a name consists only of common words."""
+    common = common_words()
+    return all(len(word) < 3 or word in common for word in split_words(name))
 
 
-def _edits(wanted: Wanted, name: str, other: str) -> tuple[Edit, ...]:
-    places = [wanted.here.span]
-    if wanted.language in FIRST_ONLY and wanted.here.role in ("value", "type"):
-        scope = wanted.here.scope if wanted.here.scope_kind == "function" else Span(0, 0)
-        found = [*find_occurrences(wanted.tree, name, scope)]
-        if not any(one.is_binding for one in found):
-            places = [one.span for one in found if one.role == wanted.here.role] or places
-    return tuple(Edit(*span, encode(other)) for span in places)
+def _make_edits(place: NamePlace, name: str, other: str) -> tuple[Edit, ...]:
+    spans = [place.occurrence.span]
+    if place.language in FIRST_USE_ONLY_LANGUAGES and place.occurrence.role in ("value", "type"):
+        scope = place.occurrence.scope if place.occurrence.scope_kind == "function" else Span(0, 0)
+        occurrences = [*find_occurrences(place.tree, name, scope)]
+        if not any(occurrence.is_binding for occurrence in occurrences):
+            spans = [occurrence.span for occurrence in occurrences if occurrence.role == place.occurrence.role] or spans
+    return tuple(Edit(*span, encode(other)) for span in spans)

@@ -1,7 +1,7 @@
-"""How likely one name is a slip of the hand for another, as a cost: 1 is one ordinary typing error.
+"""The cost of a misspelling: how unlikely it is that a user wrote one name for another. 1 is one ordinary typing error.
 
-The search among many names is by the plain Damerau-Levenshtein distance, which is fast; the few that are near are weighed by
-the kind of the slip: letters that changed places, a key beside the right one, a letter doubled or left out, case, underscores.
+The search among many names uses the Damerau-Levenshtein distance, which is fast. The few similar names then get a cost
+by the kind of the error: swapped letters, a neighbouring key, a doubled or omitted letter, case, and underscores.
 """
 
 import re
@@ -13,136 +13,164 @@ from rapidfuzz.distance import OSA
 
 from lsp_harness.text.misspelling import plurals
 
-CASE = 0.45
-"""The cost of names that differ in case alone, or of a letter of the wrong case."""
-STYLE = 0.5
-"""The cost of `userName` for `user_name`."""
-INITIAL = 0.15
-"""What is added where the first letter is of another case too: that tells types from values."""
-SWAPPED = 0.75
-NEIGHBOUR = 0.9
-DOUBLED = 0.75
-"""The cost of a letter that is there twice and should be once, or the other way round."""
-LEFT_OUT, ADDED = 0.85, 0.95
-PLURAL = 0.8
-OTHER = 1.1
-"""The cost of a letter in the place of another that is not beside it."""
-FIRST = 0.2
-"""What is added where the first letter is wrong: people seldom miss that one."""
-SHORT = 0.4
-"""What is added where one of at most `SHORT_NAME` letters is wrong: many names are that near."""
-SHORT_NAME = 3
-CUT = 1.0
-"""The cost of a name that was not written to its end: `ValueErr`."""
-PER_LETTER = 0.18
-"""What a slip of several errors may cost for each letter of the name."""
-ROWS = ("`1234567890-=", " qwertyuiop[]", " asdfghjkl;'", " zxcvbnm,./")
-_KEYS = {key: (row, column) for row, keys in enumerate(ROWS) for column, key in enumerate(keys) if key != " "}
+CASE_COST = 0.45
+"""Cost of names that differ only in case, or of a letter of the wrong case."""
+STYLE_COST = 0.5
+"""Cost of `userName` for `user_name`."""
+INITIAL_CASE_COST = 0.15
+"""Added cost if the first letter has another case, too, because that case distinguishes types from values."""
+SWAPPED_COST = 0.75
+"""Cost of two neighbouring letters in the wrong order."""
+NEIGHBOUR_KEY_COST = 0.9
+"""Cost of a letter whose key is beside the intended one."""
+DOUBLED_COST = 0.75
+"""Cost of a letter that is doubled and should not be, or should be doubled and is not."""
+OMITTED_COST, ADDED_COST = 0.85, 0.95
+"""Cost of a letter that is missing, and of one that is too many."""
+PLURAL_COST = 0.8
+"""Cost of a plural for its singular, or the reverse."""
+OTHER_LETTER_COST = 1.1
+"""Cost of a letter for another one whose key is not beside it."""
+FIRST_LETTER_COST = 0.2
+"""Added cost if the first letter is wrong, because people rarely mistype it."""
+SHORT_NAME_COST = 0.4
+"""Added cost of an error in a name of at most `MAX_SHORT_NAME_LENGTH` letters, because many names are similar to it."""
+MAX_SHORT_NAME_LENGTH = 3
+UNFINISHED_COST = 1.0
+"""Cost of a name whose end is missing, for example `ValueErr`."""
+MAX_COST_PER_LETTER = 0.18
+"""Maximum cost of several errors in one name, for each letter of the name."""
+KEYBOARD_ROWS = ("`1234567890-=", " qwertyuiop[]", " asdfghjkl;'", " zxcvbnm,./")
+_KEY_POSITIONS = {
+    key: (row, column) for row, keys in enumerate(KEYBOARD_ROWS) for column, key in enumerate(keys) if key != " "
+}
 
 
-def most_edits(name: str) -> int:
-    """How many letters may be wrong in a name for another to be meant at all."""
+def max_wrong_letters(name: str) -> int:
+    """Return how many letters of a name may be wrong."""
     return 0 if len(name) < 2 else 1 if len(name) <= 4 else 2 if len(name) <= 8 else 3
 
 
-def similar(name: str, names: Collection[str]) -> Iterator[tuple[str, float]]:
-    """The names that may be meant by a misspelt one, each with the cost of the slip; not the name itself."""
-    most = most_edits(name)
-    listed = [one for one in dict.fromkeys(names) if one != name and abs(len(one) - len(name)) <= max(most, 3)]
-    folded, plain = name.lower(), _plain(name)
-    found = {one: 0 for one in listed if one.lower() == folded or (len(plain) > 2 and _plain(one) == plain)}
-    near = process.extract(name, listed, scorer=OSA.distance, processor=None, score_cutoff=most, limit=None)
-    found |= dict.fromkeys((one for one in listed if one in plurals(name) or name in plurals(one)), 0)
-    for one in (*found, *(str(each[0]) for each in near)):
-        cost = slip(name, one)
-        if cost <= PER_LETTER * len(name) or OSA.distance(folded, one.lower()) <= 1:
-            yield one, cost
+def find_similar(name: str, names: Collection[str]) -> Iterator[tuple[str, float]]:
+    """Yield the other names that a misspelt name may stand for, each with the cost of the misspelling."""
+    limit = max_wrong_letters(name)
+    candidates = [
+        candidate
+        for candidate in dict.fromkeys(names)
+        if candidate != name and abs(len(candidate) - len(name)) <= max(limit, 3)
+    ]
+    lower_name, plain_name = name.lower(), _normalise(name)
+    same_spelling = {
+        candidate: 0
+        for candidate in candidates
+        if candidate.lower() == lower_name or (len(plain_name) > 2 and _normalise(candidate) == plain_name)
+    }
+    matches = process.extract(name, candidates, scorer=OSA.distance, processor=None, score_cutoff=limit, limit=None)
+    same_spelling |= dict.fromkeys(
+        (candidate for candidate in candidates if candidate in plurals(name) or name in plurals(candidate)), 0
+    )
+    for candidate in (*same_spelling, *(str(match[0]) for match in matches)):
+        cost = misspelling_cost(name, candidate)
+        if cost <= MAX_COST_PER_LETTER * len(name) or OSA.distance(lower_name, candidate.lower()) <= 1:
+            yield candidate, cost
 
 
 @lru_cache(maxsize=4096)
-def slip(written: str, meant: str) -> float:
-    """The cost of writing one name where another was meant; 0 for the same."""
-    if written == meant:
+def misspelling_cost(written: str, intended: str) -> float:
+    """Return the cost of writing one name where another was intended. It is 0 for the same name."""
+    if written == intended:
         return 0.0
-    # `user_name` is rather `userName` than `UserName`
-    initial = INITIAL * (written[0].isupper() != meant[0].isupper())
-    if written.lower() == meant.lower():
-        return CASE + initial * (written[1:] != meant[1:])
-    if _plain(written) == _plain(meant):
-        return STYLE + initial
-    if meant in plurals(written) or written in plurals(meant):
-        return PLURAL + SHORT * (min(len(written), len(meant)) <= SHORT_NAME - 1)
-    if len(written) > SHORT_NAME and meant.startswith(written):
-        return CUT
-    if len(written) <= SHORT_NAME and OSA.distance(written, meant) == 1:
-        # of so few letters the kind of the slip does not say which name was meant
-        return LEFT_OUT + SHORT
-    short = SHORT if min(len(written), len(meant)) <= SHORT_NAME else 0.0
-    first = FIRST if written[0].lower() != meant[0].lower() and sorted(written[:2]) != sorted(meant[:2]) else 0.0
-    # the case of letters that are right otherwise costs once
-    case = CASE if (written.islower() or meant.islower()) and _cased(written, meant) else 0.0
-    one, other = (written.lower(), meant.lower()) if case else (written, meant)
-    return round(_aligned(one, other) + short + first + case, 3)
+    # `user_name` more probably stands for `userName` than for `UserName`.
+    initial_cost = INITIAL_CASE_COST * (written[0].isupper() != intended[0].isupper())
+    if written.lower() == intended.lower():
+        return CASE_COST + initial_cost * (written[1:] != intended[1:])
+    if _normalise(written) == _normalise(intended):
+        return STYLE_COST + initial_cost
+    if intended in plurals(written) or written in plurals(intended):
+        return PLURAL_COST + SHORT_NAME_COST * (min(len(written), len(intended)) <= MAX_SHORT_NAME_LENGTH - 1)
+    if len(written) > MAX_SHORT_NAME_LENGTH and intended.startswith(written):
+        return UNFINISHED_COST
+    if len(written) <= MAX_SHORT_NAME_LENGTH and OSA.distance(written, intended) == 1:
+        # In such a short name, the kind of the error does not show which name was intended.
+        return OMITTED_COST + SHORT_NAME_COST
+    short_cost = SHORT_NAME_COST if min(len(written), len(intended)) <= MAX_SHORT_NAME_LENGTH else 0.0
+    has_wrong_start = written[0].lower() != intended[0].lower() and sorted(written[:2]) != sorted(intended[:2])
+    first_cost = FIRST_LETTER_COST if has_wrong_start else 0.0
+    # Letters that are wrong only in their case cost once, not each.
+    case_cost = CASE_COST if (written.islower() or intended.islower()) and _differs_in_case(written, intended) else 0.0
+    left, right = (written.lower(), intended.lower()) if case_cost else (written, intended)
+    return round(_alignment_cost(left, right) + short_cost + first_cost + case_cost, 3)
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _cased(written: str, meant: str) -> bool:
-    return OSA.distance(written.lower(), meant.lower()) < OSA.distance(written, meant)
+def _differs_in_case(written: str, intended: str) -> bool:
+    return OSA.distance(written.lower(), intended.lower()) < OSA.distance(written, intended)
 
 
-def _aligned(written: str, meant: str) -> float:
-    """The cheapest way from one to the other by slips."""
-    rows = [[0.0, *(0.0 for _ in meant)] for _ in range(len(written) + 1)]
-    for n in range(1, len(meant) + 1):
-        rows[0][n] = rows[0][n - 1] + _left_out(meant, n - 1)
-    for m in range(1, len(written) + 1):
-        row, above = rows[m], rows[m - 1]
-        row[0] = above[0] + _added(written, m - 1)
-        for n in range(1, len(meant) + 1):
-            one, other = written[m - 1], meant[n - 1]
-            best = min(
-                above[n - 1] + _replaced(one, other),
-                above[n] + _added(written, m - 1),
-                row[n - 1] + _left_out(meant, n - 1),
+def _alignment_cost(written: str, intended: str) -> float:
+    """Return the minimum cost of the errors that turn the intended name into the written one."""
+    rows = [[0.0, *(0.0 for _ in intended)] for _ in range(len(written) + 1)]
+    for column in range(1, len(intended) + 1):
+        rows[0][column] = rows[0][column - 1] + _omission_cost(intended, column - 1)
+    for row in range(1, len(written) + 1):
+        costs, costs_above = rows[row], rows[row - 1]
+        costs[0] = costs_above[0] + _addition_cost(written, row - 1)
+        for column in range(1, len(intended) + 1):
+            written_letter, intended_letter = written[row - 1], intended[column - 1]
+            cost = min(
+                costs_above[column - 1] + _replacement_cost(written_letter, intended_letter),
+                costs_above[column] + _addition_cost(written, row - 1),
+                costs[column - 1] + _omission_cost(intended, column - 1),
             )
-            if m > 1 and n > 1 and one == meant[n - 2] and written[m - 2] == other and one != other:
-                best = min(best, rows[m - 2][n - 2] + SWAPPED)
-            row[n] = best
+            if (
+                row > 1
+                and column > 1
+                and written_letter == intended[column - 2]
+                and written[row - 2] == intended_letter
+                and written_letter != intended_letter
+            ):
+                cost = min(cost, rows[row - 2][column - 2] + SWAPPED_COST)
+            costs[column] = cost
     return rows[-1][-1]
 
 
-def _left_out(meant: str, n: int) -> float:
-    if meant[n] == "_":
-        return STYLE
-    return DOUBLED if n and meant[n - 1] == meant[n] else LEFT_OUT
+def _omission_cost(intended: str, position: int) -> float:
+    if intended[position] == "_":
+        return STYLE_COST
+    return DOUBLED_COST if position and intended[position - 1] == intended[position] else OMITTED_COST
 
 
-def _added(written: str, m: int) -> float:
-    if written[m] == "_":
-        return STYLE
-    return DOUBLED if m and written[m - 1] == written[m] else ADDED
+def _addition_cost(written: str, position: int) -> float:
+    if written[position] == "_":
+        return STYLE_COST
+    return DOUBLED_COST if position and written[position - 1] == written[position] else ADDED_COST
 
 
-def _replaced(one: str, other: str) -> float:
-    if one == other:
+def _replacement_cost(written: str, intended: str) -> float:
+    if written == intended:
         return 0.0
-    if one.lower() == other.lower():
-        return CASE
-    if one.isdigit() or other.isdigit():
-        # digits are told apart on purpose: `item1` is not `item2`
-        return OTHER + 1
-    a, b = _KEYS.get(one.lower()), _KEYS.get(other.lower())
-    if a and b and abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1:
-        return NEIGHBOUR
-    return OTHER
+    if written.lower() == intended.lower():
+        return CASE_COST
+    if written.isdigit() or intended.isdigit():
+        # Different digits distinguish names on purpose: `item1` does not stand for `item2`.
+        return OTHER_LETTER_COST + 1
+    written_key, intended_key = _KEY_POSITIONS.get(written.lower()), _KEY_POSITIONS.get(intended.lower())
+    if (
+        written_key
+        and intended_key
+        and abs(written_key[0] - intended_key[0]) <= 1
+        and abs(written_key[1] - intended_key[1]) <= 1
+    ):
+        return NEIGHBOUR_KEY_COST
+    return OTHER_LETTER_COST
 
 
-WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def words(name: str) -> list[str]:
-    """The words of a name in lower case: `maxItems` and `max_items` are `max` and `items`."""
-    return [one.lower() for one in WORDS.findall(name)]
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case: `max` and `items` for `maxItems` and `max_items`."""
+    return [word.lower() for word in WORD_PATTERN.findall(name)]

@@ -1,4 +1,4 @@
-"""Repairs of syntax errors: the one token that is missing, one too many, or written for another one."""
+"""Repairs of syntax errors that insert, delete or replace one token."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,20 +7,25 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, find_recoveries
 
-LIMIT = 6
-"""How many repairs of one finding are given at most: the rest is less likely than what a model writes."""
+MAX_REPAIRS = 6
+"""Maximum number of repairs of one finding. Further ones are less likely to be correct than the text of a model."""
 KINDS: Mapping[str, str] = {"insert": "missing token", "delete": "extra token", "replace": "wrong token"}
-"""What a user reads, by what the edit does."""
+"""The kind that the user reads, by the action of the edit."""
 
 
-async def missing_tokens(request: RepairRequest, limits: TrialLimits | None = None) -> list[Repair]:
-    """Repairs of a syntax error that change one token, the likeliest first."""
+async def repair_tokens(request: RepairRequest, limits: TrialLimits | None = None) -> list[Repair]:
+    """Return repairs of a syntax error that change one token, the most likely first.
+
+    Args:
+        request: The finding and its text.
+        limits: Limits of the trials. None uses the default limits.
+    """
     subject = request.subject
     if subject.kind != "syntax":
         return []
-    # trials take milliseconds, but a few hundred of them are long enough to be felt by other requests
-    found = await asyncio.to_thread(find_recoveries, request.tree, subject.span.start, subject.span.end, limits)
-    return [Repair(_kind(one), (one.edit,), one.cost) for one in found[:LIMIT]]
+    # One trial takes milliseconds, but some hundred trials would delay other requests.
+    recoveries = await asyncio.to_thread(find_recoveries, request.tree, subject.span.start, subject.span.end, limits)
+    return [Repair(_kind(recovery), (recovery.edit,), recovery.cost) for recovery in recoveries[:MAX_REPAIRS]]
 
 
 def _kind(recovery: Recovery) -> str:

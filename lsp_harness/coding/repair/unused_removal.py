@@ -1,4 +1,4 @@
-"""Repairs of findings about code that nothing uses: imports, variables, statements that are never reached."""
+"""Repairs that remove code which nothing uses: imports, variables, and statements that are never reached."""
 
 import re
 
@@ -9,27 +9,27 @@ from lsp_harness.syntax.removal.unused_imports import remove_unused_import
 from lsp_harness.text.edit import Edit
 
 KIND = "removal"
-UNREACHABLE = re.compile(r"unreachable|dead code|never (?:be )?reached", re.IGNORECASE)
-MUTABLE = re.compile(r"need(?:s)? to be mutable|unused_mut")
-DOTTED = re.compile(r"[`'\"]((?:\w+(?:[.\\/]|::))+\w+)[`'\"]")
-MUT = re.compile(rb"\bmut\s+")
+UNREACHABLE_MESSAGE = re.compile(r"unreachable|dead code|never (?:be )?reached", re.IGNORECASE)
+MUTABLE_MESSAGE = re.compile(r"need(?:s)? to be mutable|unused_mut")
+DOTTED_NAME = re.compile(r"[`'\"]((?:\w+(?:[.\\/]|::))+\w+)[`'\"]")
+MUT_KEYWORD = re.compile(rb"\bmut\s+")
 
 
-async def removal(request: RepairRequest) -> list[Repair]:
-    """Ways to take away what the finding is about; what may do something stays."""
+async def remove_unused_code(request: RepairRequest) -> list[Repair]:
+    """Return repairs that remove the unused code of the finding. Code that may have an effect stays."""
     finding, subject, tree = request.finding, request.subject, request.tree
     if subject.kind != "removal":
         return []
-    said = f"{finding.message} {finding.code}"
-    if MUTABLE.search(said):
-        found = MUT.search(tree.data, max(0, subject.span.start - 8), subject.span.end + 1)
-        return [Repair(KIND, (Edit(*found.span(), b""),), 0.0)] if found else []
-    if UNREACHABLE.search(said) or finding.code in ("7027", "CS0162", "W0101"):
-        found = remove_unreachable(tree, subject.span)
+    report = f"{finding.message} {finding.code}"
+    if MUTABLE_MESSAGE.search(report):
+        keyword = MUT_KEYWORD.search(tree.data, max(0, subject.span.start - 8), subject.span.end + 1)
+        return [Repair(KIND, (Edit(*keyword.span(), b""),), 0.0)] if keyword else []
+    if UNREACHABLE_MESSAGE.search(report) or finding.code in ("7027", "CS0162", "W0101"):
+        removals = remove_unreachable(tree, subject.span)
     else:
-        # `a.b`, `a::b`: the last part is what the file calls it
-        dotted = [re.split(r"[.\\/]|::", one)[-1] for one in DOTTED.findall(finding.message)]
-        names = [*filter(None, (subject.name, *subject.quoted, *dotted))]
-        found = remove_unused_import(tree, subject.span, names)
-        found = found or (remove_unused_variable(tree, subject.span, subject.name) if subject.name else [])
-    return [Repair(KIND, one.edits, one.cost) for one in found]
+        # The file uses only the last part of a path like `a.b` or `a::b`.
+        last_parts = [re.split(r"[.\\/]|::", path)[-1] for path in DOTTED_NAME.findall(finding.message)]
+        names = [*filter(None, (subject.name, *subject.quoted, *last_parts))]
+        removals = remove_unused_import(tree, subject.span, names)
+        removals = removals or (remove_unused_variable(tree, subject.span, subject.name) if subject.name else [])
+    return [Repair(KIND, removal.edits, removal.cost) for removal in removals]

@@ -23,6 +23,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.workspace.open_document import OpenDocument
@@ -125,7 +126,8 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            verdict = await run_checks(change, self._verifier.create_checks(self._settings(), self._verifier.linter))
+            checks = self._verifier.create_checks(self._settings(), CheckContext(self._verifier.linter))
+            verdict = await run_checks(change, checks)
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")
@@ -148,7 +150,7 @@ class AcceptedEdits:
         log = self._log()
         turn = log.turn(keep=not self._private_reason(change.after.uri))
         turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=base.path)
-        tell_verified(turn, change, verdict)
+        tell_verified(turn, verdict)
         if not verdict.findings:
             return PublishedFindings(version)
         return PublishedFindings(

@@ -206,6 +206,6 @@ async def linter_edits(snapshot: Snapshot, offer: Offer, linter: "Ruff") -> tupl
 
 async def _linter_fix(snapshot: Snapshot, finding: Finding, linter: "Ruff") -> "Report | None":
     """Return the linter's fix for exactly this finding, or None."""
-    from lsp_harness.coding.repair.linter_fixes import own_fix
+    from lsp_harness.coding.repair.linter_fixes import find_fix
 
-    return await own_fix(finding, snapshot.document, linter, snapshot.tool_path, snapshot.root)
+    return await find_fix(finding, snapshot.document, linter, snapshot.tool_path, snapshot.root)

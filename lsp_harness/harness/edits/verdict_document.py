@@ -10,8 +10,9 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.log import SessionLog, read
-from lsp_harness.session.results import MARKS
 from lsp_harness.text.markdown import fence_code
+from lsp_harness.verify.check_registry import check_titles
+from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
 
 DOCUMENT_NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
@@ -121,10 +122,12 @@ def _check_lines(data: dict[str, Any], *, has_heading: bool) -> Iterator[str]:
     yield "| check | outcome | ms |"
     yield "| --- | --- | --- |"
     outcomes: list[dict[str, Any]] = data.get("outcomes") or []
+    titles = check_titles()
     for outcome in outcomes:
+        name = str(outcome.get("check"))
         status = str(outcome.get("status"))
         reason = f": {_one_line(outcome['reason'])}" if outcome.get("reason") else ""
-        yield f"| {outcome.get('check')} | {MARKS.get(status, '')} {status}{reason} | {outcome.get('ms', 0):g} |"
+        yield f"| {titles.get(name, name)} | {STATUS_MARKS.get(status, '')} {status}{reason} | {outcome.get('ms', 0):g} |"
     printed = [line for outcome in outcomes for line in outcome.get("said", ())]
     if printed:
         yield ""

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.verify.check_runner import Check
-from lsp_harness.verify.enabled_checks import create_checks
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.ruff_linter import Ruff
 
-CheckFactory = Callable[[Verification, Ruff], list[Check]]
-"""Returns the checks that the settings enable, from cheap to expensive."""
+CheckFactory = Callable[[Verification, CheckContext], list[Check]]
+"""Returns the checks that the settings enable for an edit, from cheap to expensive."""
 
 
 class UntrustedRuff(Ruff):

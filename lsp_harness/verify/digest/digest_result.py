@@ -110,7 +110,7 @@ def _format_group(group: list[Problem]) -> str:
 
 
 def _format_test(problem: Problem) -> str:
-    # the same form as in `verify.feedback`
+    # the form of `Check.format_finding`
     place = f" ({problem.place})" if problem.place else ""
     return f"TEST FAIL: {problem.title} — {problem.message}{place}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.index_query import DirectIndexQuery
-from tests.coding.repair.asked import asked, repaired
+from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
 
 WRONG = "argument of type 'string' is not assignable"
@@ -79,7 +79,7 @@ SWAPPED = [
     ("path", "marked", "message", "after"), SWAPPED, ids=[f"{n}-{row[0]}" for n, row in enumerate(SWAPPED)]
 )
 async def test_arguments_change_places(path: str, marked: str, message: str, after: str):
-    [(text, one), *others] = await repaired(asked(path, marked, message))
+    [(text, one), *others] = await repair_all(make_request(path, marked, message))
     assert text.endswith(after)
     assert (one.kind, others) == ("argument order", [])
 
@@ -121,16 +121,16 @@ NO_EVIDENCE = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_EVIDENCE)
 async def test_without_evidence_they_stay(path: str, marked: str, message: str):
-    assert await repaired(asked(path, marked, message)) == []
+    assert await repair_all(make_request(path, marked, message)) == []
 
 
 async def test_the_parameters_may_be_those_of_another_file(tmp_path: Path):
     files = {"shop.py": "def order(item: str, quantity: int): ...\n", "b.py": ""}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = 'from shop import order\n\norder(<|>3<|>, "tea")\n'
-        found = await repaired(
-            asked(
-                "b.py", marked, 'Argument of type "int"', "reportArgumentType", known=DirectIndexQuery(indexed.reader)
+        found = await repair_all(
+            make_request(
+                "b.py", marked, 'Argument of type "int"', "reportArgumentType", index=DirectIndexQuery(indexed.reader)
             )
         )
     assert [text for text, _ in found] == ['from shop import order\n\norder("tea", 3)\n']

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.index_query import DirectIndexQuery
-from tests.coding.repair.asked import asked, repaired
+from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
 
 LIBRARY = [
@@ -152,7 +152,7 @@ LIBRARY = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "after"), LIBRARY, ids=[f"{row[0]}-{row[2]}" for row in LIBRARY])
 async def test_what_the_language_comes_with_is_imported(path: str, marked: str, message: str, after: str):
-    found = await repaired(asked(path, marked, message))
+    found = await repair_all(make_request(path, marked, message))
     assert found[0][1].kind == "import"
     assert found[0][0] == after
 
@@ -173,13 +173,13 @@ NO_IMPORT = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_IMPORT)
 async def test_without_evidence_nothing_is_imported(path: str, marked: str, message: str):
-    found = await repaired(asked(path, marked, message))
+    found = await repair_all(make_request(path, marked, message))
     assert [one for _, one in found if one.kind == "import" and one.cost < 0.5] == []
 
 
 async def test_two_modules_that_export_the_name_are_both_proposed():
-    [(first, one), (second, other), *_] = await repaired(
-        asked("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`")
+    [(first, one), (second, other), *_] = await repair_all(
+        make_request("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`")
     )
     assert {first.split("\n")[0], second.split("\n")[0]} == {
         "from typing import Iterable",
@@ -246,5 +246,5 @@ async def test_a_name_is_imported_as_other_files_import_it(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
     with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:
-        found = await repaired(asked(path, marked, message, known=DirectIndexQuery(indexed.reader)))
+        found = await repair_all(make_request(path, marked, message, index=DirectIndexQuery(indexed.reader)))
     assert found[0][0] == after

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from tests.coding.repair.asked import asked, repaired
+from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
 from tests.knowledge.packages import REQUESTS, install, venv
 
@@ -165,7 +165,7 @@ NEAREST = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "right"), NEAREST, ids=[f"{row[0]}-{row[3]}" for row in NEAREST])
 async def test_the_nearest_name_is_the_first_repair(path: str, marked: str, message: str, right: str):
-    found = await repaired(asked(path, marked, message))
+    found = await repair_all(make_request(path, marked, message))
     before, _, behind = marked.split("<|>")
     assert [text for text, _ in found][:1] == [before + right + behind]
     assert all(one.cost > found[0][1].cost for _, one in found[1:])
@@ -193,7 +193,7 @@ NOTHING = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NOTHING)
 async def test_a_name_that_is_not_near_or_not_in_scope_is_not_proposed(path: str, marked: str, message: str):
-    found = [one for _, one in await repaired(asked(path, marked, message)) if one.cost < 1.4]
+    found = [one for _, one in await repair_all(make_request(path, marked, message)) if one.cost < 1.4]
     assert found == []
 
 
@@ -207,32 +207,32 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), AMBIGUOUS)
 async def test_two_names_that_are_as_near_cost_almost_the_same(path: str, marked: str, message: str):
-    found = await repaired(asked(path, marked, message))
+    found = await repair_all(make_request(path, marked, message))
     assert len(found) > 1
     assert abs(found[0][1].cost - found[1][1].cost) < 0.1
 
 
 async def test_a_name_that_is_misspelt_where_it_is_bound_is_mended_there():
     marked = "def f(widht, height):\n    return <|>width<|> * height + width\n"
-    [(text, first), *_] = await repaired(asked("a.py", marked, "Undefined name `width`"))
+    [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `width`"))
     assert text == "def f(width, height):\n    return width * height + width\n"
     assert first.cost < 1
 
 
 async def test_only_the_place_of_the_finding_is_changed_but_in_c():
     marked = "def f(values):\n    return <|>valeus<|>, valeus\n"
-    assert (await repaired(asked("a.py", marked, "Undefined name `valeus`")))[0][
+    assert (await repair_all(make_request("a.py", marked, "Undefined name `valeus`")))[0][
         0
     ] == "def f(values):\n    return values, valeus\n"
     marked = "int f(int count) { return <|>cuont<|> + cuont; }\nint cuont_of(int cuont) { return cuont; }\n"
-    found = await repaired(asked("a.c", marked, "'cuont' undeclared (first use in this function)"))
+    found = await repair_all(make_request("a.c", marked, "'cuont' undeclared (first use in this function)"))
     assert found[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
 
 
 async def test_what_the_tool_proposes_comes_first():
     marked = "const text = 1, test = 2;\nconsole.log(text, test, <|>tet<|>);\n"
-    [(text, first), (_, second), *_] = await repaired(
-        asked("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?")
+    [(text, first), (_, second), *_] = await repair_all(
+        make_request("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?")
     )
     assert text.endswith("test, test);\n")
     assert second.cost - first.cost > 0.3
@@ -240,7 +240,7 @@ async def test_what_the_tool_proposes_comes_first():
 
 async def test_a_variable_that_nothing_uses_yet_is_rather_meant():
     marked = "def f(a):\n    text = a\n    test = a\n    return test, <|>tetx<|>\n"
-    [(text, first), *_] = await repaired(asked("a.py", marked, "Undefined name `tetx`"))
+    [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `tetx`"))
     assert text.endswith("return test, text\n")
     assert first.cost < 0.8
 
@@ -249,7 +249,9 @@ async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Pat
     files = {"p/a.go": "package p\n\nfunc Normalise(x int) int { return x }\n", "p/b.go": "package p\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "package p\n\nfunc g() int { return <|>Normalsie<|>(1) }\n"
-        found = await repaired(asked("p/b.go", marked, "undefined: Normalsie", known=DirectIndexQuery(indexed.reader)))
+        found = await repair_all(
+            make_request("p/b.go", marked, "undefined: Normalsie", index=DirectIndexQuery(indexed.reader))
+        )
     assert found[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
 
 
@@ -257,8 +259,8 @@ async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_pa
     files = {"shop.py": "def order(item, *, quantity=1): ...\n", "b.py": ""}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
-        found = await repaired(
-            asked("b.py", marked, 'No parameter named "quantitiy"', known=DirectIndexQuery(indexed.reader))
+        found = await repair_all(
+            make_request("b.py", marked, 'No parameter named "quantitiy"', index=DirectIndexQuery(indexed.reader))
         )
     assert found[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
 
@@ -273,6 +275,6 @@ INSTALLED = [
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
 async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
     install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
-    found = await repaired(asked("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
+    found = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
     before, _, behind = marked.split("<|>")
     assert found[0][0] == before + right + behind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.repair.spelling_cost import similar, slip
+from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost
 
 ORDERED = [
     # case, style, letters that changed places, doubled, left out, a key beside, another letter
@@ -14,32 +14,32 @@ ORDERED = [
 ]
 
 
-@pytest.mark.parametrize(("meant", "written"), ORDERED)
-def test_what_happens_more_often_costs_less(meant: str, written: list[str]):
-    costs = [slip(one, meant) for one in written]
+@pytest.mark.parametrize(("intended", "written"), ORDERED)
+def test_what_happens_more_often_costs_less(intended: str, written: list[str]):
+    costs = [misspelling_cost(one, intended) for one in written]
     assert costs == sorted(costs)
     assert costs[0] > 0
 
 
 def test_one_ordinary_slip_costs_about_1():
     for written in ("vlaues", "vaues", "valuess", "vakues", "valuesd"):
-        assert 0.4 <= slip(written, "values") <= 1.2
+        assert 0.4 <= misspelling_cost(written, "values") <= 1.2
 
 
 def test_names_of_few_letters_are_near_to_many():
-    near = dict(similar("tow", ["row", "cow", "two", "tower", "to"]))
-    assert near.keys() == {"row", "cow", "two", "to"}
-    assert max(near.values()) - min(near.values()) < 0.1
-    assert min(near.values()) > 1.2
+    costs = dict(find_similar("tow", ["row", "cow", "two", "tower", "to"]))
+    assert costs.keys() == {"row", "cow", "two", "to"}
+    assert max(costs.values()) - min(costs.values()) < 0.1
+    assert min(costs.values()) > 1.2
 
 
 def test_what_is_far_is_not_similar():
-    assert dict(similar("valeus", ["value_of_all", "vales_tax", "handler", "v", "valeus"])) == {}
+    assert dict(find_similar("valeus", ["value_of_all", "vales_tax", "handler", "v", "valeus"])) == {}
 
 
 def test_the_end_of_a_long_name_may_be_missing():
-    assert dict(similar("ValueErr", ["ValueError", "ValueErrorGroup"])).keys() == {"ValueError"}
+    assert dict(find_similar("ValueErr", ["ValueError", "ValueErrorGroup"])).keys() == {"ValueError"}
 
 
 def test_digits_are_told_apart():
-    assert slip("item1", "item2") > slip("iten1", "item1")
+    assert misspelling_cost("item1", "item2") > misspelling_cost("iten1", "item1")

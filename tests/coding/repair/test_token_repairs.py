@@ -2,10 +2,10 @@
 
 import pytest
 
-from lsp_harness.coding.repair.token_repairs import LIMIT, missing_tokens
-from tests.coding.repair.asked import asked, repaired
+from lsp_harness.coding.repair.token_repairs import MAX_REPAIRS, repair_tokens
+from tests.coding.repair.requests import make_request, repair_all
 
-FOUND = [
+CASES = [
     # the finding may be of ruff, of a compiler, or of the product itself, and before or behind the fault
     (
         "a.py",
@@ -52,21 +52,21 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("path", "text", "message", "code", "kind", "truth"), FOUND)
-async def test_the_token_that_is_meant(path: str, text: str, message: str, code: str, kind: str, truth: str) -> None:
-    made, repair = (await repaired(asked(path, text, message, code)))[0]
-    assert made == truth
+@pytest.mark.parametrize(("path", "text", "message", "code", "kind", "expected"), CASES)
+async def test_the_token_that_is_meant(path: str, text: str, message: str, code: str, kind: str, expected: str) -> None:
+    repaired_text, repair = (await repair_all(make_request(path, text, message, code)))[0]
+    assert repaired_text == expected
     assert repair.kind == kind
 
 
 async def test_only_a_syntax_error_is_mended_by_a_token() -> None:
-    assert await missing_tokens(asked("a.py", "x = <|>vlaue<|>\n", "Undefined name `vlaue`", "F821")) == []
+    assert await repair_tokens(make_request("a.py", "x = <|>vlaue<|>\n", "Undefined name `vlaue`", "F821")) == []
 
 
 async def test_a_syntax_error_that_is_gone_has_no_repair() -> None:
-    assert await missing_tokens(asked("a.py", "x = <|>1<|>\n", "invalid syntax", "syntax")) == []
+    assert await repair_tokens(make_request("a.py", "x = <|>1<|>\n", "invalid syntax", "syntax")) == []
 
 
 async def test_no_more_than_a_few_are_given() -> None:
-    request = asked("a.js", "let x = f(g(h(a, b, c, d, e));<|><|>\n", "missing `)`", "syntax")
-    assert 1 < len(await missing_tokens(request)) <= LIMIT
+    request = make_request("a.js", "let x = f(g(h(a, b, c, d, e));<|><|>\n", "missing `)`", "syntax")
+    assert 1 < len(await repair_tokens(request)) <= MAX_REPAIRS

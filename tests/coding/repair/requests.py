@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.coding.repair.repair_sources import repairs
+from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.syntax.tree import parse
@@ -17,26 +17,26 @@ from lsp_harness.verify.finding_subject import find_subject
 MARK = b"<|>"
 
 
-def asked(
+def make_request(
     path: str,
-    marked: str,
+    marked_text: str,
     message: str,
     code: str = "",
-    known: IndexQuery | None = None,
+    index: IndexQuery | None = None,
     installed: InstalledPackages | None = None,
     root: Path | None = None,
 ) -> RepairRequest:
     """The request for the finding that a text is marked with."""
-    before, within, behind = marked.encode().split(MARK)
-    document = Document.from_text(f"file:///{path}", before + within + behind)
+    before, inside, after = marked_text.encode().split(MARK)
+    document = Document.from_text(f"file:///{path}", before + inside + after)
     tree = parse(document)
     assert tree is not None
-    finding = Finding(len(before), len(before) + len(within), message, "tool", code)
+    finding = Finding(len(before), len(before) + len(inside), message, "tool", code)
     file = root / path if root else None
-    return RepairRequest(finding, find_subject(finding, document), tree, path, known, installed, root, file)
+    return RepairRequest(finding, find_subject(finding, document), tree, path, index, installed, root, file)
 
 
-async def repaired(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
+async def repair_all(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
     """The texts that the repairs make, the likeliest first."""
-    found = await repairs(request, limit)
-    return [(decode(apply(request.tree.data, one.edits)), one) for one in found]
+    repairs = await find_repairs(request, limit)
+    return [(decode(apply(request.tree.data, repair.edits)), repair) for repair in repairs]

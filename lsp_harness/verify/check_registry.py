@@ -1,0 +1,31 @@
+"""The list of all checks, from cheap to expensive. Whatever shows or names checks reads this list."""
+
+from lsp_harness.config.schema import Verification
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.finding import STATUS_MARKS, Verdict
+from lsp_harness.verify.lint_check import LintCheck
+from lsp_harness.verify.preservation_check import PreservationCheck
+from lsp_harness.verify.resolved_check import ResolvedCheck
+from lsp_harness.verify.syntax_check import SyntaxCheck
+
+# an edit that throws the code away is not worth asking a linter about, so PreservationCheck runs before LintCheck
+CHECKS: tuple[type[Check], ...] = (SyntaxCheck, PreservationCheck, LintCheck, ResolvedCheck)
+
+
+def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
+    """Return the checks that the settings enable for an edit of this purpose, from cheap to expensive."""
+    enabled = (check for check in CHECKS if not check.setting or getattr(settings, check.setting))
+    return [check for check_class in enabled if (check := check_class.create(context))]
+
+
+def check_titles() -> dict[str, str]:
+    """Return the name of each check → its title, in the order of the checks."""
+    return {check.name: check.title for check in CHECKS}
+
+
+def format_marks(verdict: Verdict) -> str:
+    """Return each check of a verdict with a mark for its outcome, such as "syntax ✓, kept ✗"."""
+    titles = check_titles()
+    return ", ".join(
+        f"{titles.get(outcome.check, outcome.check)} {STATUS_MARKS[outcome.status]}" for outcome in verdict.outcomes
+    )

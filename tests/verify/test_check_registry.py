@@ -1,0 +1,90 @@
+"""The registry of checks: one entry changes every place that shows checks."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from lsp_harness.harness.verdict_document import document as verdict_document
+from rich.console import Console
+
+from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.coding.verdict_event import tell_verified
+from lsp_harness.config.schema import Verification
+from lsp_harness.session.log import SessionLog
+from lsp_harness.text.document import Document
+from lsp_harness.verify import check_registry, checks_page
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check_registry import CHECKS, create_checks, format_marks
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.finding_subject import find_subject
+from lsp_harness.verify.ruff_linter import Ruff
+
+FINDING = Finding(0, 1, "Undefined name `x`", "ruff", "F821")
+
+
+class TodoCheck(Check):
+    """Fails an edit that leaves a reminder."""
+
+    name = "todo"
+    title = "no TODO"
+    feedback_label = "REMINDER"
+    criterion = "the edit leaves no `TODO`"
+
+    async def run(self, change: Change) -> Outcome:
+        place = change.after.data.find(b"TODO")
+        found = (Finding(place, place + 4, "leaves a TODO", "lsp-harness", self.name),) if place >= 0 else ()
+        return Outcome(self.name, "failed" if found else "passed", found)
+
+
+async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_registry, "CHECKS", (*CHECKS, TodoCheck))
+    before = Document.from_text("file:///a.txt", "x\n")
+    change = Change.from_documents(before, Document.from_text("file:///a.txt", "x  TODO\n"), Path("/a.txt"))
+    verdict = await run_checks(change, create_checks(Verification(), CheckContext(Ruff())))
+    line = "REMINDER: todo leaves a TODO"
+    assert verdict.outcomes[-1].lines == (line,)
+    assert format_marks(verdict) == "syntax –, lint –, no TODO ✗"
+    assert [(finding.source, finding.code) for finding in verdict.findings] == [("lsp-harness", "todo")]
+
+    log, verdicts = SessionLog(keep=False), Verdicts()
+    log.listeners.append(verdicts)
+    turn = log.turn()
+    tell_verified(turn, verdict, candidate=1)
+    terminal = Console(width=200)
+    with terminal.capture() as capture:
+        terminal.print(verdicts.table())
+    assert "syntax  kept  lint  gone  no TODO" in capture.get()
+    assert "✗" in capture.get()
+
+    page = verdict_document(f"{log.id}/{turn.number}", log)
+    assert "| no TODO | ✗ failed |" in page
+    assert line in page
+    assert "| `todo` | all edits | always on | the edit leaves no `TODO` | `REMINDER` |" in checks_page.render()
+
+
+def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
+    switches = {field.name for field in fields(Verification) if field.type in ("bool", bool)}
+    assert {check.setting for check in CHECKS} == switches
+
+
+@pytest.mark.parametrize(
+    ("settings", "for_finding", "names"),
+    [
+        (Verification(), False, ["syntax", "lint"]),
+        (Verification(), True, ["syntax", "kept", "lint", "gone"]),
+        (Verification(lint=False), True, ["syntax", "kept"]),
+        (Verification(parse_check=False, kept=False), True, ["lint", "gone"]),
+    ],
+)
+def test_settings_and_the_purpose_of_an_edit_choose_its_checks(
+    settings: Verification, for_finding: bool, names: list[str]
+) -> None:
+    text = Document.from_text("file:///a.py", "x\n")
+    context = CheckContext(Ruff(), FINDING, find_subject(FINDING, text, None)) if for_finding else CheckContext(Ruff())
+    assert [check.name for check in create_checks(settings, context)] == names
+
+
+def test_names_of_checks_are_unique() -> None:
+    assert len({check.name for check in CHECKS}) == len({check.feedback_label for check in CHECKS}) == len(CHECKS)
