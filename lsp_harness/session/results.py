@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.check_registry import format_marks
 from lsp_harness.verify.finding import Finding, Verdict
 
 How = Literal["linter", "repair", "model"]
@@ -53,6 +52,9 @@ class Proposal:
     @property
     def checks(self) -> str:
         """Each check with a mark for its outcome."""
+        # imported late, because the parser comes with the checks
+        from lsp_harness.verify.check_registry import format_marks
+
         return format_marks(self.verdict)
 
 

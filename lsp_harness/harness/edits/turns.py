@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
-from lsp_harness.harness.edits import verdict_document
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Proposal, Report
 from lsp_harness.workspace.snapshot import Snapshot
@@ -99,7 +98,9 @@ class Turns:
 
     def verdict_name(self, proposal: Proposal) -> str:
         """Return the name of the document that lists the checks of a proposal."""
-        return verdict_document.document_name(self._services.session_log, proposal.turn)
+        from lsp_harness.harness.edits.verdict_document import document_name
+
+        return document_name(self._services.session_log, proposal.turn)
 
     def verdict(self, name: str) -> str:
         """Return the document of a turn that lists what was tried and checked, in Markdown.
@@ -107,4 +108,6 @@ class Turns:
         Raises:
             UsageError: There is no such document.
         """
-        return verdict_document.render_turn(name, self._services.session_log_if_any)
+        from lsp_harness.harness.edits.verdict_document import render_turn
+
+        return render_turn(name, self._services.session_log_if_any)
