@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 

@@ -14,7 +14,7 @@ from lsp_harness.bench.our_engine import BenchEngine
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.completion.request.completion_request import RequestBuilder
-from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.process.typing_activity import record_typing
@@ -50,6 +50,7 @@ class SimulatedEditor:
         self._engine = engine
         elsewhere = RepositoryContext(index, engine.client.count) if index else None
         self._requests = RequestBuilder(engine.client, engine.config.completion, repository=elsewhere)
+        self._choice = RepositoryChoice()
         self._owner = Owner(client=client, persist=persist)
         self._full_prompt = full_prompt
         self._background_task: asyncio.Task[None] | None = None
@@ -71,7 +72,7 @@ class SimulatedEditor:
         If the engine used a shorter prompt, the full one is evaluated in the background afterwards.
         """
         start = perf_counter() if start is None else start
-        question = await self._requests.build(self._site(offset))
+        question = await self._requests.build(self._site(offset), self._choice)
         full, *shorter = (prompt.engine_input for prompt in question.prompts)
         budget = question.pace.budget_ms(question.settings)
         request = Infill(
@@ -90,7 +91,8 @@ class SimulatedEditor:
         """Rest the cursor at an offset: evaluate the cheapest prompt in the background, then the full one."""
         await self.leave()
         pace = await self._requests.pace()
-        question = await self._requests.build(self._site(offset).resting(appends=pace.is_append_only), is_resting=True)
+        site = self._site(offset).resting(appends=pace.is_append_only)
+        question = await self._requests.build(site, self._choice, is_resting=True)
         full, *shorter = question.prompts
         self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
 

@@ -20,7 +20,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.context.sources.related_code import VectorSearch
+    from lsp_harness.context.context_inputs import VectorSearch
     from lsp_harness.index.index_query import IndexQuery
 
 LARGEST = 64_000_000

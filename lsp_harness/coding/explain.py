@@ -9,7 +9,8 @@ from lsp_harness.coding.selection import chosen
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
@@ -45,14 +46,15 @@ class Explain:
         [size] = await count([decode(document.data[slice(*place)])])
         if size > (most := shares.code_budget):
             raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
-        asked = await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(document, tree, place, job.path),
-            PromptSources(job.related, job.packages),
-            system=SYSTEM,
-            task=await fit_task("Explain this code.", (), shares.task_budget, count),
-            budget=await budget(job.engine, shares, TOKENS),
-            count=count,
+            await budget(job.engine, shares, TOKENS),
+            count,
+            job.workspace,
+            job.packages,
         )
+        task = await fit_task("Explain this code.", (), shares.task_budget, count)
+        asked = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
         await prompted(job.engine, asked, TOKENS, job.turn)
         text = await self._read(ChatRequest(asked.messages, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:

@@ -70,7 +70,7 @@ class Fix:
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job
-        known = job.related.index if job.related else None
+        known = job.workspace.index if job.workspace else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
         found = await find_repairs(request, MAX_REPAIRS_FOUND)
         found += await find_linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)

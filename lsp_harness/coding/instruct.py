@@ -16,7 +16,8 @@ from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -136,14 +137,17 @@ class Rewriter:
         """What the model is asked, told what was wrong with earlier candidates."""
         job, shares = self.job, self.job.config.context
         wrong = await beside(job, self.tree, self.place)
-        return await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(job.document, self.tree, self.place, job.path),
-            PromptSources(job.related, job.packages, self.instruction, job.session),
-            system=SYSTEM,
-            task=await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
-            budget=await budget(job.engine, shares, self.answer),
-            count=job.engine.count,
+            await budget(job.engine, shares, self.answer),
+            job.engine.count,
+            job.workspace,
+            job.packages,
+            self.instruction,
+            job.session,
         )
+        fitted = await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong)
+        return await build_instruction_prompt(inputs, system=SYSTEM, task=fitted)
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document

@@ -16,7 +16,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, Plan
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.verdict_event import tell_verified
-from lsp_harness.context.sources.package_documentation import describe_package_uses
+from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Progress, Proposal

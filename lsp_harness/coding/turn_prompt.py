@@ -35,10 +35,10 @@ async def prompted(
     """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The turn is told
     of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
     text = await engine.chat_prompt(asked.messages)
-    sections = asked.sections
-    [whole, *costs] = await engine.count([text, *sections.values()])
+    texts = asked.texts
+    [whole, *costs] = await engine.count([text, *texts.values()])
     # whoever counts for us may take the template's marks for several tokens each, never for fewer
-    allotted = Allocation(dict(zip(sections, costs, strict=True)), whole, answer, (await engine.props()).n_ctx)
+    allotted = Allocation(dict(zip(texts, costs, strict=True)), whole, answer, (await engine.props()).n_ctx)
     return Prompted(text, _fitting(allotted, turn, candidates))
 
 

@@ -17,8 +17,10 @@ from lsp_harness.coding.turn_driver import Tried, Work
 from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.prompt_budget import FRAME_TOKENS
+from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
@@ -140,10 +142,11 @@ class WriteTests:
 
     async def _around(self, left: int) -> tuple[Fragment, ...]:
         """What the source uses, and how it is used and tested elsewhere."""
-        related, subject = self.job.related, self.subject
-        share = min(left, self.job.config.context.related_budget)
+        job, subject, settings = self.job, self.subject, self.job.config.context
         code = CodeSelection(subject.tree.document, subject.tree, subject.span, subject.path)
-        return await related.find_fragments(code, share) if related else ()
+        source = RelatedCodeSource(InstructionInputs(code, PromptBudget(settings), job.engine.count, job.workspace))
+        share = min(left, settings.related_budget)
+        return tuple(await source.find_fragments(share, ())) if share > 0 else ()
 
 
 class _Begun(NamedTuple):

@@ -171,7 +171,8 @@ class Harness:
             DocumentNotOpen: The document is not open.
         """
         opened = self.documents.close(uri)
-        self._completions.forget(uri, opened.text if opened else None)
+        if opened:
+            self._completions.record_close(opened.text)
 
     def lose(self, uri: str, reason: str) -> bool:
         """Forget a text that differs from the client's, until the client sends all of it.
@@ -179,7 +180,6 @@ class Harness:
         Returns:
             Whether the text was known until now.
         """
-        self._completions.forget(uri)
         return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:

@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.engines import Engines
 
 if TYPE_CHECKING:
-    from lsp_harness.context.sources.related_code import VectorSearch
+    from lsp_harness.context.context_inputs import VectorSearch
     from lsp_harness.harness.indexes.folder_index import Said
     from lsp_harness.harness.indexes.folder_indexes import Indexes
     from lsp_harness.index.index_query import IndexQuery

@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.turns import Turns
@@ -138,7 +138,7 @@ class PromptPreviews:
             repository = current.with_counter(engine.count) if current else None
         requests = RequestBuilder(engine, services.config.completion, repository=repository)
         cursor = Cursor(snapshot.document, services.documents.tree(snapshot.document), offset, snapshot.path)
-        completion = await requests.build(cursor)
+        completion = await requests.build(cursor, RepositoryChoice())
         prompt = completion.prompts[0]
         # the word that is being typed is no part of the prompt: the answer begins with it
         texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
@@ -173,8 +173,8 @@ class PromptPreviews:
         self._turns.require_editable(snapshot)
         engine = self._engine
         job = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
-        if job.related:
-            job = replace(job, related=replace(job.related, index=index or job.related.index, count=engine.count))
+        if job.workspace and index:
+            job = replace(job, workspace=replace(job.workspace, index=index))
         instruction, answer = await Instruct(job, span, task).asked()
         text, _ = await prompted(engine, instruction, answer)
         return Prompt(

@@ -15,7 +15,7 @@ from lsp_harness.cli.console import AsJson, as_json, positive, say, warn
 from lsp_harness.cli.fresh_index import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.index_report import show, told
 from lsp_harness.cli.nearest_texts import EMBED, without
-from lsp_harness.context.sources.declaration_extract import Extract, extract_declarations
+from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.index.index_view import IndexView
@@ -24,7 +24,7 @@ from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader, remove_database
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

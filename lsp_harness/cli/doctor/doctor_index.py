@@ -17,8 +17,9 @@ from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
 from lsp_harness.inference.models.model_files import resolve_model
+from lsp_harness.languages.language_table import optional_languages
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, detect_language_name, language_named
+from lsp_harness.syntax.grammars import detect_language_name, language_named
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.text.wording import format_count
 
@@ -28,8 +29,6 @@ Row = tuple[str, str, str]
 WORDS = "search uses names and words only (BM25)"
 PULL = "lsp-harness model pull all-minilm-l6-v2"
 EXTRA = "pip install 'lsp-harness[languages]'"
-UNFIT = frozenset({"kotlin"})
-"""Whose grammar is in no extra, as the tags do not fit it."""
 
 
 def rows(where: IndexPlace, config: Config) -> Iterator[Row]:
@@ -56,7 +55,8 @@ def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
     for name, count in counts.items():
         if language := language_named(name):
             by[tag_queries.declaration_source(language)][name] += count
-    unfit = sorted(name for name in by["lines"] if name in OPTIONAL_LANGUAGES)
+    optional = optional_languages()
+    unfit = sorted(name for name in by["lines"] if name in optional)
     by["lines"] += (texts := _texts(where))
     if by["queries"]:
         yield "ok", "languages", f"declarations and imports are known in {_listed(by['queries'])}"
@@ -67,7 +67,7 @@ def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
         says = f"no declarations are known, only lines, in {_listed(by['lines'])}"
         if unfit:
             says += f"; the installed grammar for {', '.join(unfit)} does not fit its tags"
-        if wanted := sorted(name for name in texts if name in OPTIONAL_LANGUAGES and name not in UNFIT):
+        if wanted := sorted(name for name in texts if name in optional and optional[name].has_fitting_tags):
             says += f"; for {', '.join(wanted)}: {EXTRA}"
         yield "note", "languages", says
 

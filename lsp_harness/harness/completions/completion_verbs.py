@@ -20,8 +20,8 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
+    from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.context.repository_context import RepositoryContext
-    from lsp_harness.context.sources.recent_edits import RecentEdits
     from lsp_harness.syntax.tree import SyntaxTree
 
 
@@ -140,12 +140,10 @@ class CompletionVerbs:
         is_complete = self._statistics.follow(opened, edit)
         return self._completer.state(opened).base() if is_complete else None
 
-    def forget(self, uri: str, text: Document | None = None) -> None:
-        """Forget a document that was closed. `text` is its last text, if that is known."""
-        if self._recent_edits and text:
+    def record_close(self, text: Document) -> None:
+        """Record that the user closed a document with this text."""
+        if self._recent_edits:
             self._recent_edits.record_close(text)
-        if self._completer:
-            self._completer.forget(uri)
 
     def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user accepted a suggestion. The edit is verified from now on."""
@@ -204,8 +202,8 @@ class CompletionVerbs:
         if self._completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+            from lsp_harness.context.recent_edits import RecentEdits
             from lsp_harness.context.repository_context import RepositoryContext
-            from lsp_harness.context.sources.recent_edits import RecentEdits
 
             services = self._services
             config, workspace, engine = services.config, services.workspace, services.engines.current

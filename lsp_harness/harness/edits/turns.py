@@ -73,13 +73,13 @@ class Turns:
             output: The output of a tool that the turn is about.
         """
         from lsp_harness.coding.turn_context import Job
-        from lsp_harness.context.sources.related_code import RelatedCode
+        from lsp_harness.context.context_inputs import WorkspaceScope
 
         services, workspace = self._services, self._services.workspace
-        engine, log, verifier = services.engines.current, services.session_log, services.verifier
+        log, verifier = services.session_log, services.verifier
         failing_tests = output.failing_tests if output else frozenset[str]()
         return Job(
-            engine=engine,
+            engine=services.engines.current,
             config=services.config,
             ruff=verifier.linter,
             turn=log.turn(keep=not workspace.private_reason(snapshot)),
@@ -88,7 +88,7 @@ class Turns:
             root=snapshot.root,
             path=snapshot.path,
             report=report,
-            related=RelatedCode(services.index.query, engine.count, failing_tests, services.index.find_similar),
+            workspace=WorkspaceScope(services.index.query, failing_tests, services.index.find_similar),
             persist=workspace.may_persist(snapshot),
             installed=services.installed,
             output=output,

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.unused_names import find_unused_imports
+from lsp_harness.context.lookup.unused_names import find_unused_imports
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.stop_words import STOP_WORDS
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, find_imports
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
@@ -45,7 +45,7 @@ class CursorNames:
     module: str
     imported: frozenset[str]
     text: str
-    language: Language
+    language: LanguageSpec
     unused_imports: tuple[str, ...] = ()
 
 
