@@ -11,12 +11,12 @@ from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.proposals import DocumentProposals
-from lsp_harness.harness.edits.published_findings import PublishedFindings
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.symbols.symbol_verbs import SymbolVerbs
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -26,9 +26,9 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.edits.verifier import Verifier
     from lsp_harness.harness.prompt_preview import PromptPreviews
     from lsp_harness.harness.task_locator import TaskLocator
+    from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
 
 UserAction = Literal["accepted", "dismissed", "applied"]

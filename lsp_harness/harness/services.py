@@ -23,9 +23,9 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
-    from lsp_harness.harness.edits.accepted_edits import AcceptedEdits
-    from lsp_harness.harness.edits.verifier import Verifier
     from lsp_harness.harness.indexes.folder_index import Said
+    from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+    from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
@@ -125,7 +125,7 @@ class Services:
     @cached_property
     def verifier(self) -> "Verifier":
         """The linter and the checks of edits."""
-        from lsp_harness.harness.edits.verifier import Verifier
+        from lsp_harness.harness.verification.verifier import Verifier
 
         return self._verifier or Verifier.for_workspace(is_trusted=self.workspace.is_trusted)
 
@@ -144,7 +144,7 @@ class Services:
     @cached_property
     def accepted_edits(self) -> "AcceptedEdits":
         """The verification of edits that the user accepted."""
-        from lsp_harness.harness.edits.accepted_edits import AcceptedEdits
+        from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
 
         return AcceptedEdits(
             self.verifier,

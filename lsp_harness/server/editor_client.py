@@ -11,9 +11,9 @@ from lsprotocol import types
 
 from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.edits.published_findings import PublishedFindings
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, StateChanged, TroubleReported
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server import lsp_conversion
 from lsp_harness.server.client_capabilities import Abilities
 from lsp_harness.server.protocol import Server

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.edits.published_findings import PublishedFindings
 from lsp_harness.harness.symbols.symbol_location import SymbolLocation
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.edits.published_findings import PublishedFindings
-from lsp_harness.harness.edits.verifier import Verifier
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.indexes.folder_index import Said
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.edits.verifier import Verifier
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench
 

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness.edits.published_findings import PublishedFindings
-from lsp_harness.harness.edits.verifier import Verifier
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.summary import summary
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness.edits.verifier import Verifier
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document

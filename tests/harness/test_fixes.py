@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
-from lsp_harness.harness.edits.verifier import Verifier
 from lsp_harness.harness.index_service import ReadyIndex
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.session.results import Offer, Progress
 from lsp_harness.text.edit import Edit, apply

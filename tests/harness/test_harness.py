@@ -8,8 +8,8 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused
-from lsp_harness.harness.edits.verifier import Verifier
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.process import typing_activity
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path

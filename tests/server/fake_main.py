@@ -19,11 +19,11 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, RequestSuperseded, UsageError
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
-from lsp_harness.harness.edits.published_findings import PublishedFindings
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged
 from lsp_harness.harness.harness import Harness, UserAction
 from lsp_harness.harness.services import Services
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document

@@ -4,12 +4,12 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from lsp_harness.harness.verdict_document import document as verdict_document
 from rich.console import Console
 
 from lsp_harness.cli.verdict_table import Verdicts
 from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
+from lsp_harness.harness.verification.verdict_document import render_turn
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.verify import check_registry, checks_page
@@ -58,7 +58,7 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     assert "syntax  kept  lint  gone  no TODO" in capture.get()
     assert "✗" in capture.get()
 
-    page = verdict_document(f"{log.id}/{turn.number}", log)
+    page = render_turn(f"{log.id}/{turn.number}", log)
     assert "| no TODO | ✗ failed |" in page
     assert line in page
     assert "| `todo` | all edits | always on | the edit leaves no `TODO` | `REMINDER` |" in checks_page.render()

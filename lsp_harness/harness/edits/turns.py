@@ -98,7 +98,7 @@ class Turns:
 
     def verdict_name(self, proposal: Proposal) -> str:
         """Return the name of the document that lists the checks of a proposal."""
-        from lsp_harness.harness.edits.verdict_document import document_name
+        from lsp_harness.harness.verification.verdict_document import document_name
 
         return document_name(self._services.session_log, proposal.turn)
 
@@ -108,6 +108,6 @@ class Turns:
         Raises:
             UsageError: There is no such document.
         """
-        from lsp_harness.harness.edits.verdict_document import render_turn
+        from lsp_harness.harness.verification.verdict_document import render_turn
 
         return render_turn(name, self._services.session_log_if_any)

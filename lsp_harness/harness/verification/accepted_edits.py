@@ -15,9 +15,9 @@ from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
-from lsp_harness.harness.edits import verdict_document
-from lsp_harness.harness.edits.published_findings import PublishedFindings
-from lsp_harness.harness.edits.verifier import Verifier
+from lsp_harness.harness.verification import verdict_document
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
