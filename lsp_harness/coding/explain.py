@@ -16,6 +16,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
@@ -34,7 +35,7 @@ class Explain:
     async def run(self) -> str:
         """Markdown. Raises NoAnswer."""
         job, document = self.job, self.job.document
-        job.turn.tell("invocation.received", kind="explain", text="what this does", path=job.path)
+        job.turn.append(InvocationReceived("explain", "what this does", job.path))
         tree = await offload(len(document.data), lambda: parse(document))
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:

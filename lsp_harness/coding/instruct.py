@@ -25,6 +25,7 @@ from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -48,7 +49,9 @@ class Instruct:
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
         work = Work(self.job, self.job.checks(), likeliest)
-        return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
+        return await work.within(
+            lambda: self._generated(work), InvocationReceived("edit", self.instruction, self.job.path)
+        )
 
     async def asked(self) -> tuple[InstructionPrompt, int]:
         """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""

@@ -24,6 +24,7 @@ from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -107,7 +108,9 @@ class WriteTests:
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
         work = Work(self.job, self.job.checks(), most, every=True)
-        return await work.within(lambda: self._generated(work), kind="tests", text=f"of {self.subject.name}")
+        return await work.within(
+            lambda: self._generated(work), InvocationReceived("tests", f"of {self.subject.name}", self.job.path)
+        )
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")

@@ -11,12 +11,11 @@ from lsp_harness.coding.turn_prompt import prompted
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.inference.token_estimate import EstimatingEngine
@@ -118,24 +117,21 @@ class PromptPreviews:
         """Why the numbers of tokens are estimates. Empty if the model counted them."""
         return self._engine.reason
 
-    async def completion(self, snapshot: Snapshot, offset: int, index: IndexQuery | None = None) -> Prompt:
+    async def completion(self, snapshot: Snapshot, offset: int) -> Prompt:
         """Return the prompt of a completion at a byte offset.
 
         Args:
             snapshot: The text.
             offset: The byte offset.
-            index: An index of the workspace folder. None means the index that completions use.
 
         Raises:
             NoAnswer: No model may see this file.
         """
         self._check_private(snapshot)
         engine, services = self._engine, self._services
-        current = self._completions.repository()
-        if index:
-            repository = RepositoryContext(index, engine.count)
-        else:
-            repository = current.with_counter(engine.count) if current else None
+        repository = self._completions.repository()
+        if repository:
+            repository = repository.with_counter(engine.count)
         requests = RequestBuilder(engine, services.config.completion, repository=repository)
         cursor = Cursor(snapshot.document, services.documents.tree(snapshot.document), offset, snapshot.path)
         completion = await requests.build(cursor, RepositoryChoice())
@@ -155,14 +151,13 @@ class PromptPreviews:
             likelier=_likelier_names(completion) if props.features.get("expected") else {},
         )
 
-    async def edit(self, snapshot: Snapshot, span: Span, task: str, index: IndexQuery | None = None) -> Prompt:
+    async def edit(self, snapshot: Snapshot, span: Span, task: str) -> Prompt:
         """Return the prompt of an edit by an instruction.
 
         Args:
             snapshot: The text.
             span: The lines to edit, in bytes.
             task: The instruction.
-            index: An index of the workspace folder. None means the index that edits use.
 
         Raises:
             NoAnswer: No model may see this file, or there is no code to edit.
@@ -173,8 +168,6 @@ class PromptPreviews:
         self._turns.require_editable(snapshot)
         engine = self._engine
         job = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
-        if job.workspace and index:
-            job = replace(job, workspace=replace(job.workspace, index=index))
         instruction, answer = await Instruct(job, span, task).asked()
         text, _ = await prompted(engine, instruction, answer)
         return Prompt(

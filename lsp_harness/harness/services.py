@@ -87,8 +87,10 @@ class Services:
         # a client that has requested nothing yet has no log
         is_ready, log = message["state"] == "ready", self.session_log_if_any
         if log and is_ready and (paths := message["parsed"] + message["dropped"]):
+            from lsp_harness.session.turn_events import IndexUpdated
+
             ms = round(1000 * message["seconds"])
-            log.tell("index.updated", folder=root.name, paths=paths, files=message["files"], ms=ms)
+            log.append(IndexUpdated(root.name, paths, message["files"], ms))
         self.events.publish(IndexReported(root, message))
         self.report_state()
         if is_ready:
@@ -164,7 +166,7 @@ class Services:
         """The log of the session. Nothing of a workspace that is not trusted is written to disk."""
         from lsp_harness.session.log import SessionLog
 
-        return SessionLog(keep=self.workspace.is_trusted)
+        return SessionLog(is_saved=self.workspace.is_trusted)
 
     @property
     def session_log_if_any(self) -> "SessionLog | None":

@@ -9,7 +9,7 @@ from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.request import Infill
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings
@@ -87,7 +87,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         snapshot = b.harness.snapshot(src.document.uri)
         await b.harness.completions.complete(snapshot, src.cursor)
         with pytest.raises(NoAnswer if trusted else UsageError):
-            await b.harness.fixes.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
+            await b.harness.fixes.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
         assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
@@ -95,7 +95,7 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     b = bench("3 * r", verifier=Verifier.for_workspace(is_trusted=False), works_ahead=True, is_trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [offer.how for offer in await b.harness.fixes.offer(snapshot, src.findings)] == []
+    assert [offer.source for offer in await b.harness.fixes.offer(snapshot, src.findings)] == []
     examined = await b.harness.fixes.diagnose(snapshot)
     assert examined.findings == ()
     assert await b.harness.completions.complete(snapshot, 0)

@@ -30,7 +30,7 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     made = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
-    assert made.proposal.checks == "syntax ✓, lint ✓"
+    assert made.proposal.verdict.marks == "syntax ✓, lint ✓"
     assert "use math.pi" in b.engine.prompt(0)
     assert "import math" not in b.engine.prompt(0)
 
@@ -396,11 +396,13 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     bench: Make, tmp_path: Path, context: dict[str, int], shown: int
 ):
     # what the words of the task find would show them too
-    b = bench(config=settings(TWO, context={"related_budget": 0, **context}))
-    snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
+    config = settings(TWO, context={"related_budget": 0, **context})
+    text = "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n"
     with closing(Indexed(tmp_path, MANY)) as indexed:
+        b = bench(config=config, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        snapshot, span = opened(b, text)
         preview = await b.harness.preview()
-        prompt = await preview.edit(snapshot, span, "return a page", DirectIndexQuery(indexed.reader))
+        prompt = await preview.edit(snapshot, span, "return a page")
     reasons = [one.reason for one in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
@@ -408,12 +410,12 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
 
 
 async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
-    b = bench(config=TWO)
-    snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
+        b = bench(config=TWO, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
-        prompt = await preview.edit(snapshot, span, "add the tax of each price", DirectIndexQuery(indexed.reader))
+        prompt = await preview.edit(snapshot, span, "add the tax of each price")
     [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
@@ -162,7 +162,7 @@ async def create_offers(
     previews: RepairPreviews | None,
     *,
     allows_model: bool,
-) -> list[Offer]:
+) -> list[FixOffer]:
     """Return the fixes that could be computed for findings. A safe fix of the linter comes first.
 
     A finding about a name that is no longer at its place has no offer, because the text has changed since.
@@ -176,27 +176,27 @@ async def create_offers(
     """
     from lsp_harness.verify.finding_subject import find_subject
 
-    offers: list[Offer] = []
+    offers: list[FixOffer] = []
     for finding in findings:
         subject = find_subject(finding, snapshot.document, previews.tree if previews else None)
         if subject.is_absent:
             continue
         if (linter_fix := await _linter_fix(snapshot, finding, linter)) and linter_fix.is_safe:
-            offers.append(Offer(f"Fix with ruff (safe fix): {linter_fix.fix_title}", "linter", finding))
+            offers.append(FixOffer(f"Fix with ruff (safe fix): {linter_fix.fix_title}", "linter", finding))
         if previews and (repair := await previews.describe(finding, subject)):
-            offers.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
+            offers.append(FixOffer(f"Fix with lsp-harness: {repair}", "repair", finding))
         elif allows_model:
-            offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+            offers.append(FixOffer(f"Fix with lsp-harness: {finding.message}", "model", finding))
     return offers
 
 
-async def linter_edits(snapshot: Snapshot, offer: Offer, linter: "Ruff") -> tuple[Edit, ...]:
+async def linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> tuple[Edit, ...]:
     """Return the edits of an offer of the linter. For other offers there are none yet.
 
     Raises:
         StaleDocument: The linter no longer offers this fix.
     """
-    if offer.how != "linter":
+    if offer.source != "linter":
         return ()
     fix = await _linter_fix(snapshot, offer.finding, linter)
     if fix is None or not fix.is_safe:

@@ -8,7 +8,7 @@ from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import Offer, Proposal, Report
+from lsp_harness.session.results import FixOffer, Proposal, Report
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
@@ -39,7 +39,7 @@ class FixVerbs:
         tree = self._services.documents.tree(snapshot.document)
         return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
 
-    async def offer(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+    async def offer(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
         """Return at once the fixes that could be computed for findings in a text."""
         services, turns = self._services, self._turns
         if turns.refusal(snapshot, needs_model=False):
@@ -51,7 +51,9 @@ class FixVerbs:
             snapshot, findings, services.verifier.linter, previews, allows_model=allows_model
         )
 
-    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
+    async def fix(
+        self, snapshot: Snapshot, offer: FixOffer, report: Report, output: "Digest | None" = None
+    ) -> Proposal:
         """Compute and verify an offered fix.
 
         Args:
@@ -70,7 +72,7 @@ class FixVerbs:
         from lsp_harness.coding.fix import Fix
 
         services, turns = self._services, self._turns
-        await turns.prepare(snapshot, needs_model=offer.how == "model")
+        await turns.prepare(snapshot, needs_model=offer.source == "model")
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
         job = turns.begin(snapshot, report, output)
         try:
@@ -80,7 +82,7 @@ class FixVerbs:
             services.index.embed()
 
     async def fix_first(
-        self, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
+        self, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None
     ) -> Proposal:
         """Compute the offered fixes in order, and return the first that passes its checks.
 

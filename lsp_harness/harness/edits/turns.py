@@ -82,7 +82,7 @@ class Turns:
             engine=services.engines.current,
             config=services.config,
             ruff=verifier.linter,
-            turn=log.turn(keep=not workspace.private_reason(snapshot)),
+            turn=log.turn(is_saved=not workspace.private_reason(snapshot)),
             document=snapshot.document,
             file=snapshot.tool_path,
             root=snapshot.root,
@@ -92,7 +92,7 @@ class Turns:
             persist=workspace.may_persist(snapshot),
             installed=services.installed,
             output=output,
-            session=tuple(log.summary.about(snapshot.path, workspace.private_files.is_private)),
+            session=tuple(log.summary.lines_for(snapshot.path, workspace.private_files.is_private)),
             create_checks=verifier.create_checks,
         )
 
@@ -108,6 +108,6 @@ class Turns:
         Raises:
             UsageError: There is no such document.
         """
-        from lsp_harness.harness.verification.verdict_document import render_turn
+        from lsp_harness.harness.verification.verdict_document import render_document
 
-        return render_turn(name, self._services.session_log_if_any)
+        return render_document(name, self._services.session_log_if_any)

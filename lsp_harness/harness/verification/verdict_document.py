@@ -1,22 +1,34 @@
-"""A turn of the session as a document: what was asked, each candidate, and each check with its outcome.
+"""The Markdown document of a turn: the request, each candidate, each check and its findings.
 
-The document is rendered from the events of the turn, those in memory or those in the file of the session.
+Nothing is stored for it. It is made from the events of the turn, in memory or in the log of the session.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.session.log import SessionLog, read
+from lsp_harness.session.event_codec import decode_event
+from lsp_harness.session.log import SessionLog, read_log
+from lsp_harness.session.turn_events import (
+    CandidateGenerated,
+    CandidateRejected,
+    ChecksCompleted,
+    ContextBuilt,
+    EditApplied,
+    EditProposed,
+    EditStale,
+    InvocationReceived,
+    OutputRead,
+    StateEntered,
+)
 from lsp_harness.text.markdown import fence_code
 from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
 
 DOCUMENT_NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
-"""`SESSION/TURN`. The id of a session is a ULID, so that no path can be hidden in it."""
+"""`SESSION/TURN`. The id of a session is a ULID, so no path can be hidden in it."""
 TITLES = {
     "fix": "Fix",
     "check": "Check",
@@ -25,7 +37,7 @@ TITLES = {
     "tests": "Tests",
     "explain": "Explanation",
 }
-"""The title of a document, by the kind of the turn."""
+"""Kind of a turn → the first word of its document."""
 
 
 def document_name(log: SessionLog, turn: int) -> str:
@@ -33,15 +45,15 @@ def document_name(log: SessionLog, turn: int) -> str:
     return f"{log.id}/{turn}"
 
 
-def render_turn(name: str, log: SessionLog | None) -> str:
-    """Return the document of a turn, in Markdown.
+def render_document(name: str, log: SessionLog | None) -> str:
+    """Return the document of a turn as Markdown.
 
     Args:
         name: The name of the document.
-        log: The log of this session. Other sessions are read from their files.
+        log: The log of this session, if there is one. Other sessions are read from disk.
 
     Raises:
-        UsageError: There is no document of this name.
+        UsageError: There is no such document.
     """
     match = DOCUMENT_NAME.fullmatch(name)
     if not match:
@@ -51,88 +63,82 @@ def render_turn(name: str, log: SessionLog | None) -> str:
     if log and log.id == session:
         events = log.turns.get(turn, [])
     else:
-        file = paths.state_folder() / "sessions" / session / "events.jsonl"
-        record = read(file)
+        reader = read_log(paths.state_folder() / "sessions" / session / "events.jsonl")
         try:
-            events = [event for event in record if event.turn == turn]
+            events = [event for event in reader if event.turn == turn]
         except FileError:
             events = []
-        warning = record.said
+        warning = reader.warning
     if not events:
         raise UsageError("this verdict is no longer in the session log")
-    return "\n".join([*_lines(events), *([f"\n({warning}.)"] if warning else [])]) + "\n"
+    return "\n".join([*_render_events(events), *([f"\n({warning}.)"] if warning else [])]) + "\n"
 
 
-def _lines(events: Iterable[Event]) -> Iterator[str]:
+def _render_events(events: Iterable[Event]) -> Iterator[str]:
     generated: set[int] = set()
-    contexts: dict[int, dict[str, Any]] = {}
-    for event in events:
-        data = event.data
-        match event.type:
-            case "invocation.received":
-                yield f"# {TITLES.get(str(data.get('kind')), 'Work')}: {_one_line(data.get('text'))}"
+    prompts: dict[int, ContextBuilt] = {}
+    for envelope in events:
+        match decode_event(envelope.type, envelope.data):
+            case InvocationReceived(kind=kind, text=text, path=path):
+                yield f"# {TITLES.get(kind, 'Work')}: {_one_line(text)}"
                 yield ""
-                yield f"`{data.get('path', '')}`, {event.ts}"
-            case "output.read":
-                yield f"\nFrom the output of a tool: {_one_line(data.get('summary'))}"
-            case "context.built":
-                contexts |= dict.fromkeys(data.get("candidates", ()), data)
-            case "candidate.generated":
-                generated.add(data["candidate"])
-                yield from _candidate_lines(data, contexts.get(data["candidate"], {}))
-            case "verify.completed":
-                yield from _check_lines(data, has_heading=data.get("candidate") not in generated)
-            case "candidate.rejected":
-                yield f"\nRejected: {_one_line(data.get('reason'))}"
-            case "edit.proposed":
-                yield f"\n## Proposed: {_one_line(data.get('summary'))}\n"
-                yield from fence_code(str(data.get("diff", "")), "diff")
-            case "edit.applied":
-                yield f"\nApplied {event.ts}."
-            case "edit.stale":
+                yield f"`{path}`, {envelope.ts}"
+            case OutputRead(summary=summary):
+                yield f"\nFrom the output of a tool: {_one_line(summary)}"
+            case ContextBuilt() as prompt:
+                prompts |= dict.fromkeys(prompt.candidates, prompt)
+            case CandidateGenerated() as candidate:
+                generated.add(candidate.candidate)
+                yield from _render_candidate(candidate, prompts.get(candidate.candidate))
+            case ChecksCompleted() as checks:
+                yield from _render_checks(checks, has_heading=checks.candidate not in generated)
+            case CandidateRejected(reason=reason):
+                yield f"\nRejected: {_one_line(reason)}"
+            case EditProposed(summary=summary, diff=diff):
+                yield f"\n## Proposed: {_one_line(summary)}\n"
+                yield from fence_code(diff, "diff")
+            case EditApplied():
+                yield f"\nApplied {envelope.ts}."
+            case EditStale():
                 yield "\nNot offered, because the document changed in the meantime."
-            case "state.entered" if data.get("state") in ("FAILED", "CANCELLED"):
-                reason = f": {_one_line(data['reason'])}" if data.get("reason") else ""
-                yield f"\n## {str(data['state']).capitalize()}{reason}"
+            case StateEntered(state="FAILED" | "CANCELLED" as state, reason=reason):
+                yield f"\n## {state.capitalize()}{': ' + _one_line(reason) if reason else ''}"
             case _:
                 pass
 
 
-def _candidate_lines(data: dict[str, Any], context: dict[str, Any]) -> Iterator[str]:
-    yield f"\n## Candidate {data['candidate']}: {data.get('kind', '')}"
+def _render_candidate(candidate: CandidateGenerated, prompt: ContextBuilt | None) -> Iterator[str]:
+    yield f"\n## Candidate {candidate.candidate}: {candidate.kind}"
     yield ""
     yield (
-        f"temperature {data.get('temperature', 0):g}, seed {data.get('seed', 0)}; {data.get('evaluated', 0)} tokens "
-        f"evaluated, {data.get('reused', 0)} reused, {data.get('generated', 0)} generated"
+        f"temperature {candidate.temperature:g}, seed {candidate.seed}; {candidate.evaluated} tokens evaluated, "
+        f"{candidate.reused} reused, {candidate.generated} generated"
     )
-    if sections := context.get("sections"):
-        sizes = ", ".join(f"{name} {tokens}" for name, tokens in sections.items())
-        size = f" of a context of {context['context']:,}" if context.get("context") else ""
+    if prompt and prompt.sections:
+        sections = ", ".join(f"{name} {tokens}" for name, tokens in prompt.sections.items())
+        context = f" of a context of {prompt.context:,}" if prompt.context else ""
         yield ""
-        yield f"its prompt: {sizes}; {context.get('answer', 0)} tokens{size} are reserved for the answer"
-    if text := str(data.get("text", "")):
+        yield f"its prompt: {sections}; {prompt.answer} tokens{context} are reserved for the answer"
+    if candidate.text:
         yield ""
-        yield from fence_code(text, "")
+        yield from fence_code(candidate.text, "")
 
 
-def _check_lines(data: dict[str, Any], *, has_heading: bool) -> Iterator[str]:
+def _render_checks(checks: ChecksCompleted, *, has_heading: bool) -> Iterator[str]:
     yield "\n## Checks" if has_heading else ""
     if has_heading:
         yield ""
     yield "| check | outcome | ms |"
     yield "| --- | --- | --- |"
-    outcomes: list[dict[str, Any]] = data.get("outcomes") or []
     titles = check_titles()
-    for outcome in outcomes:
-        name = str(outcome.get("check"))
-        status = str(outcome.get("status"))
-        reason = f": {_one_line(outcome['reason'])}" if outcome.get("reason") else ""
-        yield f"| {titles.get(name, name)} | {STATUS_MARKS.get(status, '')} {status}{reason} | {outcome.get('ms', 0):g} |"
-    printed = [line for outcome in outcomes for line in outcome.get("said", ())]
-    if printed:
+    for report in checks.outcomes:
+        reason = f": {_one_line(report.reason)}" if report.reason else ""
+        mark = STATUS_MARKS.get(report.status, "")
+        yield f"| {titles.get(report.check, report.check)} | {mark} {report.status}{reason} | {report.ms:g} |"
+    if lines := [line for report in checks.outcomes for line in report.lines]:
         yield ""
-        yield from fence_code("\n".join(map(str, printed)), "text")
+        yield from fence_code("\n".join(lines), "text")
 
 
-def _one_line(text: object) -> str:
-    return " ".join(str(text or "").split())
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
