@@ -138,7 +138,7 @@ class PromptPreviews:
         prompt = completion.prompts[0]
         # the word that is being typed is no part of the prompt: the answer begins with it
         texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
-        [request] = completion.evaluations([prompt])
+        [request] = completion.evaluation_infills([prompt])
         props = await engine.props()
         return Prompt(
             title="Completion",
@@ -146,7 +146,7 @@ class PromptPreviews:
             fragments=prompt.fragments,
             texts=texts,
             request=request,
-            answer=completion.urgent().sampling.n_predict,
+            answer=completion.urgent_infill().sampling.n_predict,
             context=props.n_ctx,
             likelier=_likelier_names(completion) if props.features.get("expected") else {},
         )
@@ -210,8 +210,8 @@ class PromptPreviews:
 
 
 def _likelier_names(request: CompletionRequest) -> dict[str, str]:
-    needed = (name.rpartition(" ")[2] for name in request.unbound)
-    return dict.fromkeys(request.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
+    needed = (name.rpartition(" ")[2] for name in request.unbound_names)
+    return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
 def _parts(prompt: Prompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:

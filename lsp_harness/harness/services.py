@@ -121,7 +121,7 @@ class Services:
         return EditedTexts(self.edited_documents)
 
     def _find_unsaved_texts(self, root: Path) -> "Mapping[str, UnsavedText]":
-        return self._edited_texts.of(root)
+        return self._edited_texts.in_folder(root)
 
     # -- checks and records
     @cached_property

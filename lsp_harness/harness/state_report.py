@@ -16,7 +16,7 @@ def read_state(services: Services, completions: CompletionVerbs) -> dict[str, An
         "model": config.engine.model or remote_model or config.model.path,
         "trusted": services.workspace.is_trusted,
         "index": indexes.state() if indexes else "off",
-        "unparsed": services.documents.without_tree(),
+        "unparsed": services.documents.list_without_tree(),
         **completions.state(),
     }
 
@@ -26,7 +26,7 @@ async def read_status(services: Services, completions: CompletionVerbs) -> dict[
     log = services.session_log_if_any
     return {
         "engine": await services.engines.describe(),
-        "completion": completions.last,
+        "completion": completions.last_figures,
         "log": str(log.path) if log else None,
-        "unparsed": services.documents.without_tree(),
+        "unparsed": services.documents.list_without_tree(),
     }

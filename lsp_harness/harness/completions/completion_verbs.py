@@ -59,7 +59,7 @@ class CompletionVerbs:
         services, text = self._services, snapshot.document
         if automatic and not self._is_enabled():
             return []
-        opened = self._documents.find(text.uri) or self._documents.detached(text)
+        opened = self._documents.find(text.uri) or self._documents.create_detached(text)
         opened.cursor = offset
         try:
             cursor = self._cursor(snapshot, await self._documents.tree_when_ready(text), offset)
@@ -138,7 +138,7 @@ class CompletionVerbs:
             return None
         self._completer.follow(opened)
         is_complete = self._statistics.follow(opened, edit)
-        return self._completer.state(opened).base() if is_complete else None
+        return self._completer.state(opened).displayed_document() if is_complete else None
 
     def record_close(self, text: Document) -> None:
         """Record that the user closed a document with this text."""
@@ -177,14 +177,14 @@ class CompletionVerbs:
         """Return the state of completion: where it is paused, the figures of the last request, and the statistics."""
         return {
             "paused": self._pause.known_scope or False,
-            "last": self.last or None,
+            "last": self.last_figures or None,
             "statistics": asdict(self._statistics.counts),
         }
 
     @property
-    def last(self) -> dict[str, Any] | None:
+    def last_figures(self) -> dict[str, Any] | None:
         """The figures of the last request, or None if there was none."""
-        return self._completer.last if self._completer else None
+        return self._completer.last_figures if self._completer else None
 
     def repository(self) -> "RepositoryContext | None":
         """Return the code of other files that completions see."""
