@@ -80,7 +80,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
         engine: Any = counted[-1]
         return engine
 
-    async with composition.headless(file, create_engine=make) as (harness, snapshot):
+    async with composition.open_headless(file, create_engine=make) as (harness, snapshot):
         began = perf_counter()
         proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
         ms = (perf_counter() - began) * 1000
@@ -89,7 +89,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
-    async with composition.headless(write_case(case, case.text, folder)) as (harness, snapshot):
+    async with composition.open_headless(write_case(case, case.text, folder)) as (harness, snapshot):
         findings = (await harness.fixes.diagnose(snapshot)).findings
     if not findings:
         return None
