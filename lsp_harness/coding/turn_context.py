@@ -1,9 +1,10 @@
 """What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.config.schema import Config
+from lsp_harness.config.schema import Config, Verification
 from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
@@ -44,6 +45,8 @@ class Job:
 
     session: tuple[str, ...] = ()
     """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
+    create_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
+    """Creates the checks that an edit must pass."""
 
     @property
     def owner(self) -> Owner:
@@ -57,4 +60,4 @@ class Job:
 
     def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
-        return create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))
+        return self.create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

@@ -13,7 +13,6 @@ from lsp_harness.context import source_registry
 from lsp_harness.context.context_source import CompletionSource, Share
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.repository_context import RepositoryContext
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.tree import parse
 from tests.context.counting import words as count
@@ -29,7 +28,7 @@ HEAD = "from .cart import Cart, total\n"
 @pytest.fixture
 def elsewhere(tmp_path: Path):
     with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
-        yield RepositoryContext(DirectIndexQuery(indexed.reader), count)
+        yield RepositoryContext(indexed.query, count)
 
 
 async def complete(source: str, elsewhere: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
