@@ -114,7 +114,7 @@ async def test_a_document_that_is_closed_is_forgotten(elsewhere: RepositoryConte
 
     assert await complete_here() == 1
     # a second request at the same place has the same context
-    desk.opened(src.document).part(DocumentCompletions).displayed = ()
+    desk.opened(src.document).part(DocumentCompletions).displayed_suggestions = ()
     assert await complete_here() == 1
     desk.close(src.document.uri)
     assert await complete_here() == 2
