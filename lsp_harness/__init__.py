@@ -1,1 +1,1 @@
-"""A language server that gives any editor help from a local AI model, checked before the user sees it."""
+"""A language server that checks the help of a local AI model before it is shown."""

@@ -65,7 +65,7 @@ def _import_all() -> None:
         *sorted({command.target.partition(":")[0] for commands in GROUPS.values() for command in commands}),
         *(
             "lsp_harness.server.main",
-            "lsp_harness.server.feature_table",
+            "lsp_harness.server.features.feature_table",
             "lsp_harness.server.feature_binding",
             "pathspec",
             "rich.progress",
