@@ -1,4 +1,5 @@
-"""What each command does where the process of the model is stopped (SIGSTOP) or was killed (SIGKILL): one outcome a cell."""
+"""What each command does where the process of the model is stopped (SIGSTOP) or was killed (SIGKILL): one outcome a
+cell."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,5 @@
-"""What `doctor` says of a folder's index: by what each language is known, and whether meaning is searched or words alone."""
+"""What `doctor` says of a folder's index: by what each language is known, and whether meaning is searched or words
+alone."""
 
 from collections.abc import Callable
 from contextlib import closing

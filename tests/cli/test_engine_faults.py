@@ -34,7 +34,8 @@ FILES = {
 
 @pytest.fixture(scope="session")
 def forked() -> None:
-    """The process that those which read files come from: begun before a test has a home, it is not that test's to end."""
+    """The process that those which read files come from: begun before a test has a home, it is not that test's to
+    end."""
     multiprocessing.set_forkserver_preload(["lsp_harness.index.builder.reader_processes"])
     forkserver.ensure_running()
 

@@ -1,4 +1,5 @@
-"""The real embedding model on the command line: code found in words that are nowhere in it, with no engine. Deselect with `-m "not model"`."""
+"""The real embedding model on the command line: code found in words that are nowhere in it, with no engine. Deselect
+with `-m "not model"`."""
 
 import pytest
 

@@ -30,8 +30,8 @@ HERE = (
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 def near(source: Source):
@@ -43,32 +43,32 @@ def cursor(source: Source, path: str) -> Cursor:
 
 
 def test_the_nearest_names_come_first():
-    found = near(marked("here.py", HERE))
-    assert found.names[:3] == ("def", "check", "cart")
-    assert found.members == {"total"}
+    result = near(marked("here.py", HERE))
+    assert result.names[:3] == ("def", "check", "cart")
+    assert result.members == {"total"}
 
 
 async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
     lines = find_definitions(indexed.view, "here.py", near(marked("here.py", HERE)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    assert [one.origin for one in found] == ["shop/cart.py", "shop/errors.py"]
-    assert found[0].text == (
+    result = await fit_signatures(lines, 1000, count, "#")
+    assert [item.origin for item in result] == ["shop/cart.py", "shop/errors.py"]
+    assert result[0].text == (
         "# shop/cart.py\nclass Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n    def add(self, item): ...\n"
         "    def _hide(self): ...\n"
     )
-    assert "def __init__(self, message: str, cart) -> None: ..." in found[1].text
+    assert "def __init__(self, message: str, cart) -> None: ..." in result[1].text
 
 
 async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Indexed):
     lines = list(find_definitions(indexed.view, "here.py", near(marked("here.py", HERE))))
     whole = await fit_signatures(lines, 1000, count, "#")
-    for budget in range(sum(one.tokens for one in whole)):
-        found = await fit_signatures(lines, budget, count, "#")
-        assert sum(one.tokens for one in found) <= budget
-        costs = await count([one.text for one in found])
-        assert costs == [one.tokens for one in found]
-    less = await fit_signatures(lines, sum(one.tokens for one in whole) - 1, count, "#")
-    text = "".join(one.text for one in less)
+    for budget in range(sum(item.tokens for item in whole)):
+        result = await fit_signatures(lines, budget, count, "#")
+        assert sum(item.tokens for item in result) <= budget
+        costs = await count([item.text for item in result])
+        assert costs == [item.tokens for item in result]
+    less = await fit_signatures(lines, sum(item.tokens for item in whole) - 1, count, "#")
+    text = "".join(item.text for item in less)
     assert "class Cart" in text
     assert "_hide" not in text
 
@@ -82,8 +82,8 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
 )
 async def test_what_there_is_to_import(indexed: Indexed, source: str):
     lines = find_definitions(indexed.view, "here.py", near(marked("here.py", source)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    [errors] = [one for one in found if one.origin == "shop/errors.py"]
+    result = await fit_signatures(lines, 1000, count, "#")
+    [errors] = [item for item in result if item.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
 
 
@@ -95,8 +95,8 @@ def test_members_that_share_words_with_what_is_written_come_before_others(indexe
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    found = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
-    origin, text = found[0]
+    similar_code = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
+    origin, text = similar_code[0]
     assert origin == "other.py"
     assert "raise Empty('nothing', cart)" in text
 
@@ -110,7 +110,7 @@ async def test_nothing_is_like_nothing(indexed: Indexed):
 def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
-    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as made:
-        found = find_similar_code(made.search, made.view, cursor(source, "here.py"))
-    assert sum(path.endswith("/pay.py") for path, _ in found) == 1
-    assert {path for path, _ in found} >= {"late.py"}
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as result:
+        similar_code = find_similar_code(result.search, result.view, cursor(source, "here.py"))
+    assert sum(path.endswith("/pay.py") for path, _ in similar_code) == 1
+    assert {path for path, _ in similar_code} >= {"late.py"}

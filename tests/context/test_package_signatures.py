@@ -45,35 +45,35 @@ GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET req
 
 async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
     body = "web.serve(requests.get(url).status)\n    return os.path.join(url, requests.utils.quote(url))"
-    found = await of(root, body)
-    assert [(one.origin, one.reason) for one in found] == [
+    result = await of(root, body)
+    assert [(item.origin, item.reason) for item in result] == [
         ("web 1.0", "documents what is used here"),
         ("requests 2.32.3", "documents what is used here"),
     ]
-    assert [one.text for one in found] == [
+    assert [item.text for item in result] == [
         "# web 1.0 has\nserve(port: int = 80) -> None  # Serves\n",
         GET + "utils.quote(value)\n",
     ]
 
 
 async def test_what_a_package_has_not_is_said_as_well(root: Path):
-    [one] = await of(root, "return requests.fetch(url)")
-    assert one.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
+    [result] = await of(root, "return requests.fetch(url)")
+    assert result.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
 
 
 async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     body = "return requests.get(url), requests.Session(3), web.serve()"
     whole = await of(root, body)
-    assert [len(one.text.splitlines()) for one in whole] == [3, 2]
-    lines = {part for one in whole for line in one.text.splitlines() for part in (line, line.partition("  #")[0])}
-    cost = sum(one.tokens for one in whole)
+    assert [len(item.text.splitlines()) for item in whole] == [3, 2]
+    lines = {part for item in whole for line in item.text.splitlines() for part in (line, line.partition("  #")[0])}
+    cost = sum(item.tokens for item in whole)
     shortened = 0
     for budget in range(cost + 1):
-        found = await of(root, body, budget)
-        assert sum(one.tokens for one in found) <= budget
-        assert [one.tokens for one in found] == await count([one.text for one in found])
-        assert {line for one in found for line in one.text.splitlines()} <= lines
-        shortened += any("get(url, params=None, **kwargs)" in one.text.splitlines() for one in found)
+        result = await of(root, body, budget)
+        assert sum(item.tokens for item in result) <= budget
+        assert [item.tokens for item in result] == await count([item.text for item in result])
+        assert {line for item in result for line in item.text.splitlines()} <= lines
+        shortened += any("get(url, params=None, **kwargs)" in item.text.splitlines() for item in result)
     assert shortened
     assert await of(root, body, 0) == ()
     assert await of(root, body, cost) == whole
@@ -90,9 +90,9 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
     site = venv(root)
     token = "sk-proj-" + "a1B2" * 12
     write(site, {"web.py": f'def serve(port: int = 80):\n    """Takes {token}."""\n\n\ndef stop(): ...\n'})
-    found = await of(root, "web.serve(1)\n    web.stop()")
-    assert token not in "".join(one.text for one in found)
-    assert "stop()" in found[0].text
+    result = await of(root, "web.serve(1)\n    web.stop()")
+    assert token not in "".join(item.text for item in result)
+    assert "stop()" in result[0].text
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, mon
         return documented(self, root, language, module, name, **more)
 
     monkeypatch.setattr(InstalledPackages, "find_documentation", counting)
-    [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
+    [result] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
     assert looked == [f"call_{n}" for n in range(8)]
-    assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
+    assert result.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
 async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):
     many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
     more = ", ".join(f"parameter_{n}" for n in range(40))
     write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({more}): ...\n"})
-    [one] = await of(root, "web.serve(1)\n    web.stop()")
-    assert one.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"
+    [result] = await of(root, "web.serve(1)\n    web.stop()")
+    assert result.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"

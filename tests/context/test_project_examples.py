@@ -36,8 +36,8 @@ TEXT = HANDLER.replace("<|>", "")
 @pytest.fixture
 def indexed(tmp_path: Path):
     files = FILES | {"api/orders.py": TEXT, "db.py": "def connect(it): ...\n"}
-    with closing(Indexed(tmp_path, files)) as made:
-        yield made
+    with closing(Indexed(tmp_path, files)) as result:
+        yield result
 
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
@@ -61,23 +61,26 @@ async def asked(indexed: Indexed, budget: Context) -> InstructionPrompt:
 
 
 async def test_a_handler_is_shown_another(indexed: Indexed):
-    [one] = await of(indexed, marked("api/orders.py", HANDLER))
-    assert (one.origin, one.reason) == ("api/users.py", "is a pattern here: functions decorated with app.get, app.post")
-    assert one.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
-    assert one.text.endswith("    return UserOut.of(user)\n")
+    [result] = await of(indexed, marked("api/orders.py", HANDLER))
+    assert (result.origin, result.reason) == (
+        "api/users.py",
+        "is a pattern here: functions decorated with app.get, app.post",
+    )
+    assert result.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
+    assert result.text.endswith("    return UserOut.of(user)\n")
 
 
 async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
     source = marked("api/orders.py", HANDLER)
-    whole = {one.text for one in await of(indexed, source, most=9)}
+    whole = {result.text for result in await of(indexed, source, most=9)}
     assert len(whole) == 5
     for most in range(5):
         for budget in range(0, 90, 3):
-            found = await of(indexed, source, budget, most)
-            assert len(found) <= most
-            assert sum(one.tokens for one in found) <= budget
-            assert [one.tokens for one in found] == await count([one.text for one in found])
-            assert {one.text for one in found} <= whole
+            outcome = await of(indexed, source, budget, most)
+            assert len(outcome) <= most
+            assert sum(result.tokens for result in outcome) <= budget
+            assert [result.tokens for result in outcome] == await count([result.text for result in outcome])
+            assert {result.text for result in outcome} <= whole
 
 
 async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
@@ -95,25 +98,25 @@ async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
 
 async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
     source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    found = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
-    assert {one.origin for one in found} <= {"api/items.py", "api/orders.py"}
+    result = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
+    assert {item.origin for item in result} <= {"api/items.py", "api/orders.py"}
 
 
 async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
     full = await asked(indexed, Context())
-    reasons = [one.reason.partition(":")[0] for one in full.fragments]
-    shown = ["imports that it uses", "defines what is used here"]
-    assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
+    reasons = [fragment.reason.partition(":")[0] for fragment in full.fragments]
+    items = ["imports that it uses", "defines what is used here"]
+    assert reasons == ["system prompt", "is a pattern here", *items, "code to change", "the task"]
     user = full.messages[1][1]
     assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
     assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")
     [example], [code] = full.find("examples"), full.find("code")
     needed = code.tokens + total_tokens(full.find("related"))
     for budget in range(code.tokens, needed + example.tokens + 1):
-        made = await asked(indexed, Context(code_budget=budget))
-        assert sum(total_tokens(made.find(name)) for name in ("examples", "related", "code")) <= budget
+        result = await asked(indexed, Context(code_budget=budget))
+        assert sum(total_tokens(result.find(name)) for name in ("examples", "related", "code")) <= budget
         without = await asked(indexed, Context(code_budget=budget, few_shot_examples=0))
-        assert made.find("related") == without.find("related")
+        assert result.find("related") == without.find("related")
     assert await asked(indexed, Context(code_budget=needed + example.tokens)) == full
 
 
@@ -121,7 +124,7 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
 async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
     full = await asked(indexed, Context())
     assert full.find("examples")
-    made = await asked(indexed, budget)
-    assert made.find("examples") == ()
-    assert "How such code" not in made.messages[1][1]
-    assert made == replace(full, sections=tuple(one for one in full.sections if one.name != "examples"))
+    result = await asked(indexed, budget)
+    assert result.find("examples") == ()
+    assert "How such code" not in result.messages[1][1]
+    assert result == replace(full, sections=tuple(section for section in full.sections if section.name != "examples"))

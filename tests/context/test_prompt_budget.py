@@ -32,22 +32,22 @@ async def asked(shares: Context, room: int | None = None) -> InstructionPrompt:
 
 
 def cost(fragments: Sequence[Fragment]) -> int:
-    return sum(one.tokens for one in fragments)
+    return sum(fragment.tokens for fragment in fragments)
 
 
 @given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
 async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
     full = await asked(Context())
     assert cost(full.find("related")) == 7
-    made = await asked(Context(code_budget=code, related_budget=related), room)
+    result = await asked(Context(code_budget=code, related_budget=related), room)
     never_cut = ("system", "code", "task")
-    assert [made.find(name) for name in never_cut] == [full.find(name) for name in never_cut]
-    assert cost(made.find("related")) <= max(0, min(related, code - cost(made.find("code"))))
+    assert [result.find(name) for name in never_cut] == [full.find(name) for name in never_cut]
+    assert cost(result.find("related")) <= max(0, min(related, code - cost(result.find("code"))))
     if room is not None:
-        fixed = sum(cost(made.find(name)) for name in never_cut)
-        assert cost(made.find("related")) <= max(0, room - FRAME_TOKENS - fixed)
-    lines = {line for one in full.find("related") for line in one.text.splitlines()}
-    assert {line for one in made.find("related") for line in one.text.splitlines()} <= lines
+        fixed = sum(cost(result.find(name)) for name in never_cut)
+        assert cost(result.find("related")) <= max(0, room - FRAME_TOKENS - fixed)
+    lines = {line for item in full.find("related") for line in item.text.splitlines()}
+    assert {line for item in result.find("related") for line in item.text.splitlines()} <= lines
 
 
 async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
@@ -57,10 +57,10 @@ async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_sett
 
 
 async def test_the_sections_are_the_fragments_by_their_shares():
-    made = await asked(Context())
-    assert list(made.texts) == ["system", "related", "code", "task"]
-    assert made.texts["code"].startswith("def area(r):")
-    assert sum(len(text) for text in made.texts.values()) == sum(len(one.text) for one in made.fragments)
+    result = await asked(Context())
+    assert list(result.texts) == ["system", "related", "code", "task"]
+    assert result.texts["code"].startswith("def area(r):")
+    assert sum(len(text) for text in result.texts.values()) == sum(len(fragment.text) for fragment in result.fragments)
 
 
 def test_what_is_too_much_for_the_context_is_told_in_numbers():
@@ -88,8 +88,8 @@ def test_what_is_too_much_for_the_context_is_told_in_numbers():
     ],
 )
 async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last(budget: int, expected: str):
-    made = await fit_task("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
-    assert (made.text, made.tokens) == (expected, len(expected.split()))
+    result = await fit_task("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
+    assert (result.text, result.tokens) == (expected, len(expected.split()))
 
 
 async def test_a_task_of_many_lines_is_cut_after_a_line_and_one_that_has_no_room_is_an_error():

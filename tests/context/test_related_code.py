@@ -54,8 +54,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000):
@@ -66,15 +66,15 @@ async def of(indexed: Indexed, source: Source, budget: int = 1000):
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
-    found = await of(indexed, marked("shop/till.py", SHOP))
-    assert [(one.origin, one.reason) for one in found] == [
+    result = await of(indexed, marked("shop/till.py", SHOP))
+    assert [(item.origin, item.reason) for item in result] == [
         ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
         ("shop/till.py", "defines what is used here"),
         ("tests/test_till.py", "tests it"),
         ("app.py", "uses it"),
     ]
-    imports, cart, till, test, use = (one.text for one in found)
+    imports, cart, till, test, use = (item.text for item in result)
     assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
     assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
     assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
@@ -85,27 +85,27 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
 async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
     source = marked("shop/till.py", SHOP)
     whole = await of(indexed, source)
-    lines = {line for one in whole for line in one.text.splitlines()}
-    cost = sum(one.tokens for one in whole)
+    lines = {line for item in whole for line in item.text.splitlines()}
+    cost = sum(item.tokens for item in whole)
     for budget in range(cost + 1):
-        found = await of(indexed, source, budget)
-        assert sum(one.tokens for one in found) <= budget
-        assert [one.tokens for one in found] == await count([one.text for one in found])
-        assert {line for one in found for line in one.text.splitlines()} <= lines
+        result = await of(indexed, source, budget)
+        assert sum(item.tokens for item in result) <= budget
+        assert [item.tokens for item in result] == await count([item.text for item in result])
+        assert {line for item in result for line in item.text.splitlines()} <= lines
     assert await of(indexed, source, 0) == ()
 
 
 async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
     text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
-    found = await of(indexed, marked("shop/till.py", text))
-    assert "sk-proj" not in "".join(one.text for one in found)
-    assert "def open" in "".join(one.text for one in found)
+    result = await of(indexed, marked("shop/till.py", text))
+    assert "sk-proj" not in "".join(item.text for item in result)
+    assert "def open" in "".join(item.text for item in result)
 
 
 def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
     symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(one.path, one.is_in_test) for one in find_uses(indexed.view, symbol)] == [
+    assert [(item.path, item.is_in_test) for item in find_uses(indexed.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
@@ -126,9 +126,9 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        shown = {f"{one.path} {one.enclosing}": one.line for one in find_uses(indexed.view, symbol)}
+        values = {f"{item.path} {item.enclosing}": item.line for item in find_uses(indexed.view, symbol)}
         # of its own file, then of the others, six at most
-        assert shown == {
+        assert values == {
             "shop/money.py other()": "convert(0)",
             **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
         }
@@ -136,7 +136,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path / "again", again)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        assert [(one.path, one.line) for one in find_uses(indexed.view, symbol)] == [
+        assert [(item.path, item.line) for item in find_uses(indexed.view, symbol)] == [
             ("shop/money.py", "convert(0)"),
             ("shop/use.py", "turn(2)"),
         ]
@@ -162,24 +162,24 @@ def test_the_imports_that_some_code_needs(path: str, source: str, found: list[st
 
 
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
-    asked = list[bool]()
+    result = list[bool]()
 
     class Desk(DirectIndexQuery):
         async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-            asked.append(slow)
+            result.append(slow)
             return await super().ask(uri, read, otherwise)
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
     assert await fragments_of(RelatedCodeSource, inputs(code, WorkspaceScope(Desk(indexed.reader))), 1000)
-    assert asked == [True]
+    assert result == [True]
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():
     text = SHOP.replace("<|>", "")
-    [one] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
-    assert str(one) == (
+    [result] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
+    assert str(result) == (
         "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
         "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
     )
@@ -190,5 +190,5 @@ def test_a_declaration_with_what_it_needs_and_nothing_else():
 
 def test_a_declaration_in_broken_code():
     text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
-    [one] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
-    assert str(one) == "import os\n\ndef parse(path):\n    return os.stat(path)"
+    [result] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
+    assert str(result) == "import os\n\ndef parse(path):\n    return os.stat(path)"

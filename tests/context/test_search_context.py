@@ -43,8 +43,8 @@ TASK = "add value added tax to the price, as with_vat does"
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 def said(text: str, origin: str) -> Fragment:
@@ -64,8 +64,10 @@ async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: In
     first, *others = await of(indexed)
     assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose
-    assert {one.origin for one in others} == {"shop/money.py"} | {one.origin for one in others if "refund" in one.text}
-    assert not any("def pay" in one.text for one in others)
+    assert {item.origin for item in others} == {"shop/money.py"} | {
+        item.origin for item in others if "refund" in item.text
+    }
+    assert not any("def pay" in item.text for item in others)
 
 
 async def test_nothing_is_shown_twice(indexed: Indexed):
@@ -74,7 +76,7 @@ async def test_nothing_is_shown_twice(indexed: Indexed):
         (f"# shop/tax.py\n{VAT}", "shop/tax.py"),
         (f"# elsewhere.py\n{VAT}", "elsewhere.py"),
     ):
-        assert "with_vat" not in "".join(one.text for one in await of(indexed, others=(said(text, origin),)))
+        assert "with_vat" not in "".join(result.text for result in await of(indexed, others=(said(text, origin),)))
     # that it is used somewhere does not show it
     used = said("# shop/tax.py, in total()\nwith_vat(3, 4)\n", "shop/tax.py")
     assert "def with_vat" in (await of(indexed, others=(used,)))[0].text
@@ -82,9 +84,9 @@ async def test_nothing_is_shown_twice(indexed: Indexed):
 
 async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(indexed: Indexed):
     [whole] = await count([f"# shop/tax.py:4\n{VAT}"])
-    texts = {budget: [one.text for one in await of(indexed, budget)] for budget in range(whole + 1)}
-    for budget, each in texts.items():
-        assert sum(await count(each)) <= budget
+    texts = {budget: [result.text for result in await of(indexed, budget)] for budget in range(whole + 1)}
+    for budget, item in texts.items():
+        assert sum(await count(item)) <= budget
     assert texts[whole][0] == f"# shop/tax.py:4\n{VAT}"
     assert "# shop/tax.py:4\ndef with_vat(price, rate): ...\n" in texts[whole - 1]
     assert texts[0] == []
@@ -93,7 +95,7 @@ async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(index
 async def test_a_key_is_not_shown(tmp_path: Path):
     secret = VAT.replace("price * (1", "'sk-" + "a1B2" * 8 + "' * (1")
     with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "copy/tax.py": ""})) as other:
-        assert not any("a1B2" in one.text for one in await of(other))
+        assert not any("a1B2" in result.text for result in await of(other))
 
 
 @pytest.mark.parametrize(
@@ -108,10 +110,12 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
     scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
     settings = Context(related_budget=related_budget, code_budget=code_budget)
     read = inputs(code, scope, settings, search_text=TASK)
-    asked = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
-    assert total_tokens(asked.find("related")) <= related_budget
-    assert sum(total_tokens(asked.find(name)) for name in ("code", "examples", "related")) <= code_budget
-    text = asked.messages[1][1]
+    instruction_prompt = await build_instruction_prompt(
+        read, system="You edit.", task=Fragment(TASK, 10, "", "the task")
+    )
+    assert total_tokens(instruction_prompt.find("related")) <= related_budget
+    assert sum(total_tokens(instruction_prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget
+    text = instruction_prompt.messages[1][1]
     # `rounded` is used there, and shown as that already
     assert text.count("def rounded") <= 1
     assert ("def with_vat" in text) == shown
@@ -126,11 +130,11 @@ async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signatur
     files = {"shop/till.py": FILES["shop/till.py"], "shop/tax.py": text}
     with closing(Indexed(tmp_path, files)) as other:
         task = "value added tax"
-        [whole] = [one for one in await of(other, task=task) if one.origin == "shop/tax.py"]
+        [whole] = [item for item in await of(other, task=task) if item.origin == "shop/tax.py"]
         assert whole.text == f"# shop/tax.py:1\n{text}"
-        shown = [one.text for one in await of(other, whole.tokens - 1, task) if one.origin == "shop/tax.py"]
-        assert shown[0].startswith(f"# shop/tax.py:1\n{head}")
-        assert shown[0].count("\n") == 2
+        result = [item.text for item in await of(other, whole.tokens - 1, task) if item.origin == "shop/tax.py"]
+        assert result[0].startswith(f"# shop/tax.py:1\n{head}")
+        assert result[0].count("\n") == 2
 
 
 async def test_without_words_nothing_is_looked_for(indexed: Indexed):

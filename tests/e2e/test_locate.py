@@ -1,4 +1,5 @@
-"""An instruction that says no place, from the editor's words to the edit it is asked to make; the engine is a script."""
+"""An instruction that says no place, from the editor's words to the edit it is asked to make; the engine is a
+script."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""A workspace whose files are called like modules that we import: none of them is run, whatever we start in its folder."""
+"""A workspace whose files are called like modules that we import: none of them is run, whatever we start in its
+folder."""
 
 import asyncio
 import os

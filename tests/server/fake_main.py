@@ -1,8 +1,8 @@
 """A server process whose harness is a script: what it does can be read off the text of the document.
 
 - any text: completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
-- `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a path in it;
-  `down`: the engine is not there; `print`: something prints to the standard output;
+- `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a
+  path in it; `down`: the engine is not there; `print`: something prints to the standard output;
 - a suggestion called `tell` is a change of state, told twice;
 - warming a place writes `warm <offset>, trusted <or not>` to the standard error stream;
 - each `teh` in the text is a finding, published when the document is opened and on `go on`.

@@ -22,7 +22,8 @@ CANCELLED = -32800
 
 
 def texts() -> list[Hostile]:
-    """A text for each thing that once stopped the server: the parser, its crash, nested code, long lines and many lines."""
+    """A text for each thing that once stopped the server: the parser, its crash, nested code, long lines and many
+    lines."""
     found = {(one.kind, one.language): one for one in named(1)}
     yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [
