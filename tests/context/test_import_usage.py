@@ -22,8 +22,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
-        yield result
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,11 @@ async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: 
         "src/till/b.ts": "",
         "c.go": 'package p\n\nimport s "strings"\n',
     }
-    with closing(Indexed(tmp_path, files)) as result:
-        direct_index_query = DirectIndexQuery(result.reader)
-        assert await find_imports(direct_index_query, "", "src/till/b.ts", "Cart", "typescript") == [
-            ("../shop/cart", "Cart", "")
-        ]
-        assert await find_imports(direct_index_query, "", "src/till/b.js", "Cart", "javascript") == [
-            ("../shop/cart", "Cart", "")
-        ]
-        assert await find_imports(direct_index_query, "", "b.go", "s", "go") == [("strings", "", "s")]
+    with closing(Indexed(tmp_path, files)) as made:
+        known = DirectIndexQuery(made.reader)
+        assert await find_imports(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
+        assert await find_imports(known, "", "b.go", "s", "go") == [("strings", "", "s")]
         # its own imports are none of others, and other languages have others
-        assert await find_imports(direct_index_query, "", "src/a.ts", "Cart", "typescript") == []
-        assert await find_imports(direct_index_query, "", "b.go", "Cart", "go") == []
+        assert await find_imports(known, "", "src/a.ts", "Cart", "typescript") == []
+        assert await find_imports(known, "", "b.go", "Cart", "go") == []

@@ -67,29 +67,29 @@ def below(x):
 
 
 async def test_what_the_window_shows_is_not_in_the_outline() -> None:
-    result = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
-    assert result.outline.text == ""
-    assert result.prefix.text == "import math\n\n\ndef f():\n    return "
+    found = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
+    assert found.outline.text == ""
+    assert found.prefix.text == "import math\n\n\ndef f():\n    return "
 
 
 async def test_of_an_outline_too_long_imports_and_what_is_near_stay() -> None:
     source = "import os\n" + "".join(f"def f{n}(a):\n    x = a\n    return x\n" for n in range(40)) + "y = <|>\n"
-    result = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
-    assert result.outline.text == snapshot("""\
+    found = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
+    assert found.outline.text == snapshot("""\
 # a.py
 import os
 def f37(a): ...
 def f38(a): ...
 def f39(a): ...
 """)
-    assert result.outline.tokens <= 14
+    assert found.outline.tokens <= 14
 
 
 async def test_without_a_share_or_a_grammar_there_is_no_outline() -> None:
     source = "import os\n" * 3 + "x = 1\n" * 40 + "y = <|>\n"
     for budget in (0, 1, 2):
-        result = await prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
-        assert (result.outline.text, result.outline.tokens) == ("", 0)
+        found = await prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
+        assert (found.outline.text, found.outline.tokens) == ("", 0)
     assert (await prompt(source, path="notes.txt")).outline.text == ""
 
 
@@ -98,8 +98,8 @@ async def test_an_empty_file_gives_an_empty_prompt() -> None:
 
 
 async def test_terminators_are_those_of_the_file() -> None:
-    result = await prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
-    assert (result.prefix.text, result.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
+    found = await prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
+    assert (found.prefix.text, found.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
 
 
 STATEMENTS = (
@@ -123,18 +123,12 @@ async def test_every_part_is_within_its_share_and_no_prompt_is_a_whole_file(
     src = markup.parse(text + "\n")
     budget = Completion(prefix_tokens=prefix, suffix_tokens=suffix, outline_tokens=outline)
     counter = words if count is words else characters
-    infill_prompt = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
-    for part, share in (
-        (infill_prompt.prefix, prefix),
-        (infill_prompt.suffix, suffix),
-        (infill_prompt.outline, outline),
-    ):
+    found = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
+    for part, share in ((found.prefix, prefix), (found.suffix, suffix), (found.outline, outline)):
         assert (await counter([part.text]))[0] <= part.tokens <= share
-    assert (
-        infill_prompt.tokens == infill_prompt.prefix.tokens + infill_prompt.suffix.tokens + infill_prompt.outline.tokens
-    )
-    result = infill_prompt.prefix.text + infill_prompt.suffix.text
-    assert result in src.document.text
-    assert result.rstrip("\n").count("\n") < MAX_LINES
+    assert found.tokens == found.prefix.tokens + found.suffix.tokens + found.outline.tokens
+    near = found.prefix.text + found.suffix.text
+    assert near in src.document.text
+    assert near.rstrip("\n").count("\n") < MAX_LINES
     if text.count("\n") > MAX_LINES and text.strip():
-        assert text not in result
+        assert text not in near

@@ -26,8 +26,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
-        yield result
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
     ],
 )
 def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
-    receiver_types = find_receiver_types(indexed.view, "here.py", "python", text, [name])
-    assert sorted({result.name for result in receiver_types}) == expected
+    found = find_receiver_types(indexed.view, "here.py", "python", text, [name])
+    assert sorted({one.name for one in found}) == expected
 
 
 @pytest.mark.parametrize(
