@@ -116,8 +116,8 @@ async def test_terminators_and_tabs_are_the_document_s() -> None:
     result = await check(go, "x := 1\n\tif x > 0 {\n\t\tg(x)\n\t}", path="a.go")
     assert result == "x := 1\r\n\tif x > 0 {\r\n\t\tg(x)\r\n\t}"
     src = markup.parse(go, "a.go")
-    result = decode(apply(src.document.data, [Edit(src.cursor, src.cursor, encode(result))]))
-    assert result.count("\r\n") == result.count("\n")
+    text = decode(apply(src.document.data, [Edit(src.cursor, src.cursor, encode(result))]))
+    assert text.count("\r\n") == text.count("\n")
 
 
 async def test_characters_of_any_width_before_the_cursor_do_not_move_it() -> None:

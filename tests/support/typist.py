@@ -107,14 +107,14 @@ class Replay:
 def gaps(text: str, median: float, seed: int) -> list[float]:
     """Seconds before each key: quick within a word, slower between words, with a thought at the end of some lines."""
     draw = random.Random(seed)
-    items: list[float] = []
+    found: list[float] = []
     for before, key in zip("\n" + text, text, strict=False):
         slow = 1.0 if key.isalnum() and before.isalnum() else 1.5
         gap = median * slow * draw.lognormvariate(0, 0.25)
         if before in "\n:" and draw.random() < 0.4:
             gap += draw.uniform(0.8, 3.0)
-        items.append(gap)
-    return items
+        found.append(gap)
+    return found
 
 
 def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
@@ -132,29 +132,29 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
     completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)), rhythm)
     document = Document.from_text("file:///a.py", head, version=0)
-    result: asyncio.Task[None] | None = None
+    asked: asyncio.Task[None] | None = None
 
     async def ask(number: int, document: Document, offset: int, began: float) -> None:
         await asyncio.sleep(EDITOR)
         try:
-            suggestion = await completer.complete(document, parse(document), offset, "a.py", automatic=True)
+            found = await completer.complete(document, parse(document), offset, "a.py", automatic=True)
         except RequestSuperseded:
             return
-        if suggestion:
+        if found:
             result.shown[number] = loop.time() - began
-            if not {"typed_along", "cached"} & suggestion.stats.keys():
+            if not {"typed_along", "cached"} & found.stats.keys():
                 result.written.add(number)
 
     for number, (key, pause) in enumerate(zip(text, pauses, strict=True)):
         await asyncio.sleep(pause)
         edit = Edit(len(document.data), len(document.data), encode(key))
         before, document = document, document.apply_edit(edit, number + 1)
-        if result:
-            result.cancel()
+        if asked:
+            asked.cancel()
         completer.opened(document).history.add(before, edit, document)
-        result = asyncio.ensure_future(ask(number, document, len(document.data), loop.time()))
-    if result:
-        await result
+        asked = asyncio.ensure_future(ask(number, document, len(document.data), loop.time()))
+    if asked:
+        await asked
     await completer.aclose()
     result.requests, result.read, result.wrote = engine.requests, engine.read, engine.wrote
     return result
