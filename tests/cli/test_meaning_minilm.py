@@ -1,4 +1,5 @@
-"""Search with the real embedding model: code is found by words that it does not contain. Deselect with `-m "not model"`."""
+"""Search with the real embedding model: code is found by words that it does not contain. Deselect
+with `-m "not model"`."""
 
 import pytest
 

@@ -110,7 +110,8 @@ def editor(start: Start) -> Editor:
 @pytest.fixture
 def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
     """Starts an editor, attached to `lsp-harness serve` with an engine that has these replies and no others: asking it
-    once too often is an error, which the log would have. Without `repairs` each fix asks it. The cursor is on the third line."""
+    once too often is an error, which the log would have. Without `repairs` each fix asks it. The cursor is on the third
+    line."""
 
     def run(
         *replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "", repairs: bool = True

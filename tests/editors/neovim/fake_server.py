@@ -1,8 +1,8 @@
 """A language server with fixed answers, which tells its client everything it gets as it gets it.
 
-Run by Neovim as its server. What happens is sent back as `fake/log` notifications, so a test waits for an event where it
-would otherwise sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own,
-and one that starts with `slow` waits for `fake/release`. Who asks because the user wants it gets `MORE` as well.
+Run by Neovim as its server. What happens is sent back as `fake/log` notifications, so a test waits for an event where
+it would otherwise sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its
+own, and one that starts with `slow` waits for `fake/release`. Who asks because the user wants it gets `MORE` as well.
 With the argument `old` it is a server from before there were more than two commands.
 
 Plain JSON on purpose: importing pygls and the LSP types takes a second, and every test starts a server.

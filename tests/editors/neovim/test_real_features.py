@@ -1,4 +1,5 @@
-"""What the real server says of itself, and offers besides ghost text and fixes; its engine is scripted, save for one."""
+"""What the real server says of itself, and offers besides ghost text and fixes; its engine is scripted, save for
+one."""
 
 import os
 import signal

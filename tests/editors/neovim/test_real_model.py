@@ -1,7 +1,7 @@
 """The real model in a real terminal: ghost text, taken, and a finding fixed after it was verified.
 
-What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown, and
-that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.
+What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown,
+and that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.
 """
 
 import os

@@ -45,8 +45,8 @@ COLUMNS = 76
 
 
 def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | None, text: str = TEXT) -> str:
-    """Neovim with a file of the user's; returns the address at which it can be asked. Without replies the model is real,
-    and the home is who calls this one's."""
+    """Neovim with a file of the user's; returns the address at which it can be asked. Without replies the model is
+    real, and the home is who calls this one's."""
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     if replies is not None:
