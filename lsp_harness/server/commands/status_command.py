@@ -30,7 +30,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
             {"uri": document.uri, "version": client.version_of(document.text), "bytes": len(document.text.data)}
             for document in harness.documents
         ],
-        "outOfStep": [{"uri": uri, "why": lost.reason} for uri, lost in harness.documents.lost.items()],
+        "outOfStep": [{"uri": uri, "why": lost.reason} for uri, lost in harness.documents.lost_texts.items()],
         # this request does not count
         "running": len(client.server.lsp.running) - 1,
         **await harness.status(),

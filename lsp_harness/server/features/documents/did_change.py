@@ -36,7 +36,7 @@ def _open(client: EditorClient, uri: str, params: Any, changes: list[TextChange]
     whole_texts = [n for n, change in enumerate(changes) if change.start is None]
     if not whole_texts:
         return client.mark_out_of_sync(uri, METHOD, "it was never opened") if changes else None
-    lost = client.harness.documents.lost.get(uri)
+    lost = client.harness.documents.lost_texts.get(uri)
     last_whole_text = whole_texts[-1]
     version = text_sync.document_version(params)
     text, language = changes[last_whole_text].text, lost.language if lost else ""
