@@ -19,6 +19,7 @@ from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.cli.console import console, say
 from lsp_harness.cli.verdict_table import Verdicts
 from lsp_harness.errors import HarnessError
+from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.session.log import read
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
@@ -29,7 +30,6 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 CURSOR = re.compile(r"(<\|>|<~>)")
 """Where ghost text is asked for: `<|>` takes it, `<~>` types on and lets it be."""
-LANGUAGES = {".py": "python", ".js": "javascript"}
 COMPLETED = ("geometry.py", "queue.js")
 BROKEN = "stats.py"
 TRANSCRIPT = 80
@@ -78,12 +78,17 @@ async def _status(client: LspClient) -> dict[str, Any]:
     return await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
+def _language_id(file: Path) -> str:
+    language = find_language_of_file(file.name)
+    return language.id if language else ""
+
+
 async def _complete(client: LspClient, file: Path) -> None:
     """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
     out = console(TRANSCRIPT)
     out.print(f"[bold]{file.name}[/]: completions at the cursor (ghost text)")
     done, *rest = CURSOR.split(file.read_text())
-    uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
+    uri = client.open(file, done + _not_typed_yet(rest), _language_id(file))
     while rest:
         mark, following, *rest = rest
         began = perf_counter()
@@ -119,7 +124,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
     out = console(TRANSCRIPT)
     text = file.read_text()
-    document = Document.from_text(file.as_uri(), text, language="python", version=1)
+    document = Document.from_text(file.as_uri(), text, language=_language_id(file), version=1)
     before = await _lint(document, file)
     if not before:
         raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
@@ -128,7 +133,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     out.print(f"[bold]{file.name}[/]: an error is repaired")
     out.print(f"  line {row + 1}: [red]{problem.code} {_plain(problem.message)}[/]")
     out.print(f"  [dim]{row + 1:3} │[/] {_plain(text.splitlines()[row])}\n")
-    uri = client.open(file, text, "python")
+    uri = client.open(file, text, _language_id(file))
     diagnostic = {
         "range": {side: _place(document, at) for side, at in (("start", problem.start), ("end", problem.end))},
         "severity": 1,
@@ -168,7 +173,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     client.change(uri, fixed)
     await client.run(resolved.get("command"))
     file.write_text(fixed)
-    after = await _lint(Document.from_text(uri, fixed, language="python"), file)
+    after = await _lint(Document.from_text(uri, fixed, language=_language_id(file)), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise Untrue(f"the demo failed: the error is still there: {after}")
     out.print(

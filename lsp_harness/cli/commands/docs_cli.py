@@ -10,9 +10,13 @@ from lsp_harness.cli.console import AsJson, as_json, say
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.errors import UsageError
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
-from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
+from lsp_harness.languages.language_table import shipped_languages
 
-KNOWN = (*LANGUAGES, "javascript")
+KNOWN = (
+    *package_languages(),
+    *(language.id for language in shipped_languages() if language.packages.language and not language.dialect_of),
+)
 
 
 def docs(
@@ -41,7 +45,9 @@ def docs(
         raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
     config = settings(root)
-    found = _found(InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
+    found = _found(
+        InstalledPackages(python=config.knowledge.python), root, [language] if language else package_languages(), name
+    )
     if json:
         as_json({**asdict(found), "called": found.usage})
     else:

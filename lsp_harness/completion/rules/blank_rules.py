@@ -6,7 +6,6 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.overlap_rules import held
 from lsp_harness.text.code_lines import (
     CONTINUES_STATEMENT,
-    PROSE_LANGUAGES,
     TAB_COLUMNS,
     indentation_columns,
     indentation_of,
@@ -41,9 +40,7 @@ def _deeper(ghost: Ghost, first: str) -> str:
     """What of the text's own indentation is due: the cursor may still be a level short of the body it is in."""
     above = ghost.previous
     body = indentation_of(above) + ghost.around.unit
-    short = (
-        first and opens_block(above, ghost.language) and indentation_columns(ghost.indent) < indentation_columns(body)
-    )
+    short = first and opens_block(above, ghost.syntax) and indentation_columns(ghost.indent) < indentation_columns(body)
     return body[len(ghost.indent) :] if short and body.startswith(ghost.indent) else ""
 
 
@@ -73,7 +70,7 @@ def _columns(ghost: Ghost, lines: list[str]) -> int:
         if (index == 0 and ghost.line_prefix) or is_blank(line) or not own or "\t" in own:
             continue
         above = ghost.line_prefix + lines[0] if index else ghost.previous
-        levels = indentation_of(above).count("\t") + opens_block(above, ghost.language)
+        levels = indentation_of(above).count("\t") + opens_block(above, ghost.syntax)
         if levels and len(own) % levels == 0 and len(own) // levels in (2, 4, 8):
             return len(own) // levels
         return 4 if len(own) % 4 == 0 else 2 if len(own) % 2 == 0 else TAB_COLUMNS
@@ -103,8 +100,8 @@ def _shift(ghost: Ghost, head: str, second: str) -> int:
     column, unit = line_depth(head), indentation_columns(ghost.around.unit)
     found = line_depth(second)
     if is_lone_closer(second):
-        return column - found if opens_block(head, ghost.language) and found < column else 0
-    if opens_block(head, ghost.language):
+        return column - found if opens_block(head, ghost.syntax) and found < column else 0
+    if opens_block(head, ghost.syntax):
         wrong = found <= column or found >= column + 2 * unit
         return column + unit - found if wrong and not CONTINUES_STATEMENT.match(second) else 0
     # a line may only be deeper than the one above it if it continues it
@@ -124,7 +121,7 @@ def dedented(ghost: Ghost) -> Ghost:
     head = ghost.line_prefix + lines[0]
     column = line_depth(head)
     # when the cursor's own line opens a block, that statement is all there is to show
-    statement = not is_blank(ghost.line_prefix) and opens_block(head, ghost.language)
+    statement = not is_blank(ghost.line_prefix) and opens_block(head, ghost.syntax)
     for index, line in enumerate(lines[1:], 1):
         own = line_depth(line)
         if is_blank(line) or own > column or (own == column and not statement):
@@ -140,14 +137,14 @@ def _opened_above(ghost: Ghost, column: int) -> bool:
     """Whether the line above which a closer at this column would face is one that opens something."""
     for line in reversed(ghost.around.above):
         if not is_blank(line) and line_depth(line) <= column:
-            return line_depth(line) == column and (opens_block(line, ghost.language) or line.rstrip()[-1] in "([{")
+            return line_depth(line) == column and (opens_block(line, ghost.syntax) or line.rstrip()[-1] in "([{")
     return False
 
 
 def blank_tail(ghost: Ghost) -> Ghost:
     """No blanks at the end of a line, no blank lines at the end; one blank stays before more of the same line."""
     lines = ghost.text.split("\n")
-    if ghost.language not in PROSE_LANGUAGES:
+    if not ghost.syntax.is_prose:
         lines = [*(line.rstrip(" \t") for line in lines[:-1]), lines[-1]]
     text = "\n".join(lines)
     bare = text.rstrip()

@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from lsp_harness.text.code_lines import HASH_COMMENT_LANGUAGES, PROSE_LANGUAGES
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.text.code_lines import LineSyntax
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 OPENERS = frozenset(PAIRS.values())
@@ -32,6 +33,8 @@ class Balance:
 @lru_cache(maxsize=256)
 def scan(text: str, language: str = "", quote: str = "") -> Balance:
     """Walk the text once. `quote` is the string the text starts inside of, if any; treat the answer as read-only."""
+    syntax = find_language(language).lines
+    has_hash_comments = syntax.comment_style == "hash"
     found = Balance()
     at, opened = 0, -1
     while match := TOKEN.search(text, at):
@@ -48,16 +51,14 @@ def scan(text: str, language: str = "", quote: str = "") -> Balance:
             elif token == "\n" and quote in ("'", '"'):
                 quote = ""
         elif token[0] in QUOTES:
-            if _is_quote(text, match.start(), token, language):
+            if _is_quote(text, match.start(), token, syntax):
                 quote, opened = token, match.start()
-            elif language == "rust" and (char := CHARACTER.match(text, match.start())):
+            elif syntax.has_lifetimes and (char := CHARACTER.match(text, match.start())):
                 at = char.end()
-        elif (token == "#" and language in HASH_COMMENT_LANGUAGES) or (
-            token == "//" and language not in HASH_COMMENT_LANGUAGES
-        ):
+        elif (token == "#" and has_hash_comments) or (token == "//" and not has_hash_comments):
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
-        elif token == "/*" and language not in HASH_COMMENT_LANGUAGES:
+        elif token == "/*" and not has_hash_comments:
             end = text.find("*/", at)
             at = len(text) if end < 0 else end + 2
         elif token in OPENERS:
@@ -67,8 +68,8 @@ def scan(text: str, language: str = "", quote: str = "") -> Balance:
     return Balance(found.surplus, found.pairs, found.open, quote)
 
 
-def _is_quote(text: str, at: int, token: str, language: str) -> bool:
-    if language in PROSE_LANGUAGES or (token == "'" and language == "rust"):
+def _is_quote(text: str, at: int, token: str, syntax: LineSyntax) -> bool:
+    if syntax.is_prose or (token == "'" and syntax.has_lifetimes):
         return False
     if token != "'" or not at or not (text[at - 1].isalnum() or text[at - 1] == "_"):
         return True

@@ -9,12 +9,11 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.text.code_lines import indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.text.code_lines import LineSyntax, indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
 
 WINDOW = 8000  # characters each side; some 60 lines are far less
 RUN = 5  # lines in a row that are a copy; three recur in honest boilerplate
-UNITS = {"javascript": 2, "typescript": 2, "javascriptreact": 2, "typescriptreact": 2, "html": 2, "css": 2, "ruby": 2}
-TAB_LANGUAGES = frozenset({"go", "makefile"})
 BREAK = re.compile(r"[\r\n]")
 
 
@@ -25,6 +24,11 @@ class Around:
     prefix: str
     suffix: str
     language: str = ""
+
+    @cached_property
+    def syntax(self) -> LineSyntax:
+        """The syntax of single lines of the language."""
+        return find_language(self.language).lines
 
     @cached_property
     def above(self) -> list[str]:
@@ -83,7 +87,7 @@ class Around:
         lines = [line for line in (*self.above, self.line_prefix, *self.below) if line.strip()]
         tabs = sum(line[0] == "\t" for line in lines)
         spaces = sum(line.startswith("  ") for line in lines)
-        if tabs > spaces or (tabs == spaces and self.language in TAB_LANGUAGES):
+        if tabs > spaces or (tabs == spaces and self.syntax.indents_with_tabs):
             return "\t"
         steps: Counter[int] = Counter()
         last = 0
@@ -93,7 +97,7 @@ class Around:
             if 1 < now - last <= 8:
                 steps[now - last] += 1
             last = now
-        return " " * (steps.most_common(1)[0][0] if steps else UNITS.get(self.language, 4))
+        return " " * (steps.most_common(1)[0][0] if steps else self.syntax.indent_width)
 
     @cached_property
     def styled(self) -> bool:

@@ -10,8 +10,6 @@ from lsp_harness.completion.rules.cursor_lines import RUN
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.line_similarity import near
 from lsp_harness.text.code_lines import (
-    MARKUP_LANGUAGES,
-    PROSE_LANGUAGES,
     is_blank,
     is_lone_closer,
     line_depth,
@@ -50,11 +48,7 @@ def special_tokens(ghost: Ghost) -> Ghost:
     match = SPECIAL.search(ghost.text)
     text = ghost.text[: match.start()] if match else ghost.text
     # `<s>` is also a tag
-    if (
-        ghost.language not in MARKUP_LANGUAGES
-        and (match := SENTENCE_END.search(text))
-        and not match.end() < len(text.rstrip())
-    ):
+    if not ghost.syntax.has_tags and (match := SENTENCE_END.search(text)) and not match.end() < len(text.rstrip()):
         text = text[: match.start()]
     return ghost.having(text)
 
@@ -66,7 +60,7 @@ def broken_characters(ghost: Ghost) -> Ghost:
 
 def chatter(ghost: Ghost) -> Ghost | None:
     """Keep what is inside the first fence, unless the document itself is one that has fences."""
-    if ghost.language in PROSE_LANGUAGES or "```" in ghost.prefix or "```" in ghost.suffix:
+    if ghost.syntax.is_prose or "```" in ghost.prefix or "```" in ghost.suffix:
         return ghost
     text = ghost.text
     talks = is_blank(ghost.line_prefix) and CHATTER.match(text) is not None
@@ -108,7 +102,7 @@ def suffix_start(ghost: Ghost) -> Ghost:
         if stripped == bare or near(stripped, bare):
             # deeper in a block the text opened itself, the same words are another statement
             own = line_depth(full)
-            inside = own > column and opens_block(above, ghost.language)
+            inside = own > column and opens_block(above, ghost.syntax)
             if own == column or (len(stripped) >= LONG and not inside):
                 return _before(ghost, lines, index)
         above = full if stripped else above
@@ -161,7 +155,7 @@ def max_lines(ghost: Ghost) -> Ghost:
         return ghost
     lines = lines[:MAX_LINES]
     # an opener whose body fell away says less than nothing
-    while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.language)):
+    while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.syntax)):
         lines.pop()
     return ghost.having("\n".join(lines))
 

@@ -8,13 +8,12 @@ import re
 from typing import Literal
 
 from lsp_harness.completion.rules.cursor_lines import Around
-from lsp_harness.text.code_lines import PROSE_LANGUAGES, is_blank, is_comment, is_lone_closer, line_depth, opens_block
+from lsp_harness.text.code_lines import is_blank, is_comment, is_lone_closer, line_depth, opens_block
 
 Mode = Literal["line", "block", "line-above"]
 
 # a rest of the line that only makes sense as the end of what is typed in front of it
 FRAGMENT = re.compile(r"[)\],;:?.=]|&&|\|\||[-+*/%<>]\s|(?:and|or)\b")
-STYLESHEETS = frozenset({"css", "scss", "less"})  # `.name` and `:root` start a statement there
 
 
 def choose(prefix: str, suffix: str, language: str = "", *, generous: bool = False) -> Mode:
@@ -27,18 +26,18 @@ def choose(prefix: str, suffix: str, language: str = "", *, generous: bool = Fal
     if not is_blank(at.line_suffix):
         return "line-above" if is_blank(at.line_prefix) and _complete(at) else "line"
     above = at.previous if is_blank(at.line_prefix) else at.line_prefix
-    if opens_block(above, language):
+    if opens_block(above, at.syntax):
         bodiless = not at.next or line_depth(at.next) <= line_depth(above)
         return "block" if bodiless else "line"
     if not _open_ended(at):
         return "line"
     # a comment or docstring with nothing below it announces a body that is still to be written
-    return "block" if generous or (is_blank(at.line_prefix) and is_comment(at.previous, language)) else "line"
+    return "block" if generous or (is_blank(at.line_prefix) and is_comment(at.previous, at.syntax)) else "line"
 
 
 def _complete(at: Around) -> bool:
     """Whether the rest of the line can stand alone; before its indentation the cursor is before all of it."""
-    if (not at.line_prefix and at.line_suffix[0].isspace()) or at.language in PROSE_LANGUAGES | STYLESHEETS:
+    if (not at.line_prefix and at.line_suffix[0].isspace()) or at.syntax.is_prose or at.syntax.is_style_sheet:
         return True
     return FRAGMENT.match(at.line_suffix.lstrip()) is None
 

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from lsp_harness.completion.rules.cursor_lines import Around
 from lsp_harness.completion.rules.display_mode import Mode, choose
+from lsp_harness.text.code_lines import LineSyntax
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.cursor import Cursor
 
@@ -41,6 +42,11 @@ class Ghost:
     @cached_property
     def around(self) -> Around:
         return Around(self.prefix, self.suffix, self.language)
+
+    @property
+    def syntax(self) -> LineSyntax:
+        """The syntax of single lines of the language."""
+        return self.around.syntax
 
     @property
     def line_prefix(self) -> str:

@@ -35,7 +35,7 @@ def with_body(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
     """
     header, newline, body = text.partition("\n")
     line = ghost.line_prefix + header
-    if ghost.mode == "block" or not newline or not opens_block(line, ghost.language):
+    if ghost.mode == "block" or not newline or not opens_block(line, ghost.syntax):
         return None
     below = ghost.line_suffix if ghost.line_suffix.strip() else ghost.next
     if below and line_depth(below) > line_depth(line):
