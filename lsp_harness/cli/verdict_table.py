@@ -1,10 +1,12 @@
-"""The table of candidates and what each check said, read off a session's events."""
+"""The table of candidates and their checks, from the events of a session."""
 
 from typing import Any
 
 from rich.table import Table
 
 from lsp_harness.cli.console import mark
+from lsp_harness.session.event_codec import decode_event
+from lsp_harness.session.turn_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
@@ -14,47 +16,55 @@ MAX_TEXT_CHARS = 48
 """Most characters of a candidate in its row."""
 
 
-class Verdicts:
-    """A listener that keeps one row a candidate."""
+class VerdictTable:
+    """A listener of a session that keeps one row for each candidate.
+
+    Attributes:
+        rows: The rows as JSON: `candidate`, `kind`, `text`, `checks` (the name of each check → its status), `reason`.
+    """
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
 
     def __call__(self, event: Event) -> None:
-        data = event.data
-        if event.type == "candidate.generated":
-            self.rows.append(
-                {"candidate": data["candidate"], "kind": data["kind"], "text": data["text"], "checks": {}, "reason": ""}
-            )
-        elif event.type == "verify.completed" and "candidate" in data:
-            # others are about a text that was taken already
-            row = self._row(data["candidate"])
-            row["checks"] = {o["check"]: o["status"] for o in data["outcomes"]}
-            row["reason"] = (
-                "passes" if data["passed"] else "; ".join(o["reason"] for o in data["outcomes"] if o["reason"])
-            )
-        elif event.type == "candidate.rejected":
-            self._row(data["candidate"])["reason"] = data["reason"]
+        match decode_event(event.type, event.data):
+            case CandidateGenerated(candidate=number, kind=kind, text=text):
+                self.rows.append(_create_row(number, kind, text))
+            case ChecksCompleted(candidate=int(number)) as checks:
+                row = self._row(number)
+                row["checks"] = {report.check: report.status for report in checks.outcomes}
+                reasons = "; ".join(report.reason for report in checks.outcomes if report.reason)
+                row["reason"] = "passes" if checks.passed else reasons
+            case CandidateRejected(candidate=number, reason=reason):
+                self._row(number)["reason"] = reason
+            case _:
+                # checks without a candidate are about a text that is already in the editor
+                pass
 
-    def _row(self, number: int) -> dict[str, Any]:
-        for row in self.rows:
-            if row["candidate"] == number:
-                return row
-        row: dict[str, Any] = {"candidate": number, "kind": "linter's own fix", "text": "", "checks": {}, "reason": ""}
-        self.rows.append(row)
-        return row
-
-    def table(self) -> Table:
+    def render(self) -> Table:
         """Return the table: a column for each registered check, then for checks that only the events name."""
         titles = check_titles()
         titles |= {name: name for row in self.rows for name in row["checks"] if name not in titles}
         table = Table("#", "kind", "candidate", *map(_escape, titles.values()), "", box=None, pad_edge=False)
         for row in self.rows:
             text = " ⏎ ".join(line.strip() for line in row["text"].splitlines() if line.strip())
-            short = text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"
+            text = text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"
             marks = [_colour_mark(row["checks"].get(name, "")) for name in titles]
-            table.add_row(str(row["candidate"]), row["kind"], _escape(short), *marks, _escape(row["reason"]))
+            table.add_row(str(row["candidate"]), row["kind"], _escape(text), *marks, _escape(row["reason"]))
         return table
+
+    def _row(self, number: int) -> dict[str, Any]:
+        for row in self.rows:
+            if row["candidate"] == number:
+                return row
+        # only the fix of a linter is checked without being generated
+        row = _create_row(number, "linter's own fix", "")
+        self.rows.append(row)
+        return row
+
+
+def _create_row(number: int, kind: str, text: str) -> dict[str, Any]:
+    return {"candidate": number, "kind": kind, "text": text, "checks": {}, "reason": ""}
 
 
 def _colour_mark(status: str) -> str:

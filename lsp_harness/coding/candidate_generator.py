@@ -17,7 +17,8 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -227,14 +228,16 @@ class Generator:
         # the task says it
         session = [line for line in self._job.session if self._finding.message not in line]
         try:
-            asked = await build_instruction_prompt(
+            inputs = InstructionInputs(
                 CodeSelection(self._document, self._tree, self._place.function, self._job.path),
-                PromptSources(self._job.related, self._job.packages, session=session),
-                system=SYSTEM,
-                task=await fit_task(problem, feedback, self._config.context.task_budget, count, wrong),
-                budget=await budget(self._engine, self._config.context, answer),
-                count=count,
+                await budget(self._engine, self._config.context, answer),
+                count,
+                self._job.workspace,
+                self._job.packages,
+                session=session,
             )
+            task = await fit_task(problem, feedback, self._config.context.task_budget, count, wrong)
+            asked = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
             _, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
             # a base model has no template for instructions, or a small context; what it filled in counts all the same

@@ -12,6 +12,7 @@ from lsp_harness.inference.request import Infill, Sampling
 from lsp_harness.languages.declaration_traits import CommentStyle
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
@@ -69,7 +70,9 @@ class Describe:
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
         work = Work(self.job, self.job.checks(), likeliest)
-        return await work.within(lambda: self._generated(work), kind="docstring", text="a docstring")
+        return await work.within(
+            lambda: self._generated(work), InvocationReceived("docstring", "a docstring", self.job.path)
+        )
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")

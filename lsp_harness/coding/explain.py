@@ -9,12 +9,14 @@ from lsp_harness.coding.selection import chosen
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
@@ -33,7 +35,7 @@ class Explain:
     async def run(self) -> str:
         """Markdown. Raises NoAnswer."""
         job, document = self.job, self.job.document
-        job.turn.tell("invocation.received", kind="explain", text="what this does", path=job.path)
+        job.turn.append(InvocationReceived("explain", "what this does", job.path))
         tree = await offload(len(document.data), lambda: parse(document))
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
@@ -45,14 +47,15 @@ class Explain:
         [size] = await count([decode(document.data[slice(*place)])])
         if size > (most := shares.code_budget):
             raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
-        asked = await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(document, tree, place, job.path),
-            PromptSources(job.related, job.packages),
-            system=SYSTEM,
-            task=await fit_task("Explain this code.", (), shares.task_budget, count),
-            budget=await budget(job.engine, shares, TOKENS),
-            count=count,
+            await budget(job.engine, shares, TOKENS),
+            count,
+            job.workspace,
+            job.packages,
         )
+        task = await fit_task("Explain this code.", (), shares.task_budget, count)
+        asked = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
         await prompted(job.engine, asked, TOKENS, job.turn)
         text = await self._read(ChatRequest(asked.messages, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:

@@ -19,6 +19,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
@@ -45,8 +46,8 @@ class Fix:
         tree = await offload(len(self.job.document.data), lambda: parse(self.job.document))
         subject = find_subject(self.finding, self.job.document, tree)
         work = Work(self.job, self.job.checks(self.finding, subject))
-        asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}
-        return await work.within(lambda: self._found(work, subject, tree, given), **asked)
+        asked = InvocationReceived("fix", self.finding.message, self.job.path, self.finding.source)
+        return await work.within(lambda: self._found(work, subject, tree, given), asked)
 
     async def _found(self, work: Work, subject: Subject, tree: SyntaxTree | None, given: Sequence[Edit]) -> Proposal:
         job = self.job
@@ -70,7 +71,7 @@ class Fix:
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job
-        known = job.related.index if job.related else None
+        known = job.workspace.index if job.workspace else None
         request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
         found = await find_repairs(request, MAX_REPAIRS_FOUND)
         found += await find_linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)

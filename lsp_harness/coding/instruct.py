@@ -16,7 +16,8 @@ from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -24,6 +25,7 @@ from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -47,7 +49,9 @@ class Instruct:
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
         work = Work(self.job, self.job.checks(), likeliest)
-        return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
+        return await work.within(
+            lambda: self._generated(work), InvocationReceived("edit", self.instruction, self.job.path)
+        )
 
     async def asked(self) -> tuple[InstructionPrompt, int]:
         """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""
@@ -136,14 +140,17 @@ class Rewriter:
         """What the model is asked, told what was wrong with earlier candidates."""
         job, shares = self.job, self.job.config.context
         wrong = await beside(job, self.tree, self.place)
-        return await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(job.document, self.tree, self.place, job.path),
-            PromptSources(job.related, job.packages, self.instruction, job.session),
-            system=SYSTEM,
-            task=await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
-            budget=await budget(job.engine, shares, self.answer),
-            count=job.engine.count,
+            await budget(job.engine, shares, self.answer),
+            job.engine.count,
+            job.workspace,
+            job.packages,
+            self.instruction,
+            job.session,
         )
+        fitted = await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong)
+        return await build_instruction_prompt(inputs, system=SYSTEM, task=fitted)
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document

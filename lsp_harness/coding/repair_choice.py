@@ -18,6 +18,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
+from lsp_harness.session.turn_events import ChoiceFailed, ChoiceMade
 from lsp_harness.text.edit import common_prefix_length
 from lsp_harness.text.position import Span, decode
 
@@ -45,12 +46,12 @@ class Chooser:
                 return None
             choice = await self._asked(span, texts)
         except HarnessError as error:
-            self.job.turn.tell("choice.failed", reason=error.message)
+            self.job.turn.append(ChoiceFailed(error.message))
             return None
         taken = passed[choice]
         agreed = taken.candidate.cost <= min(tried.candidate.cost for tried in passed)
         costs = {tried.candidate.number: round(tried.candidate.cost, 2) for tried in passed}
-        self.job.turn.tell("choice.made", candidate=taken.candidate.number, costs=costs, agreed=agreed)
+        self.job.turn.append(ChoiceMade(taken.candidate.number, costs, agreed))
         return taken if agreed else None
 
     async def _asked(self, span: Span, texts: Sequence[str]) -> int:

@@ -118,14 +118,14 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     props = await job.engine.props()
     # what other files say gives way first
     room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
-    if job.related and room > 0:
+    if job.workspace and room > 0:
         # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
         # asked about this place begins alike and is evaluated once
-        elsewhere = RepositoryContext(job.related.index, job.engine.count, timeout_s=math.inf)
+        elsewhere = RepositoryContext(job.workspace.index, job.engine.count, timeout_s=math.inf)
         bare = Document.from_text(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
         bare_cursor = Cursor(bare, bare_tree, start, job.path)
-        found = await elsewhere.find_fragments(bare_cursor, min(room, shares.repository_tokens), is_resting=True)
+        found = await elsewhere.find_fragments(bare_cursor, min(room, shares.repository_tokens))
         prompt = replace(prompt, repository=found)
     fitting = await filled(job.engine, prompt.engine_input, prompt.sections, answer, job.turn, plan.numbers)
     return Hole(prompt.engine_input, fitting)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.sources.package_signatures import PackageSignatures
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
@@ -34,8 +33,8 @@ class Job:
     root: Path | None
     path: str
     report: Report
-    related: RelatedCode | None = None
-    """What knows what is related to code, where anything does."""
+    workspace: WorkspaceScope | None = None
+    """What prompts may quote from the workspace; None if there is no index."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
     installed: InstalledPackages | None = None
@@ -52,13 +51,9 @@ class Job:
         return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
 
     @property
-    def packages(self) -> PackageSignatures | None:
-        """Those of the workspace that the document is in."""
-        return (
-            PackageSignatures(self.installed, self.root, self.file, self.engine.count)
-            if self.installed and self.root
-            else None
-        )
+    def packages(self) -> PackageScope | None:
+        """The installed packages that prompts may quote; None if they may not be read."""
+        return PackageScope(self.installed, self.root, self.file) if self.installed and self.root else None
 
     def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""

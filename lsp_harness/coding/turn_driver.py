@@ -15,17 +15,25 @@ from lsp_harness.coding.prompt_waves import Maker, finished
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, Plan
 from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.verdict_event import tell_verified
-from lsp_harness.context.sources.package_documentation import describe_package_uses
+from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Progress, Proposal
+from lsp_harness.session.turn_events import (
+    CandidateGenerated,
+    CandidateRejected,
+    ChecksCompleted,
+    EditProposed,
+    InvocationReceived,
+    OutputRead,
+    StateEntered,
+)
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.verify.change import Author, Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_registry import format_marks
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.preservation_check import count_changed_tokens
@@ -56,8 +64,13 @@ class Tried:
     """A candidate with its verdict."""
 
     candidate: Candidate
-    change: Change
+    changes: ChangeSet
     verdict: Verdict
+
+    @property
+    def change(self) -> Change:
+        """The change of the document that the turn is about."""
+        return self.changes.main
 
     @cached_property
     def size(self) -> tuple[int, int]:
@@ -114,13 +127,13 @@ class Work:
     _total: int = 0
     _state: State | None = None
 
-    async def within(self, run: Callable[[], Awaitable[Proposal]], **about: str) -> Proposal:
-        """What `run` proposes; however it ends, the log says so. `about` is what was asked for."""
+    async def within(self, run: Callable[[], Awaitable[Proposal]], request: InvocationReceived) -> Proposal:
+        """What `run` proposes; however it ends, the log says so."""
         try:
-            self.job.turn.tell("invocation.received", **about, path=self.job.path)
+            self.job.turn.append(request)
             self.enter("UNDERSTAND")
             if output := self.job.output:
-                self.job.turn.tell("output.read", tool=output.tool, summary=output.summary)
+                self.job.turn.append(OutputRead(output.tool, output.summary))
             return await run()
         except HarnessError as error:
             if self._state not in ("FAILED", "COMPLETE"):
@@ -134,12 +147,12 @@ class Work:
     async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
         """Edits that nobody has to make, checked like any."""
         self.enter("VERIFY")
-        change = self._change(edits, "linter")
-        verdict = await run_checks(change, self.checks)
-        tell_verified(self.job.turn, verdict, candidate=0)
+        changes = self._changes(edits, "linter")
+        verdict = await run_checks(changes, self.checks)
+        self.job.turn.append(ChecksCompleted.from_verdict(verdict, 0))
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
-        return self._complete(change, verdict, who, by_model=False)
+        return self._complete(changes, verdict, who, is_by_model=False)
 
     async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
         """The chosen one of the first round in which a candidate passes; each is told what failed before."""
@@ -173,7 +186,7 @@ class Work:
         if best is None:
             texts = " or ".join(f"`{_shown(tried)}`" for tried in passed[:3])
             raise self.failed(f"several repairs are as likely: {texts}; choose one yourself")
-        return self._complete(best.change, best.verdict, best.candidate.plan.kind, by_model=len(passed) > 1)
+        return self._complete(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
 
     async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
         """The same, or None where there may be others to try."""
@@ -184,7 +197,7 @@ class Work:
                 best = self.pick(passed)
                 chosen = best.candidate.number
                 # those that come later may be finished first
-                return self._complete(best.change, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
+                return self._complete(best.changes, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
         return None
 
     def failed(self, message: str) -> NoAnswer:
@@ -192,13 +205,13 @@ class Work:
         self.enter("FAILED", reason=message)
         return NoAnswer(f"{message[0].upper()}{message[1:]}; nothing was changed")
 
-    def enter(self, state: State, **data: object) -> None:
+    def enter(self, state: State, *, round: int | None = None, reason: str | None = None) -> None:
         if self._state and state not in NEXT[self._state]:
             if state == "CANCELLED":
                 return
             raise AssertionError(f"{self._state} → {state} is not in the table")
         self._state = state
-        self.job.turn.enter(state, **data)
+        self.job.turn.append(StateEntered(state, round, reason))
 
     def feedback(self) -> list[str]:
         """What the gates said of the best failed candidates, in the fixed form."""
@@ -257,16 +270,17 @@ class Work:
     def _made(self, candidate: Candidate) -> None:
         self.made += 1
         usage = candidate.usage
-        self.job.turn.tell(
-            "candidate.generated",
-            candidate=candidate.number,
-            kind=candidate.plan.kind,
-            temperature=candidate.plan.temperature,
-            seed=candidate.seed,
-            text="\n".join(decode(edit.new) for edit in candidate.edits),
-            evaluated=usage.evaluated,
-            reused=usage.reused,
-            generated=usage.generated,
+        self.job.turn.append(
+            CandidateGenerated(
+                candidate.number,
+                candidate.plan.kind,
+                candidate.plan.temperature,
+                candidate.seed,
+                text="\n".join(decode(edit.new) for edit in candidate.edits),
+                evaluated=usage.evaluated,
+                reused=usage.reused,
+                generated=usage.generated,
+            )
         )
 
     async def _verify(self, candidate: Candidate) -> None:
@@ -274,34 +288,37 @@ class Work:
         if not candidate.edits:
             self._rejected(candidate, "nothing usable was generated")
             return
-        change = self._change(candidate.edits, candidate.author)
-        if change.after.hash == self.job.document.hash:
+        changes = self._changes(candidate.edits, candidate.author)
+        if changes.hash == self.job.document.hash:
             self._rejected(candidate, "it changes nothing")
             return
-        if twin := next((t for t in self.tried if t.change.after.hash == change.after.hash), None):
+        if twin := next((t for t in self.tried if t.changes.hash == changes.hash), None):
             self._rejected(candidate, f"the same as candidate {twin.candidate.number}")
             return
-        verdict = await run_checks(change, self.checks)
-        self.tried.append(Tried(candidate, change, verdict))
-        tell_verified(self.job.turn, verdict, candidate=candidate.number)
+        verdict = await run_checks(changes, self.checks)
+        self.tried.append(Tried(candidate, changes, verdict))
+        self.job.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
-    def _change(self, edits: Sequence[Edit], author: Author) -> Change:
+    def _changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
         document = self.job.document
         # the model has seen a text without lone surrogates: what it repeats of the text gets them back
         edits = [
             edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
         ]
-        return Change.from_edits(document, edits, self.job.file, self.job.root, author)
+        return ChangeSet.of(Change.from_edits(document, edits, self.job.file, self.job.root, author))
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
-        self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
+        self.job.turn.append(CandidateRejected(candidate.number, reason))
 
-    def _complete(self, change: Change, verdict: Verdict, who: str, *, by_model: bool = True) -> Proposal:
-        text = diff(change.before.data, change.after.data, self.job.path)
-        summary = f"{who} passes ({format_marks(verdict)})"
-        event = self.job.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
+    def _complete(self, changes: ChangeSet, verdict: Verdict, who: str, *, is_by_model: bool = True) -> Proposal:
+        text = "".join(
+            diff(change.before.data, change.after.data, self.job.path if change is changes.main else change.file.name)
+            for change in changes
+        )
+        summary = f"{who} passes ({verdict.marks})"
+        event = self.job.turn.append(EditProposed(verdict.hash, text, summary))
         self.enter("COMPLETE")
         self.job.report(Progress(summary, 100))
-        return Proposal(event.id, change.edits, verdict, text, summary, self.job.turn.number, by_model)
+        return Proposal(event.id, changes, verdict, text, summary, self.job.turn.number, is_by_model)

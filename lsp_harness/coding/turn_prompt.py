@@ -11,6 +11,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import file_name_lines, heal
 from lsp_harness.inference.request import InfillContext, Props
 from lsp_harness.session.log import Turn
+from lsp_harness.session.turn_events import ContextBuilt
 
 MARKS = 3
 """Of a hole: where what is before it begins, what is after it, and what goes into it."""
@@ -35,10 +36,10 @@ async def prompted(
     """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The turn is told
     of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
     text = await engine.chat_prompt(asked.messages)
-    sections = asked.sections
-    [whole, *costs] = await engine.count([text, *sections.values()])
+    texts = asked.texts
+    [whole, *costs] = await engine.count([text, *texts.values()])
     # whoever counts for us may take the template's marks for several tokens each, never for fewer
-    allotted = Allocation(dict(zip(sections, costs, strict=True)), whole, answer, (await engine.props()).n_ctx)
+    allotted = Allocation(dict(zip(texts, costs, strict=True)), whole, answer, (await engine.props()).n_ctx)
     return Prompted(text, _fitting(allotted, turn, candidates))
 
 
@@ -75,11 +76,6 @@ def _fitting(allotted: Allocation, turn: Turn | None, candidates: Sequence[int])
     if allotted.context:
         candidates = candidates[: (allotted.context - allotted.prompt) // max(1, allotted.answer)]
     if turn:
-        tell_built(turn, allotted, candidates)
+        built = ContextBuilt(allotted.sections, allotted.prompt, allotted.answer, allotted.context, tuple(candidates))
+        turn.append(built)
     return candidates
-
-
-def tell_built(turn: Turn, allotted: Allocation, candidates: Sequence[int] = ()) -> None:
-    """Append `context.built`: what each section of a prompt that is sent has, and what is kept for the answer."""
-    more = {"answer": allotted.answer, "context": allotted.context, "candidates": list(candidates)}
-    turn.tell("context.built", sections=allotted.sections, prompt=allotted.prompt, **more)

@@ -17,11 +17,14 @@ from lsp_harness.coding.turn_driver import Tried, Work
 from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.prompt_budget import FRAME_TOKENS
+from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -105,7 +108,9 @@ class WriteTests:
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
         work = Work(self.job, self.job.checks(), most, every=True)
-        return await work.within(lambda: self._generated(work), kind="tests", text=f"of {self.subject.name}")
+        return await work.within(
+            lambda: self._generated(work), InvocationReceived("tests", f"of {self.subject.name}", self.job.path)
+        )
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
@@ -140,10 +145,11 @@ class WriteTests:
 
     async def _around(self, left: int) -> tuple[Fragment, ...]:
         """What the source uses, and how it is used and tested elsewhere."""
-        related, subject = self.job.related, self.subject
-        share = min(left, self.job.config.context.related_budget)
+        job, subject, settings = self.job, self.subject, self.job.config.context
         code = CodeSelection(subject.tree.document, subject.tree, subject.span, subject.path)
-        return await related.find_fragments(code, share) if related else ()
+        source = RelatedCodeSource(InstructionInputs(code, PromptBudget(settings), job.engine.count, job.workspace))
+        share = min(left, settings.related_budget)
+        return tuple(await source.find_fragments(share, ())) if share > 0 else ()
 
 
 class _Begun(NamedTuple):

@@ -11,17 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness import verdict_document
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.log import SessionLog
+from lsp_harness.session.turn_events import ChecksCompleted, InvocationReceived
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
@@ -127,7 +128,7 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            verdict = await run_checks(change, create_checks(self.settings, CheckContext(self._ruff)))
+            verdict = await run_checks(ChangeSet.of(change), create_checks(self.settings, CheckContext(self._ruff)))
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")
@@ -148,13 +149,13 @@ class AcceptedEdits:
             return PublishedFindings(version)
         # the session also records that earlier findings are gone
         log = self._log()
-        turn = log.turn(keep=not self._private_reason(change.after.uri))
-        turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=base.path)
-        tell_verified(turn, verdict)
+        turn = log.turn(is_saved=not self._private_reason(change.after.uri))
+        turn.append(InvocationReceived("check", "a suggestion that was accepted here", base.path))
+        turn.append(ChecksCompleted.from_verdict(verdict))
         if not verdict.findings:
             return PublishedFindings(version)
         return PublishedFindings(
-            version, verdict.findings, _changed_span(change), verdict_document.name_of(log, turn.number)
+            version, verdict.findings, _changed_span(change), verdict_document.document_name(log, turn.number)
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
@@ -116,30 +116,30 @@ class Previews:
 
 async def offers(
     snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", previews: "Previews | None", *, model: bool
-) -> list[Offer]:
+) -> list[FixOffer]:
     """What could be done about these findings; a linter's own safe fix comes first, the `model` may be left out.
 
     A finding about a name that is no longer where the finding says is left out: the text has changed since.
     """
     from lsp_harness.verify.finding_subject import find_subject
 
-    found: list[Offer] = []
+    found: list[FixOffer] = []
     for finding in findings:
         subject = find_subject(finding, snapshot.document, previews.tree if previews else None)
         if subject.is_absent:
             continue
         if (own := await _own_fix(snapshot, finding, ruff)) and own.is_safe:
-            found.append(Offer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
+            found.append(FixOffer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
         if previews and (repair := await previews.of(finding, subject)):
-            found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
+            found.append(FixOffer(f"Fix with lsp-harness: {repair}", "repair", finding))
         elif model:
-            found.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+            found.append(FixOffer(f"Fix with lsp-harness: {finding.message}", "model", finding))
     return found
 
 
-async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, ...]:
+async def given(snapshot: Snapshot, offer: FixOffer, ruff: "Ruff") -> tuple[Edit, ...]:
     """The edits of a linter's offer; none of the model's, which are to be made. Raises StaleDocument."""
-    if offer.how != "linter":
+    if offer.source != "linter":
         return ()
     own = await _own_fix(snapshot, offer.finding, ruff)
     if own is None or not own.is_safe:

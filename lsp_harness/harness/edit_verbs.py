@@ -15,7 +15,7 @@ from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.proposals import send
 from lsp_harness.languages.language_table import find_language_of_file
-from lsp_harness.session.results import Offer, Proposal, Report
+from lsp_harness.session.results import FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
@@ -90,7 +90,7 @@ async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, r
 
 
 async def fixed(
-    harness: Harness, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
+    harness: Harness, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None
 ) -> Proposal:
     """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     for offer in offers:

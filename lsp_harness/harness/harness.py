@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
-from lsp_harness.harness import diagnosis, verdict_document
+from lsp_harness.harness import diagnosis
 from lsp_harness.harness.proposals import DocumentProposals, send
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import ReadyIndex, Services
 from lsp_harness.harness.suggestion_pause import Scope
 from lsp_harness.process.typing_activity import record_typing
-from lsp_harness.session.results import Offer, Proposal, Report, Suggestion
+from lsp_harness.session.results import FixOffer, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -108,8 +108,6 @@ class Harness:
         opened = self.documents.close(uri)
         if self.services.recent and opened:
             self.services.recent.record_close(opened.text)
-        if self.services.completer:
-            self.services.completer.forget(uri)
 
     def lose(self, uri: str, reason: str) -> bool:
         """Forget a text that differs from the client's, until the client sends all of it.
@@ -117,8 +115,6 @@ class Harness:
         Returns:
             Whether the text was known until now.
         """
-        if self.services.completer:
-            self.services.completer.forget(uri)
         return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:
@@ -291,22 +287,22 @@ class Harness:
             output: The output of a tool that the turn is about.
         """
         from lsp_harness.coding.turn_context import Job
-        from lsp_harness.context.sources.related_code import RelatedCode
+        from lsp_harness.context.context_inputs import WorkspaceScope
 
         services, workspace = self.services, self.workspace
-        turn = services.session_log.turn(keep=not workspace.private_reason(snapshot))
+        turn = services.session_log.turn(is_saved=not workspace.private_reason(snapshot))
         failing = output.failing_tests if output else frozenset[str]()
-        related = RelatedCode(services.index_query, services.engine.count, failing, services.find_similar)
+        searchable = WorkspaceScope(services.index_query, failing, services.find_similar)
         summary = services.session_log.summary
         return Job(
             *(services.engine, self.config, services.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(snapshot.root, snapshot.path, report, related, workspace.may_persist(snapshot)),
+            *(snapshot.root, snapshot.path, report, searchable, workspace.may_persist(snapshot)),
             installed=services.installed,
             output=output,
-            session=tuple(summary.about(snapshot.path, workspace.private_files.is_private)),
+            session=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
         )
 
-    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
         """Return at once what could be done about these findings."""
         if self.refusal(snapshot, model=False):
             return []
@@ -315,7 +311,9 @@ class Harness:
         previews = diagnosis.Previews(snapshot, tree, services.index_query, services.installed) if tree else None
         return await diagnosis.offers(snapshot, findings, services.ruff, previews, model=not self.refusal(snapshot))
 
-    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
+    async def fix(
+        self, snapshot: Snapshot, offer: FixOffer, report: Report, output: "Digest | None" = None
+    ) -> Proposal:
         """Compute and verify a fix.
 
         Raises:
@@ -328,7 +326,7 @@ class Harness:
         from lsp_harness.coding.fix import Fix
 
         await self.parsed(snapshot)
-        self.check(snapshot, model=offer.how == "model")
+        self.check(snapshot, model=offer.source == "model")
         given = await diagnosis.given(snapshot, offer, self.services.ruff)
         job = self.job(snapshot, report, output)
         try:
@@ -362,7 +360,9 @@ class Harness:
 
     def verdict_name(self, proposal: Proposal) -> str:
         """Return the name of the document that lists the checks of a proposal."""
-        return verdict_document.name_of(self.services.session_log, proposal.turn)
+        from lsp_harness.harness import verdict_document
+
+        return verdict_document.document_name(self.services.session_log, proposal.turn)
 
     def verdict(self, name: str) -> str:
         """Return the document that lists what was tried and checked, in Markdown.
@@ -370,7 +370,9 @@ class Harness:
         Raises:
             UsageError: There is no such document.
         """
-        return verdict_document.document(name, self.services.session_log_if_any)
+        from lsp_harness.harness import verdict_document
+
+        return verdict_document.render_document(name, self.services.session_log_if_any)
 
     def state(self) -> dict[str, Any]:
         """Return the state as far as it is known without asking any process."""

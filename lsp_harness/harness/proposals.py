@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.errors import StaleDocument
 from lsp_harness.session.results import Proposal
+from lsp_harness.session.turn_events import EditApplied, EditStale
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
 
@@ -38,7 +39,7 @@ class DocumentProposals:
         self._sent: dict[str, SentProposal] = {}
 
     def add(self, proposal: Proposal, base: Document, turn: "Turn") -> None:
-        self._sent[proposal.id] = SentProposal(base, proposal.verdict.hash, turn)
+        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn)
         while len(self._sent) > MAX_PROPOSALS:
             del self._sent[next(iter(self._sent))]
 
@@ -53,7 +54,7 @@ class DocumentProposals:
         """Return a proposal that was applied and forget it. None if it was taken already, or is too old."""
         sent = self._sent.pop(id, None)
         if sent:
-            sent.turn.tell("edit.applied", proposal=id)
+            sent.turn.append(EditApplied(id))
         return sent
 
     def close(self) -> None:
@@ -73,7 +74,7 @@ def send(opened: OpenDocument | None, job: "Job", proposal: Proposal) -> Proposa
     """
     if opened:
         if opened.text.hash != job.document.hash:
-            job.turn.tell("edit.stale", hash=proposal.verdict.hash)
+            job.turn.append(EditStale(proposal.verdict.hash))
             raise StaleDocument("the document changed while the edit was computed; request it again")
         opened.part(DocumentProposals).add(proposal, job.document, job.turn)
     return proposal

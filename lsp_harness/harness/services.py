@@ -20,8 +20,8 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.sources.recent_edits import RecentEdits
-    from lsp_harness.context.sources.related_code import VectorSearch
+    from lsp_harness.context.context_inputs import VectorSearch
+    from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.harness.accepted_edits import AcceptedEdits
     from lsp_harness.harness.engine_health import Observed
     from lsp_harness.harness.indexes.folder_index import Said
@@ -95,8 +95,10 @@ class Services:
         # a client that has requested nothing yet has no log
         is_ready, log = message["state"] == "ready", self.session_log_if_any
         if log and is_ready and (paths := message["parsed"] + message["dropped"]):
+            from lsp_harness.session.turn_events import IndexUpdated
+
             ms = round(1000 * message["seconds"])
-            log.tell("index.updated", folder=root.name, paths=paths, files=message["files"], ms=ms)
+            log.append(IndexUpdated(root.name, paths, message["files"], ms))
         self.events.publish(IndexReported(root, message))
         self.report_state()
         if is_ready:
@@ -137,8 +139,8 @@ class Services:
         if self.completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+            from lsp_harness.context.recent_edits import RecentEdits
             from lsp_harness.context.repository_context import RepositoryContext
-            from lsp_harness.context.sources.recent_edits import RecentEdits
 
             private = self.workspace.private_files
             policy = TriggerPolicy(self.config.quiet, private.reason)
@@ -230,7 +232,7 @@ class Services:
     def session_log(self) -> "SessionLog":
         from lsp_harness.session.log import SessionLog
 
-        return SessionLog(keep=self.workspace.is_trusted)
+        return SessionLog(is_saved=self.workspace.is_trusted)
 
     @property
     def session_log_if_any(self) -> "SessionLog | None":

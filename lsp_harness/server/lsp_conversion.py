@@ -143,29 +143,37 @@ class Note:
 
 
 def workspace_edit(
-    document: Document,
-    edits: Sequence[Edit],
-    able: Abilities,
-    note: Note | None = None,
-    *,
-    version: int | None = None,
+    edited: Sequence[tuple[Document, Sequence[Edit], int | None]], able: Abilities, note: Note | None = None
 ) -> types.WorkspaceEdit:
-    """Bound to a `version` of the document where there is one and the client can hold it to that, and annotated where it can show that."""
+    """Return edits of documents as the client can apply them.
+
+    Args:
+        edited: Each document with its edits and the version that they belong to. A document that is not open has none.
+        able: The abilities of the client. Without `documentChanges` there are no versions.
+        note: The annotation of the edits, if the client can show it.
+    """
     noted = note if able.change_annotations and able.document_changes else None
-    changes: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
-    for edit in edits:
-        range, new = range_of(document, edit.start, edit.end, able.encoding), decode(edit.new)
-        changes.append(
-            types.AnnotatedTextEdit(annotation_id=NOTE, range=range, new_text=new)
-            if noted
-            else types.TextEdit(range, new)
-        )
     if not able.document_changes:
-        return types.WorkspaceEdit(changes={document.uri: [c for c in changes if isinstance(c, types.TextEdit)]})
-    target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
+        return types.WorkspaceEdit(
+            changes={
+                document.uri: [_text_edit(document, edit, able) for edit in edits] for document, edits, _ in edited
+            }
+        )
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
+    for document, edits, version in edited:
+        texts: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
+        for edit in edits:
+            text = _text_edit(document, edit, able)
+            texts.append(types.AnnotatedTextEdit(NOTE, text.range, text.new_text) if noted else text)
+        target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
+        changes.append(types.TextDocumentEdit(text_document=target, edits=texts))
     return types.WorkspaceEdit(
-        document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)],
+        document_changes=changes,
         change_annotations={NOTE: types.ChangeAnnotation(noted.label, noted.confirm, noted.description)}
         if noted
         else None,
     )
+
+
+def _text_edit(document: Document, edit: Edit, able: Abilities) -> types.TextEdit:
+    return types.TextEdit(range_of(document, edit.start, edit.end, able.encoding), decode(edit.new))

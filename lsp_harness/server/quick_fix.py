@@ -10,7 +10,7 @@ from lsp_harness.harness import diagnosis
 from lsp_harness.harness.edit_verbs import Written
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import Note, verdict_uri, workspace_edit
-from lsp_harness.session.results import HOWS, Offer, Proposal, Report
+from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
@@ -27,13 +27,13 @@ class Fixed:
     """URI of the document that tells what was tried and checked."""
 
 
-def pack(document: Document, offer: Offer) -> dict[str, Any]:
+def pack(document: Document, offer: FixOffer) -> dict[str, Any]:
     return {
         "uri": document.uri,
         "version": document.version,
         "hash": document.hash,
         "title": offer.title,
-        "how": offer.how,
+        "how": offer.source,
         "finding": asdict(offer.finding),
     }
 
@@ -46,17 +46,17 @@ def uri_of(data: Any) -> str:
     return uri
 
 
-def unpack(snapshot: Snapshot, data: Any) -> Offer:
+def unpack(snapshot: Snapshot, data: Any) -> FixOffer:
     """The offer again. Raises StaleDocument when the text is another one now, UsageError when the data is not ours."""
     if data.get("hash") != snapshot.document.hash:
         raise StaleDocument("the document has changed since this fix was offered; request the code actions again")
     try:
         finding = Finding(**data["finding"])
-        offer = Offer(title=str(data["title"]), how=data["how"], finding=finding)
+        offer = FixOffer(title=str(data["title"]), source=data["how"], finding=finding)
         inside = 0 <= finding.start <= finding.end <= len(snapshot.document.data)
     except (KeyError, TypeError) as error:
         raise UsageError("the data of this code action is incomplete") from error
-    if not inside or offer.how not in HOWS:
+    if not inside or offer.source not in FIX_SOURCES:
         raise UsageError("the data of this code action was changed; it must be sent back as lsp-harness made it")
     return offer
 
@@ -83,13 +83,20 @@ def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool =
     """A proposal as the client gets it: annotated with its verdict, and to be confirmed as the settings say."""
     confirm = client.harness.config.edits.confirm
     note = Note(
-        label=f"lsp-harness: {proposal.checks}",
+        label=f"lsp-harness: {proposal.verdict.marks}",
         description=proposal.summary,
-        confirm=confirm == "always" or (confirm == "model" and proposal.by_model),
+        confirm=confirm == "always" or (confirm == "model" and proposal.is_by_model),
     )
     # a file that is not open has no version
-    version = client.version_of(document) if document.uri in client.harness.documents else None
-    edit = workspace_edit(document, proposal.edits, client.able, note, version=version)
+    edits = [
+        (
+            change.before,
+            change.edits,
+            client.version_of(change.before) if change.before.uri in client.harness.documents else None,
+        )
+        for change in proposal.changes
+    ]
+    edit = workspace_edit(edits, client.able, note)
     if new:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]

@@ -1,21 +1,33 @@
-"""What the harness gives a surface: suggestions, offers, proposals and progress, in bytes and plain words."""
+"""The results that the harness gives to a surface: suggestions, offers, proposals and progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.check_registry import format_marks
 from lsp_harness.verify.finding import Finding, Verdict
 
-How = Literal["linter", "repair", "model"]
-HOWS: tuple[How, ...] = get_args(How)
+if TYPE_CHECKING:
+    # a server loads this module when it starts, and the parser only with the first request
+    from lsp_harness.verify.change_set import ChangeSet
+
+FixSource = Literal["linter", "repair", "model"]
+"""The maker of a fix: `linter` is the tool's own safe fix, `repair` needs no model, and `model` is any other."""
+FIX_SOURCES: tuple[FixSource, ...] = get_args(FixSource)
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Ghost text: replace bytes `start`..`end` with `text`. `stats` are the request's own figures
-    (`prompt_tokens`, `evaluated`, `reused`, `generated`, `ms`; see docs/lsp-extensions.md)."""
+    """Ghost text.
+
+    Attributes:
+        id: The name by which the editor reports what became of it.
+        start: The first byte of the text that it replaces.
+        end: The byte after the text that it replaces.
+        text: The new text.
+        stats: The figures of its request: `prompt_tokens`, `evaluated`, `reused`, `generated`, `ms` (see
+            docs/lsp-extensions.md).
+    """
 
     id: str
     start: int
@@ -25,40 +37,51 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A fix that can be computed when chosen.
+class FixOffer:
+    """A fix that is computed when the user chooses it.
 
-    `how`: `linter` is the tool's own safe fix, `repair` one that needs no model as far as can be told at once, `model` any other.
+    Attributes:
+        title: The title in the list of quick fixes.
+        source: Who will probably make the fix. It may turn out that a repair fails and the model is asked.
+        finding: The finding to fix.
     """
 
     title: str
-    how: How
+    source: FixSource
     finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A verified edit of one document version."""
+    """A verified edit of one or several documents, each of one version.
+
+    Attributes:
+        id: The id of its event in the session.
+        changes: The edits of each document.
+        verdict: The passed verdict on the text with the edits.
+        diff: The edits as a unified diff.
+        summary: One line for the user.
+        turn: The number of its turn. The session log has all candidates of the turn.
+        is_by_model: Whether the model wrote or chose the edit, not a repair or a linter.
+    """
 
     id: str
-    edits: tuple[Edit, ...]
+    changes: "ChangeSet"
     verdict: Verdict
     diff: str
     summary: str
     turn: int = 0
-    """Of the session, where all that was tried for it can be read."""
-    by_model: bool = True
-    """Whether the model wrote or chose the edit; False for a repair without it and for a linter's own fix."""
+    is_by_model: bool = True
 
     @property
-    def checks(self) -> str:
-        """Each check with a mark for its outcome."""
-        return format_marks(self.verdict)
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits of the document that the request is about."""
+        return self.changes.main.edits
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One line for a person and, where it is known, how far along the work is (0–100)."""
+    """One line for a person, and the part of the work that is done (0 to 100), if it is known."""
 
     message: str
     percentage: int | None = None

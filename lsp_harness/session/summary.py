@@ -1,43 +1,60 @@
-"""What a session has come to, in a few lines: a fold over its events. The harness keeps it; no model is asked."""
+"""The summary of a session in a few lines. It is computed from the events of the session, without a model."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.session.event_codec import decode_event
+from lsp_harness.session.turn_events import (
+    ChecksCompleted,
+    EditApplied,
+    EditProposed,
+    EditStale,
+    InvocationReceived,
+    OutputRead,
+)
 from lsp_harness.wire.event import Event
 
-BUDGET = 200
-"""Tokens of it as a text, for people and prompts."""
-KEPT = 5
-"""Of each kind of thing, the last ones."""
-WIDTH = 120
-COMMANDS = 3
-"""Of the last ones, as they are told in one line."""
-REMEMBERED = 64
-"""Of each kind of thing, at most, however long a session goes on; turns can be read for as long."""
-WORK = frozenset({"fix", "edit", "docstring", "tests"})
-"""Kinds of turns that somebody asked for."""
-NAMED = re.compile(
+BUDGET_TOKENS = 200
+"""Tokens of the summary as a text, for people and prompts."""
+MAX_LINES = 5
+"""Most lines for each kind of item. The last items are shown."""
+MAX_LINE_CHARS = 120
+MAX_SHOWN_COMMANDS = 3
+"""Most commands in the line of the commands."""
+MAX_ITEMS = 64
+"""Most items of each kind that are remembered. A session may be long."""
+REQUEST_KINDS = frozenset({"fix", "edit", "docstring", "tests"})
+"""Kinds of turns that change code for the user. Their text is the goal of the session."""
+DECLARATION_LINE = re.compile(
     r"^[ +-]\s*((?:async |export |pub |static )*(?:def|class|fn|func|function|struct|interface|enum|trait|type)\b.*)"
 )
-TOUCHED = re.compile(
+"""A line of a diff that declares something."""
+CHANGED_DECLARATION = re.compile(
     r" in .*\b(?:def|class|fn|func|function|struct|interface|enum|trait|type)\s+(?:\([^)]*\)\s*)?([\w$]+)"
 )
+"""The declaration in `Decision.changed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a proposed edit of `path`: `proposed`, `applied`, `stale`, `rejected` where the user went on to ask for
-    something else there, or `failed` where there was none to propose."""
+    """The result of one request to change code.
+
+    Attributes:
+        turn: The number of the turn.
+        path: The file that the request is about.
+        text: The request.
+        outcome: `proposed`, `applied` or `stale`; `rejected` if the user then made another request for the file; or
+            `failed` if there was nothing to propose.
+        changed: The numbers of added and removed lines, and their declaration, as far as the diff tells.
+    """
 
     turn: int
     path: str
     text: str
     outcome: str = "failed"
     changed: str = ""
-    """Lines added and taken away, and where, as far as the diff tells."""
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.text} ({self.path}{self.changed and ', '}{self.changed})"
@@ -45,9 +62,18 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All of it the last first. `goal` is what was asked for last, `open` what checks say and nothing has mended since, by path,
-    `commands` what tests, linters and other checks were run and how they ended, `symbols` what edits that were taken have touched,
-    `places` the file that each of the last turns is about."""
+    """The summary of a session until now. All tuples begin with the last item.
+
+    Attributes:
+        goal: The last request to change code.
+        turns: The number of turns.
+        files: The files that turns are about.
+        decisions: The result of each request to change code.
+        open: File and line of each finding that no later check or edit removed.
+        commands: The tests, linters and checks that ran, with their results.
+        symbols: The declarations that applied edits changed.
+        places: The number of each of the last turns, and its file.
+    """
 
     goal: str = ""
     turns: int = 0
@@ -60,134 +86,148 @@ class Summary:
 
     @property
     def lines(self) -> list[str]:
-        """In the order of what they are worth."""
-        return self._lines(KEPT, COMMANDS)
+        """The summary as lines, the most valuable lines first."""
+        return self._lines(MAX_LINES, MAX_SHOWN_COMMANDS)
 
     @property
-    def all(self) -> list[str]:
-        """The same of everything that is remembered."""
-        return self._lines(REMEMBERED, REMEMBERED)
+    def all_lines(self) -> list[str]:
+        """Everything that is remembered, as lines."""
+        return self._lines(MAX_ITEMS, MAX_ITEMS)
 
-    def about(self, path: str, hidden: Callable[[str], object] = lambda path: False) -> list[str]:
-        """What whoever is to change a file may need to know: what is open, there first, and what was decided there; short lines. Nothing
-        of files that are `hidden`."""
-        here = sorted((one for one in self.open if not hidden(one[0])), key=lambda one: one[0] != path)
-        decided = [one for one in self.decisions if one.path == path]
+    def lines_for(self, path: str, is_hidden: Callable[[str], object] = lambda path: False) -> list[str]:
+        """Return short lines for the next change of a file: open findings, those of this file first, and decisions.
+
+        Args:
+            path: The file.
+            is_hidden: Returns whether a file must not be named.
+        """
+        findings = sorted((item for item in self.open if not is_hidden(item[0])), key=lambda item: item[0] != path)
+        decisions = [decision for decision in self.decisions if decision.path == path]
         return [
-            *(_short(f"Open in {where}: {said}") for where, said in here[:KEPT]),
-            *(_short(f"Decision, {one}") for one in decided[:KEPT]),
+            *(_shorten(f"Open in {file}: {line}") for file, line in findings[:MAX_LINES]),
+            *(_shorten(f"Decision, {decision}") for decision in decisions[:MAX_LINES]),
         ]
 
     async def text(self, budget: int, count: TokenCounter) -> str:
-        """Whole lines within so many tokens; what does not fit is left out."""
-        kept = list[str]()
-        lines = [_short(line) for line in self.lines]
-        for line, cost in zip(lines, await count([f"{line}\n" for line in lines]), strict=True):
+        """Return the lines that fit into `budget` tokens."""
+        text = ""
+        lines = [f"{_shorten(line)}\n" for line in self.lines]
+        for line, cost in zip(lines, await count(lines), strict=True):
             if cost <= budget:
                 budget -= cost
-                kept.append(f"{line}\n")
-        return "".join(kept)
+                text += line
+        return text
 
-    def _lines(self, most: int, commands: int) -> list[str]:
-        return [
-            *([f"Goal: {self.goal}"] if self.goal else []),
-            *(f"Open in {path}: {said}" for path, said in self.open[:most]),
-            *([f"Ran {'; '.join(self.commands[:commands])}"] if self.commands else []),
-            *(f"Decision, {decision}" for decision in self.decisions[:most]),
-            *([f"Touched: {', '.join(self.symbols[:most])}"] if self.symbols else []),
-            *([f"Files: {', '.join(self.files[:most])}"] if self.files else []),
-        ]
-
-    def after(self, event: Event) -> "Summary":
-        """With one more event."""
-        data, turn = event.data, event.turn if event.turn is not None else -1
-        match event.type:
-            case "invocation.received":
-                return self._asked(turn, data)
-            case "edit.proposed":
-                return self._decided(turn, "proposed", _changed(str(data.get("diff", ""))))
-            case "edit.applied":
-                return self._decided(turn, "applied")
-            case "edit.stale":
-                return self._decided(turn, "stale")
-            case "output.read":
-                return self._ran(" ".join(str(data.get("summary", "")).split()))
-            case "verify.completed":
-                return self._verified(turn, data)
+    def with_event(self, event: Event) -> "Summary":
+        """Return the summary after one more event."""
+        turn = event.turn if event.turn is not None else -1
+        match decode_event(event.type, event.data):
+            case InvocationReceived() as invocation:
+                return self._with_invocation(turn, invocation)
+            case EditProposed(diff=diff):
+                return self._with_outcome(turn, "proposed", _describe_diff(diff))
+            case EditApplied():
+                return self._with_outcome(turn, "applied")
+            case EditStale():
+                return self._with_outcome(turn, "stale")
+            case OutputRead(summary=summary):
+                return self._with_command(_one_line(summary))
+            case ChecksCompleted(candidate=None) as checks:
+                # a candidate is not in any file yet
+                return self._with_checks(turn, checks)
             case _:
                 return self
 
-    def _asked(self, turn: int, data: dict[str, Any]) -> "Summary":
-        path, text, kind = (" ".join(str(data.get(name, "")).split()) for name in ("path", "text", "kind"))
-        files = tuple(dict.fromkeys([*([path] if path else []), *self.files]))[:REMEMBERED]
-        places = ((turn, path), *self.places)[:REMEMBERED]
-        known = replace(self, files=files, places=places, turns=self.turns + 1)
-        if kind not in WORK:
-            # what a check finds by itself, or somebody wants to know, is nobody's goal
-            return known
-        # who asks again about a file has not taken what was proposed for it
-        decisions = (
-            replace(one, outcome="rejected") if (one.path, one.outcome) == (path, "proposed") else one
-            for one in self.decisions
-        )
-        return replace(known, goal=text, decisions=(Decision(turn, path, text), *decisions)[:REMEMBERED])
+    def _lines(self, max_lines: int, max_commands: int) -> list[str]:
+        return [
+            *([f"Goal: {self.goal}"] if self.goal else []),
+            *(f"Open in {path}: {line}" for path, line in self.open[:max_lines]),
+            *([f"Ran {'; '.join(self.commands[:max_commands])}"] if self.commands else []),
+            *(f"Decision, {decision}" for decision in self.decisions[:max_lines]),
+            *([f"Touched: {', '.join(self.symbols[:max_lines])}"] if self.symbols else []),
+            *([f"Files: {', '.join(self.files[:max_lines])}"] if self.files else []),
+        ]
 
-    def _decided(self, turn: int, outcome: str, changed: str = "") -> "Summary":
+    def _with_invocation(self, turn: int, invocation: InvocationReceived) -> "Summary":
+        path, text = _one_line(invocation.path), _one_line(invocation.text)
+        files = tuple(dict.fromkeys([*([path] if path else []), *self.files]))[:MAX_ITEMS]
+        places = ((turn, path), *self.places)[:MAX_ITEMS]
+        summary = replace(self, files=files, places=places, turns=self.turns + 1)
+        if _one_line(invocation.kind) not in REQUEST_KINDS:
+            # a check by itself, or a question, is not a goal of the user
+            return summary
+        # a user who makes another request for a file did not apply the last proposal for it
+        decisions = (
+            replace(decision, outcome="rejected")
+            if (decision.path, decision.outcome) == (path, "proposed")
+            else decision
+            for decision in self.decisions
+        )
+        return replace(summary, goal=text, decisions=(Decision(turn, path, text), *decisions)[:MAX_ITEMS])
+
+    def _with_outcome(self, turn: int, outcome: str, changed: str = "") -> "Summary":
         decisions = tuple(
-            replace(one, outcome=outcome, changed=changed or one.changed) if one.turn == turn else one
-            for one in self.decisions
+            replace(decision, outcome=outcome, changed=changed or decision.changed)
+            if decision.turn == turn
+            else decision
+            for decision in self.decisions
         )
         if outcome != "applied":
             return replace(self, decisions=decisions)
-        path = self._path(turn)
-        # what is applied was verified: what was open there is no more
-        open = tuple(one for one in self.open if one[0] != path)
-        touched = [found[1] for one in decisions if one.turn == turn and (found := TOUCHED.search(one.changed))]
-        symbols = tuple(dict.fromkeys([*touched, *self.symbols]))[:REMEMBERED]
-        return replace(self, decisions=decisions, open=open, symbols=symbols)
+        path = self._find_path(turn)
+        # an applied edit was verified, so the findings in its file are gone
+        findings = tuple(item for item in self.open if item[0] != path)
+        changed_names = [
+            match[1]
+            for decision in decisions
+            if decision.turn == turn and (match := CHANGED_DECLARATION.search(decision.changed))
+        ]
+        symbols = tuple(dict.fromkeys([*changed_names, *self.symbols]))[:MAX_ITEMS]
+        return replace(self, decisions=decisions, open=findings, symbols=symbols)
 
-    def _ran(self, what: str) -> "Summary":
-        """The same once more is the same command."""
-        return replace(self, commands=tuple(dict.fromkeys([*([what] if what else []), *self.commands]))[:REMEMBERED])
+    def _with_command(self, command: str) -> "Summary":
+        """Return the summary after a command. A repeated command with the same result is listed once."""
+        commands = tuple(dict.fromkeys([*([command] if command else []), *self.commands]))[:MAX_ITEMS]
+        return replace(self, commands=commands)
 
-    def _verified(self, turn: int, data: dict[str, Any]) -> "Summary":
-        """Of a text as it is; candidates are nobody's text yet."""
-        if "candidate" in data:
-            return self
-        path = self._path(turn)
-        outcomes: list[dict[str, Any]] = data.get("outcomes") or []
-        checks = ", ".join(
-            f"{outcome.get('check')} {outcome.get('status')}"
-            for outcome in outcomes
-            if outcome.get("status") != "skipped"
+    def _with_checks(self, turn: int, checks: ChecksCompleted) -> "Summary":
+        path = self._find_path(turn)
+        results = ", ".join(
+            f"{report.check} {report.status}" for report in checks.outcomes if report.status != "skipped"
         )
-        said = [(path, " ".join(str(line).split())) for outcome in outcomes for line in outcome.get("said") or ()]
-        known = self._ran(f"{checks} ({path})" if path and checks else checks)
-        others = (one for one in self.open if one[0] != path)
-        return replace(known, open=(*dict.fromkeys(said), *others)[:REMEMBERED])
+        findings = [(path, _one_line(line)) for report in checks.outcomes for line in report.lines]
+        summary = self._with_command(f"{results} ({path})" if path and results else results)
+        other_findings = (item for item in self.open if item[0] != path)
+        return replace(summary, open=(*dict.fromkeys(findings), *other_findings)[:MAX_ITEMS])
 
-    def _path(self, turn: int) -> str:
-        # of a proposal that is taken late the turn may be long ago
-        paths = {one.turn: one.path for one in self.decisions} | dict(self.places)
+    def _find_path(self, turn: int) -> str:
+        # a proposal may be applied many turns later, when `places` has forgotten its turn
+        paths = {decision.turn: decision.path for decision in self.decisions} | dict(self.places)
         return paths.get(turn, "")
 
 
-def summary(events: Iterable[Event]) -> Summary:
-    """Of a session's events, in their order."""
-    found = Summary()
+def summarize(events: Iterable[Event]) -> Summary:
+    """Return the summary of a session's events, which are in their order."""
+    summary = Summary()
     for event in events:
-        found = found.after(event)
-    return found
+        summary = summary.with_event(event)
+    return summary
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _changed(diff: str) -> str:
-    """`+3 -1 in def area(r):`, the declaration being the last at or before the first change that the diff shows."""
+def _shorten(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARS else f"{line[: MAX_LINE_CHARS - 1]}…"
+
+
+def _describe_diff(diff: str) -> str:
+    """Return a text such as `+3 -1 in def area(r):`, with the last declaration at or before the first change."""
+    if not diff:
+        return ""
     lines = [line for line in diff.split("\n") if not line.startswith(("+++", "---", "@@"))]
-    first = next((n for n, line in enumerate(lines) if line[:1] in ("+", "-")), -1)
-    added, gone = (sum(line.startswith(mark) for line in lines) for mark in "+-")
-    named = [found[1] for line in lines[: first + 1] if (found := NAMED.match(line))]
-    return f"+{added} -{gone}" + (f" in {named[-1]}" if named else "") if diff else ""
+    first = next((number for number, line in enumerate(lines) if line[:1] in ("+", "-")), -1)
+    added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+    declarations = [match[1] for line in lines[: first + 1] if (match := DECLARATION_LINE.match(line))]
+    return f"+{added} -{removed}" + (f" in {declarations[-1]}" if declarations else "")

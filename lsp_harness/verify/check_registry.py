@@ -2,7 +2,6 @@
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.verify.check import Check, CheckContext
-from lsp_harness.verify.finding import STATUS_MARKS, Verdict
 from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.preservation_check import PreservationCheck
 from lsp_harness.verify.resolved_check import ResolvedCheck
@@ -21,11 +20,3 @@ def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
 def check_titles() -> dict[str, str]:
     """Return the name of each check → its title, in the order of the checks."""
     return {check.name: check.title for check in CHECKS}
-
-
-def format_marks(verdict: Verdict) -> str:
-    """Return each check of a verdict with a mark for its outcome, such as "syntax ✓, kept ✗"."""
-    titles = check_titles()
-    return ", ".join(
-        f"{titles.get(outcome.check, outcome.check)} {STATUS_MARKS[outcome.status]}" for outcome in verdict.outcomes
-    )

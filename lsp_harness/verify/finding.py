@@ -41,6 +41,7 @@ class Outcome:
         reason: Why the check was skipped, or another remark.
         ms: How long the check took.
         lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
+        title: The name of the check that people read, if it is another one.
     """
 
     check: str
@@ -49,6 +50,7 @@ class Outcome:
     reason: str = ""
     ms: float = 0.0
     lines: tuple[str, ...] = ()
+    title: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,13 @@ class Verdict:
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the checks that failed."""
         return tuple(finding for outcome in self.outcomes if outcome.status == "failed" for finding in outcome.findings)
+
+    @property
+    def marks(self) -> str:
+        """Each check with a mark for its outcome, such as "syntax ✓, kept ✗"."""
+        return ", ".join(
+            f"{outcome.title or outcome.check} {STATUS_MARKS[outcome.status]}" for outcome in self.outcomes
+        )
 
     @property
     def rank(self) -> int:

@@ -41,7 +41,7 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
     if place is None or place.function is None:
         return document.text
     path = given["path"]
-    turn = SessionLog(keep=False).turn()
+    turn = SessionLog(is_saved=False).turn()
     job = Job(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
     generator = Generator(job, tree, place, finding)
     async for candidate in generator.make(Plan("rewrite", 0.0, 0, (1,))):

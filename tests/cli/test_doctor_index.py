@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.doctor.doctor_index import rows
+from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.config.schema import Config, Engine, Index, Model
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.builder.file_extract import extract_file
@@ -66,7 +66,7 @@ def embeds(tmp_path: Path, tiny_model: Path) -> Config:
 
 
 def said(where: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
-    return [(state, says) for state, what, says in rows(where, config) if what == about]
+    return [(state, says) for state, what, says in check_index(where.root, config) if what == about]
 
 
 def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:

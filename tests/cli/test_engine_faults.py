@@ -11,6 +11,7 @@ from lsp_harness.config.load import load
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from lsp_harness.session.log import SessionLog
+from lsp_harness.session.turn_events import InvocationReceived
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS
@@ -45,7 +46,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
-    for module in ("cli.commands.engine_cli", "inference.running_engines"):
+    for module in ("inference.engine_inventory", "inference.running_engines"):
         monkeypatch.setattr(f"lsp_harness.{module}.HEALTH_TIMEOUT_S", 0.3)
     monkeypatch.setattr("lsp_harness.harness.engines.LOOK_S", 0.3)
     (shell.folder / "node_modules" / "tiny").mkdir(parents=True)
@@ -53,7 +54,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
         shell.file(name, text)
     (shell.folder / "tiny.gguf").symlink_to(tiny_model)
     log = SessionLog(paths.state_folder() / "sessions")
-    log.turn().tell("invocation.received", kind="edit", text="use pi", path="half.py")
+    log.turn().append(InvocationReceived("edit", "use pi", "half.py"))
     log.close()
     return shell
 

@@ -11,12 +11,13 @@ from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.session.log import SessionLog
+from lsp_harness.session.turn_events import InvocationReceived
 from tests.cli.conftest import Shell
 
 
 def logged(text: str) -> str:
     log = SessionLog(paths.state_folder() / "sessions")
-    log.turn().tell("invocation.received", kind="edit", text=text, path="a.py")
+    log.turn().append(InvocationReceived("edit", text, "a.py"))
     log.close()
     return log.id
 
@@ -33,7 +34,7 @@ def long() -> None:
     """A session of forty edits of as many files."""
     log = SessionLog(paths.state_folder() / "sessions")
     for n in range(40):
-        log.turn().tell("invocation.received", kind="edit", text=f"change {n}: {'very ' * 20}much", path=f"m{n}.py")
+        log.turn().append(InvocationReceived("edit", f"change {n}: {'very ' * 20}much", f"m{n}.py"))
     log.close()
 
 

@@ -1,6 +1,6 @@
 """The table of candidates, from the events of a session."""
 
-from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.wire.event import Event
 
 
@@ -9,7 +9,7 @@ def event(type: str, **data: object) -> Event:
 
 
 def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
-    verdicts = Verdicts()
+    verdicts = VerdictTable()
     passed = [{"check": "syntax", "status": "passed", "reason": ""}]
     verdicts(event("candidate.generated", candidate=1, kind="fill", text="x"))
     verdicts(event("verify.completed", candidate=1, passed=True, outcomes=passed))

@@ -32,7 +32,7 @@ TEXT = """
 async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True) -> list[str]:
     src = markup.parse(text, folder / "a.py")
     output = Digest("pytest", told) if told else None
-    turn = SessionLog(keep=False).turn()
+    turn = SessionLog(is_saved=False).turn()
     job = Job(
         *(Script(), settings(), Ruff(), turn, src.document, folder / "a.py", folder, "a.py", lambda progress: None),
         output=output,

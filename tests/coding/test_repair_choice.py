@@ -15,10 +15,11 @@ from lsp_harness.coding.turn_driver import Tried
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.log import SessionLog, read
+from lsp_harness.session.log import SessionLog, read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
@@ -45,7 +46,7 @@ def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **
 def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
     change = Change.from_edits(document, edits, Path("/a.py"))
     candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
-    return Tried(candidate, change, Verdict(change.after.hash))
+    return Tried(candidate, ChangeSet.of(change), Verdict(change.after.hash))
 
 
 def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[Tried]:
@@ -79,13 +80,13 @@ async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, ans
 async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     passed = both(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
     assert await chosen(passed, Script(answer), log, tmp_path) == number
-    [made] = of_type(list(read(log.path)), "choice.made")
+    [made] = of_type(list(read_log(log.path)), "choice.made")
     assert made["agreed"] is (number == 1)
 
 
 async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
     assert await chosen(both(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
-    [failed] = of_type(list(read(log.path)), "choice.failed")
+    [failed] = of_type(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "the model chose none of the repairs"
 
 
@@ -94,7 +95,7 @@ async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) 
         await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path)
         == 0
     )
-    [failed] = of_type(list(read(log.path)), "choice.failed")
+    [failed] = of_type(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "out of memory"
 
 
@@ -196,7 +197,7 @@ MISSPELT = """
 
 
 @pytest.mark.parametrize(
-    ("source", "repairs", "replies", "by_model"),
+    ("source", "repairs", "replies", "is_by_model"),
     [
         (MISSPELT, True, [], False),
         (MISSPELT, False, ["return price"], True),
@@ -204,7 +205,7 @@ MISSPELT = """
     ],
 )
 async def test_what_the_model_wrote_or_chose_is_said_to_be_its(
-    log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], by_model: bool
+    log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], is_by_model: bool
 ) -> None:
     """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
@@ -212,4 +213,4 @@ async def test_what_the_model_wrote_or_chose_is_said_to_be_its(
     job = job_of(Script(*replies), log, src.document, tmp_path)
     config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
     proposal = await Fix(replace(job, config=config), src.finding).run()
-    assert proposal.by_model is by_model
+    assert proposal.is_by_model is is_by_model

@@ -22,7 +22,7 @@ AROUND = InfillContext(
 
 async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
     config = Config(model=Model(str(tiny_model), context_length=2048), engine=Engine(threads=1, idle_seconds=60))
-    log = SessionLog(keep=False)
+    log = SessionLog(is_saved=False)
     turn = log.turn()
     async with aclosing(EngineClient(config)) as engine:
         assert await filled(engine, AROUND, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
@@ -37,7 +37,7 @@ async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Pat
 
 @pytest.mark.parametrize(("room", "fitting"), [(0, 3), (10_000, 3), (30, 3), (29, 2), (10, 1)])
 async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(room: int, fitting: int):
-    engine, log = Script(), SessionLog(keep=False)
+    engine, log = Script(), SessionLog(is_saved=False)
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
     engine.extra_props["n_ctx"] = prompt + room if room else 0
@@ -48,7 +48,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
 
 
 async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
-    engine, turn = Script(), (log := SessionLog(keep=False)).turn()
+    engine, turn = Script(), (log := SessionLog(is_saved=False)).turn()
     engine.extra_props["n_ctx"] = 20
     with pytest.raises(
         NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"

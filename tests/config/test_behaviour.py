@@ -18,7 +18,7 @@ from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import ChatRequest, Infill
 from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
-from lsp_harness.session.log import SessionLog, read
+from lsp_harness.session.log import SessionLog, read_log
 from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED
@@ -62,7 +62,7 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
         await Fix(job, src.finding).run()
     log.close()
     rewrites = [request for request in engine.foreground_requests if isinstance(request, ChatRequest)]
-    verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
+    verified = [event.data["outcomes"] for event in read_log(log.path) if event.type == "verify.completed"]
     return {
         "requests": sum(request.sampling.n for request in engine.foreground_requests),
         "rewrites": len(rewrites),

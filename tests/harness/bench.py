@@ -10,7 +10,7 @@ from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexRepor
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.indexes.folder_index import Said
 from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -121,7 +121,7 @@ async def accept(bench: Bench, src: markup.Source) -> None:
     bench.harness.record(uri, found.id, "accepted")
 
 
-async def fixed(b: Bench, src: markup.Source, offer: Offer | None = None) -> Any:
+async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
     """What the harness proposes for the finding of `src`."""
     snapshot = b.harness.snapshot(src.document.uri)
-    return await b.harness.fix(snapshot, offer or Offer("", "model", src.finding), lambda progress: None)
+    return await b.harness.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.session.summary import summary
+from lsp_harness.session.summary import summarize
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -28,11 +28,11 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     b.type(src, "from math import pi\n", 0)
     assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
     told = [event for events in b.harness.services.session_log.turns.values() for event in events]
-    assert [path for path, _ in summary(told).open] == ["a.py"]
+    assert [path for path, _ in summarize(told).open] == ["a.py"]
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
     # the session knows that it is mended
-    assert summary(event for events in b.harness.services.session_log.turns.values() for event in events).open == ()
+    assert summarize(event for events in b.harness.services.session_log.turns.values() for event in events).open == ()
 
 
 async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> None:

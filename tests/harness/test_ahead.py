@@ -10,7 +10,7 @@ from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.harness.untrusted_linter import ruff
 from lsp_harness.inference.request import Infill
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings
@@ -93,7 +93,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         snapshot = b.harness.snapshot(src.document.uri)
         await b.harness.complete(snapshot, src.cursor)
         with pytest.raises(NoAnswer if trusted else UsageError):
-            await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
+            await b.harness.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
         assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
@@ -103,7 +103,7 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     b.harness.services.ruff = ruff(trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == []
+    assert [offer.source for offer in await b.harness.offers(snapshot, src.findings)] == []
     examined = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
     assert examined.findings == ()
     assert await b.harness.complete(snapshot, 0)

@@ -16,7 +16,7 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.position import Span
 from tests.harness.bench import AREA, Bench, Make
 from tests.harness.tools import settings
@@ -119,7 +119,7 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
     snapshot = b.harness.snapshot(src.document.uri)
     with suppress(NoAnswer):
         if what == "fix":
-            await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
+            await b.harness.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
         else:
             await edit_verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
     assert b.engine.foreground_requests

@@ -10,7 +10,7 @@ from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
 from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.harness.indexes.folder_indexes import Indexes
 from lsp_harness.harness.services import ReadyIndex
-from lsp_harness.session.results import Offer, Progress
+from lsp_harness.session.results import FixOffer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
@@ -72,7 +72,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
 
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(StaleDocument, match="the document changed while the edit was computed; request it again"):
-        await b.harness.fix(snapshot, Offer("", "model", src.finding), typing)
+        await b.harness.fix(snapshot, FixOffer("", "model", src.finding), typing)
     events = checked(log_of(b))
     assert events[-1].type == "edit.stale"
     assert of_type(events, "edit.applied") == []
@@ -92,8 +92,8 @@ async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: 
     src = b.open("import os\n#      ^^ F401 `os` imported but unused\nx = 1\n")
     offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
     assert offers == [
-        Offer("Fix with ruff (safe fix): Remove unused import: `os`", "linter", src.finding),
-        Offer("Fix with lsp-harness: `os` imported but unused", "model", src.finding),
+        FixOffer("Fix with ruff (safe fix): Remove unused import: `os`", "linter", src.finding),
+        FixOffer("Fix with lsp-harness: `os` imported but unused", "model", src.finding),
     ]
     proposal = await fixed(b, src, offers[0])
     assert apply(src.document.data, proposal.edits) == b"x = 1\n"
@@ -106,7 +106,7 @@ async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -
     b = bench()
     src = b.open("x = 1\n#^ F401 was never there\n")
     with pytest.raises(StaleDocument, match="no longer offers this fix"):
-        await fixed(b, src, Offer("", "linter", src.finding))
+        await fixed(b, src, FixOffer("", "linter", src.finding))
 
 
 async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
@@ -115,7 +115,7 @@ async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> Non
     (b.folder / "ruff.toml").write_text("nonsense = 1\n")
     src = b.open("import os\n#      ^^ F401 unused\n")
     offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
-    assert [offer.how for offer in offers] == ["model"]
+    assert [offer.source for offer in offers] == ["model"]
 
 
 async def test_each_fix_is_a_turn_of_one_session(bench: Make) -> None:
@@ -133,7 +133,7 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
     src = b.open("x\0\n")
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(BinaryDocument):
-        await b.harness.fix(snapshot, Offer("", "model", Finding(0, 1, "x")), lambda progress: None)
+        await b.harness.fix(snapshot, FixOffer("", "model", Finding(0, 1, "x")), lambda progress: None)
     with pytest.raises(BinaryDocument):
         await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
+from lsp_harness.session.turn_events import CheckReport, ChecksCompleted, InvocationReceived
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed
@@ -42,7 +43,7 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     b.harness.warm(uri, 5)
     b.harness._warm(uri)
     offers = await b.harness.offers(snapshot, src.findings)
-    assert [offer for offer in offers if offer.how == "model"] == []
+    assert [offer for offer in offers if offer.source == "model"] == []
     with pytest.raises(NoAnswer, match=why):
         await fixed(b, src)
     assert b.engine.foreground_requests == b.engine.background_requests == []
@@ -56,7 +57,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     heard: list[str] = []
     b.harness.services.session_log.listeners.append(lambda event: heard.append(event.type))
     src = b.open(UNUSED)
-    proposal = await fixed(b, src, Offer("", "linter", src.finding))
+    proposal = await fixed(b, src, FixOffer("", "linter", src.finding))
     assert proposal.summary.startswith("the linter's own fix")
     # and what is held against it afterwards is not there either
     b.type(src, "def (\n", 0)
@@ -138,8 +139,8 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
 async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
     b = bench()
     turn = b.harness.services.session_log.turn()
-    turn.tell("invocation.received", kind="check", text="what was taken", path="private/a.py")
-    turn.tell("verify.completed", outcomes=[{"check": "lint", "status": "failed", "said": ["a secret name"]}])
+    turn.append(InvocationReceived("check", "what was taken", "private/a.py"))
+    turn.append(ChecksCompleted("x", False, (CheckReport("lint", "failed", lines=("a secret name",)),)))
     src = b.open(AREA, "b.py")
     snapshot = b.harness.snapshot(src.document.uri)
     assert b.harness.job(snapshot, lambda progress: None).session == ("Open in private/a.py: a secret name",)
@@ -150,5 +151,5 @@ async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(b
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
-    await fixed(b, src, Offer("", "linter", src.finding))
+    await fixed(b, src, FixOffer("", "linter", src.finding))
     assert checked(b.harness.services.session_log.path)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lsp_harness.errors import NoAnswer, RequestSuperseded
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
@@ -248,7 +248,7 @@ async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials)
     b.on_state(lambda: states.append(1))
     finding = Finding(0, 1, "`value` is not defined", "x", "F821")
     with pytest.raises(NoAnswer, match=rf"a\.py has no syntax tree to check an edit with: {COSTLY}"):
-        await b.harness.fix(snapshot, Offer("fix", "model", finding), lambda progress: None)
+        await b.harness.fix(snapshot, FixOffer("fix", "model", finding), lambda progress: None)
     assert (await b.harness.status())["unparsed"] == [{"uri": uri, "why": COSTLY}]
     assert b.harness.state()["unparsed"] == [{"uri": uri, "why": COSTLY}]
     assert states

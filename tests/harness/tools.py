@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_driver import NEXT, State
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log import read
+from lsp_harness.session.log import read_log
 from lsp_harness.wire.event import Event
 
 
@@ -88,7 +88,7 @@ def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
 
 def checked(log: Path) -> list[Event]:
     """The events of a log, after what must hold for every log was looked at."""
-    events = list(read(log))
+    events = list(read_log(log))
     assert [event.seq for event in events] == list(range(len(events)))
     assert len({event.id for event in events}) == len(events)
     for turn in {event.turn for event in events}:

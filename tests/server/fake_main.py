@@ -22,7 +22,7 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.harness import Outcome as UserOutcome
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.main import serve
-from lsp_harness.session.results import Offer, Progress, Proposal, Report, Suggestion
+from lsp_harness.session.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
@@ -88,14 +88,14 @@ class FakeHarness(Harness):
         findings = [_finding(0, f"{outcome} {id}")]
         return self.events.publish(FindingsChanged(uri, self._findings(uri, findings)))
 
-    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
         return [
             offer
             for finding in findings
-            for offer in (Offer("Spell it right", "linter", finding), Offer("Ask the model", "model", finding))
+            for offer in (FixOffer("Spell it right", "linter", finding), FixOffer("Ask the model", "model", finding))
         ]
 
-    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: Digest | None = None) -> Proposal:
+    async def fix(self, snapshot: Snapshot, offer: FixOffer, report: Report, output: Digest | None = None) -> Proposal:
         document = snapshot.document
         report(Progress("looking", 10))
         await self._act(document)
@@ -103,8 +103,13 @@ class FakeHarness(Harness):
         if "hopeless" in document.text:
             raise NoAnswer("every candidate failed its checks")
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
-        verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.how}"
-        return Proposal("p-1", (edit,), verdict, "", summary, by_model=offer.how == "model")
+        verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.source}"
+        # this server must not import the parser before its first request
+        from lsp_harness.verify.change import Change
+        from lsp_harness.verify.change_set import ChangeSet
+
+        changes = ChangeSet.of(Change.from_edits(document, [edit], snapshot.tool_path))
+        return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")
 
     def findings(self, text: Document) -> PublishedFindings:
         return PublishedFindings(text.version, _typos(text), Span(0, 1), f"{SESSION}/0")

@@ -5,14 +5,28 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.log import SessionLog, read
+from lsp_harness.session.log import SessionLog, read_log
+from lsp_harness.session.turn_events import (
+    CandidateRejected,
+    InvocationReceived,
+    OutputRead,
+    StateEntered,
+    UnknownEvent,
+)
 from lsp_harness.wire.event import EVENT_VERSION, Event, decode, encode
 from tests.files.test_secrets import TOKEN
+
+
+def note(type: str, /, **data: Any) -> UnknownEvent:
+    """An event of a type that only these tests know."""
+    return UnknownEvent(type, data)
+
 
 KEYS = ["v", "id", "seq", "ts", "session_id", "turn", "step", "cause", "type", "data"]
 
@@ -30,8 +44,8 @@ def rows(log: SessionLog) -> list[dict]:
 
 def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
     turn = log.turn()
-    turn.tell("invocation.received", kind="fix")
-    turn.enter("LOCATE")
+    turn.append(InvocationReceived("fix", "x", "a.py"))
+    turn.append(StateEntered("LOCATE"))
     assert [list(row) for row in rows(log)] == [KEYS, KEYS]
     assert {row["v"] for row in rows(log)} == {EVENT_VERSION} == {1}
     assert {row["session_id"] for row in rows(log)} == {log.id}
@@ -40,25 +54,25 @@ def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
 def test_the_numbers_have_no_gaps_over_turns_that_overlap(log: SessionLog) -> None:
     one, other = log.turn(), log.turn()
     for turn in (one, other, other, one, other):
-        turn.tell("x")
-    log.append("session.note", {}, turn=None, step=None, cause=None)
+        turn.append(note("x"))
+    log.append(note("session.note"))
     assert [(row["seq"], row["turn"]) for row in rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
 
 
 def test_the_first_event_of_a_turn_causes_the_others_and_the_step_is_the_state(log: SessionLog) -> None:
     turn = log.turn()
-    first = turn.tell("invocation.received")
-    turn.enter("LOCATE", round=0)
-    turn.tell("candidate.generated", candidate=1)
+    first = turn.append(OutputRead("pytest", "1 failed"))
+    turn.append(StateEntered("LOCATE", round=0))
+    turn.append(CandidateRejected(1, "it changes nothing"))
     assert [(row["cause"], row["step"], row["type"], row["data"]) for row in rows(log)] == [
-        (None, None, "invocation.received", {}),
+        (None, None, "output.read", {"tool": "pytest", "summary": "1 failed"}),
         (first.id, "LOCATE", "state.entered", {"state": "LOCATE", "round": 0}),
-        (first.id, "LOCATE", "candidate.generated", {"candidate": 1}),
+        (first.id, "LOCATE", "candidate.rejected", {"candidate": 1, "reason": "it changes nothing"}),
     ]
 
 
 def test_nobody_else_may_read_it(log: SessionLog) -> None:
-    log.turn().tell("x")
+    log.turn().append(note("x"))
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
 
@@ -71,38 +85,38 @@ def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> N
 
 def test_a_torn_last_line_is_ignored(log: SessionLog) -> None:
     turn = log.turn()
-    told = [turn.tell("x", n=n) for n in range(3)]
+    told = [turn.append(note("x", n=n)) for n in range(3)]
     whole = log.path.read_bytes()
     for size in range(len(whole) - len(whole.splitlines(keepends=True)[-1]), len(whole)):
         log.path.write_bytes(whole[:size])
-        assert list(read(log.path)) == told[:2]
+        assert list(read_log(log.path)) == told[:2]
     log.path.write_bytes(whole)
-    assert list(read(log.path)) == told
+    assert list(read_log(log.path)) == told
 
 
 def test_a_line_torn_inside_of_a_character_is_ignored_too(log: SessionLog) -> None:
-    told = log.turn().tell("x", text="é")
+    told = log.turn().append(note("x", text="é"))
     whole = log.path.read_bytes()
     log.path.write_bytes(whole + whole[: whole.index("é".encode()) + 1])
-    assert list(read(log.path)) == [told]
+    assert list(read_log(log.path)) == [told]
 
 
 def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None:
     turn = log.turn()
-    told = [turn.tell("x")]
+    told = [turn.append(note("x"))]
     log.close()
-    told.append(turn.tell("y"))
-    assert list(read(log.path)) == told
+    told.append(turn.append(note("y")))
+    assert list(read_log(log.path)) == told
 
 
 def test_listeners_hear_of_an_event_when_it_is_on_disk(log: SessionLog) -> None:
     heard: list[tuple[Event, int]] = []
     log.listeners.append(lambda event: heard.append((event, len(rows(log)))))
     turn = log.turn()
-    told = [turn.tell("x"), turn.tell("y", text="\u2028\n\x85")]
+    told = [turn.append(note("x")), turn.append(note("y", text="\u2028\n\x85"))]
     assert [event for event, _ in heard] == told
     assert heard[0][1] == 1
-    assert list(read(log.path)) == told
+    assert list(read_log(log.path)) == told
 
 
 def test_sessions_are_in_order_of_their_names(tmp_path: Path) -> None:
@@ -148,23 +162,25 @@ def test_what_a_newer_writer_adds_is_not_minded() -> None:
 
 
 def test_half_a_surrogate_pair_does_not_lose_the_event(log: SessionLog) -> None:
-    log.turn().tell("x", text="a\ud83d")
-    log.turn().tell("y")
-    assert [(event.type, event.data) for event in read(log.path)] == [("x", {"text": "a?"}), ("y", {})]
+    log.turn().append(note("x", text="a\ud83d"))
+    log.turn().append(note("y"))
+    assert [(event.type, event.data) for event in read_log(log.path)] == [("x", {"text": "a?"}), ("y", {})]
 
 
 def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
-    event = log.turn().tell("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
+    event = log.turn().append(
+        note("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
+    )
 
     assert TOKEN not in log.path.read_text()
     assert event.data == {"diff": " a\n-key = '…'\n", "deep": {"list": [1, "é …."]}, "plain": "ghp_short"}
 
 
 def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
-    log, heard = SessionLog(tmp_path / "sessions", keep=False), list[Event]()
+    log, heard = SessionLog(tmp_path / "sessions", is_saved=False), list[Event]()
     log.listeners.append(heard.append)
-    log.turn().tell("x")
-    log.turn().tell("y")
+    log.turn().append(note("x"))
+    log.turn().append(note("y"))
 
     assert [(event.seq, event.type) for event in heard] == [(0, "x"), (1, "y")]
     assert not (tmp_path / "sessions").exists()
@@ -173,13 +189,13 @@ def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) 
 def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: SessionLog) -> None:
     heard: list[Event] = []
     log.listeners.append(heard.append)
-    log.turn().tell("a")
-    unwritten = log.turn(keep=False)
-    unwritten.tell("b")
-    log.turn().tell("c")
+    log.turn().append(note("a"))
+    unwritten = log.turn(is_saved=False)
+    unwritten.append(note("b"))
+    log.turn().append(note("c"))
     assert [event.type for event in heard] == ["a", "b", "c"]
     assert [event.type for event in log.turns[unwritten.number]] == ["b"]
-    assert [(event.type, event.seq) for event in read(log.path)] == [("a", 0), ("c", 1)]
+    assert [(event.type, event.seq) for event in read_log(log.path)] == [("a", 0), ("c", 1)]
 
 
 class Disk:
@@ -204,15 +220,15 @@ def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
 ) -> None:
     disk = Disk(monkeypatch)
     turn = log.turn()
-    first = turn.tell("x", n=1)
+    first = turn.append(note("x", n=1))
     disk.room = room
-    turn.tell("x", n=2)
-    turn.tell("x", n=3)
+    turn.append(note("x", n=2))
+    turn.append(note("x", n=3))
     disk.room = 10**9
-    last = turn.tell("x", n=4)
-    record = read(log.path)
+    last = turn.append(note("x", n=4))
+    record = read_log(log.path)
     assert [*record] == [first, last]
-    assert record.torn == (1 if room else 0)
+    assert record.skipped_lines == (1 if room else 0)
     [said] = [line for line in caplog.messages if str(log.path) in line]
     assert "what happens in this session is not kept" in said
     assert "set XDG_STATE_HOME" in said or "set LSP_HARNESS_HOME" in said
@@ -222,8 +238,8 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
     turn = log.turn()
-    told = [turn.tell("x", n=n) for n in range(3)]
-    assert [*read(log.path)] == told
+    told = [turn.append(note("x", n=n)) for n in range(3)]
+    assert [*read_log(log.path)] == told
 
 
 @pytest.mark.parametrize(
@@ -235,17 +251,17 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
 )  # fmt: skip
 def test_what_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
     turn = log.turn()
-    told = [turn.tell("x", n=n) for n in range(2)]
+    told = [turn.append(note("x", n=n)) for n in range(2)]
     lines = log.path.read_bytes().splitlines(keepends=True)
     log.path.write_bytes(line + b"\n" + lines[0] + line + b"\n\n" + lines[1] + line)
-    record = read(log.path)
+    record = read_log(log.path)
     assert [*record] == told
-    assert record.torn == 3
-    assert record.said.startswith(f"3 lines were left out of {log.path}")
+    assert record.skipped_lines == 3
+    assert record.warning.startswith(f"3 lines were left out of {log.path}")
 
 
 def test_a_folder_that_cannot_be_made_costs_no_turn(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log = SessionLog(tmp_path / "file")
-    told = log.turn().tell("x")
+    told = log.turn().append(note("x"))
     assert log.turns[0] == [told]

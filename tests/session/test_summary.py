@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.log import SessionLog, Turn, read
-from lsp_harness.session.summary import KEPT, REMEMBERED, Summary, summary
+from lsp_harness.session.log import SessionLog, Turn, read_log
+from lsp_harness.session.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
+from lsp_harness.session.turn_events import (
+    CheckReport,
+    ChecksCompleted,
+    EditApplied,
+    EditProposed,
+    EditStale,
+    InvocationReceived,
+    OutputRead,
+    UnknownEvent,
+)
 from lsp_harness.text.edit import diff
 from tests.context.counting import words as count
 
@@ -25,33 +35,33 @@ def log(tmp_path: Path):
 
 
 def of(log: SessionLog) -> Summary:
-    return summary(event for events in log.turns.values() for event in events)
+    return summarize(event for events in log.turns.values() for event in events)
 
 
 def asked(log: SessionLog, text: str, path: str = "a.py", kind: str = "edit") -> Turn:
     turn = log.turn()
-    turn.tell("invocation.received", kind=kind, text=text, path=path)
+    turn.append(InvocationReceived(kind, text, path))
     return turn
 
 
 def proposed(turn: Turn) -> Turn:
-    turn.tell("edit.proposed", hash="x", diff=diff(BEFORE, AFTER, "a.py"), summary="candidate 1 passes")
+    turn.append(EditProposed("x", diff(BEFORE, AFTER, "a.py"), "candidate 1 passes"))
     return turn
 
 
-def found(turn: Turn, *said: str, **more: Any) -> None:
-    outcomes = [{"check": "lint", "status": "failed" if said else "passed", "said": list(said)}]
-    turn.tell("verify.completed", **more, hash="x", passed=not said, outcomes=outcomes)
+def found(turn: Turn, *lines: str, candidate: int | None = None) -> None:
+    report = CheckReport("lint", "failed" if lines else "passed", lines=lines)
+    turn.append(ChecksCompleted("x", not lines, (report,), candidate))
 
 
 def test_a_session_in_which_nothing_happened():
-    assert summary([]) == Summary()
-    assert summary([]).lines == []
+    assert summarize([]) == Summary()
+    assert summarize([]).lines == []
 
 
 def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
-    proposed(asked(log, "use math.pi")).tell("edit.applied", proposal="1")
-    proposed(asked(log, "add types", "b.py")).tell("edit.stale", hash="x")
+    proposed(asked(log, "use math.pi")).append(EditApplied("1"))
+    proposed(asked(log, "add types", "b.py")).append(EditStale("x"))
     proposed(asked(log, "say what is wrong", kind="fix"))
     asked(log, "return early", "c.py")
     assert of(log).lines == [
@@ -79,14 +89,14 @@ def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log:
     ]
     assert of(log).symbols == ()
     # an editor may have both on the screen, and take the first after all
-    first.tell("edit.applied", proposal="1")
-    other.tell("edit.stale", hash="x")
+    first.append(EditApplied("1"))
+    other.append(EditStale("x"))
     assert [one.outcome for one in of(log).decisions] == ["proposed", "stale", "applied"]
     assert of(log).symbols == ("area",)
 
 
 def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
-    asked(log, "mend it", kind="fix").tell("output.read", tool="pytest", summary="pytest: 1 failed, 3 passed")
+    asked(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
     found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     found(asked(log, "a suggestion that was accepted here", kind="check"))
     found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
@@ -97,8 +107,8 @@ def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
 
 
 def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
-    outcomes = [{"check": "lint", "status": "skipped", "said": []}]
-    asked(log, "look", kind="check").tell("verify.completed", hash="x", passed=False, outcomes=outcomes)
+    report = CheckReport("lint", "skipped")
+    asked(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
     assert of(log).commands == ()
 
 
@@ -116,8 +126,8 @@ def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
 def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
     turn = asked(log, "change it")
     before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
-    turn.tell("edit.proposed", hash="x", diff=diff(before, after, "a.py"), summary="")
-    turn.tell("edit.applied", proposal="1")
+    turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
+    turn.append(EditApplied("1"))
     assert of(log).symbols == ((name,) if name else ())
 
 
@@ -130,7 +140,7 @@ def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
     assert [path for path, _ in of(log).open] == ["b.py", "a.py"]
     found(asked(log, "a suggestion that was accepted here", kind="check"))
     assert [path for path, _ in of(log).open] == ["b.py"]
-    proposed(asked(log, "mend it", "b.py", kind="fix")).tell("edit.applied", proposal="1")
+    proposed(asked(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
     assert of(log).open == ()
 
 
@@ -144,11 +154,11 @@ def thirty(log: SessionLog) -> None:
     for n in range(30):
         turn = proposed(asked(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
         if n % 3:
-            turn.tell("edit.applied", proposal="1")
+            turn.append(EditApplied("1"))
         else:
             found(asked(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
         if n % 10 == 9:
-            turn.tell("output.read", tool="pytest", summary=f"pytest: {n} failed, 3 passed")
+            turn.append(OutputRead("pytest", f"pytest: {n} failed, 3 passed"))
 
 
 async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
@@ -159,7 +169,7 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     [cost] = await count([text])
     assert 50 < cost <= 200
     assert text.startswith("Goal: change number 29: very")
-    assert text.count("Decision") <= KEPT
+    assert text.count("Decision") <= MAX_LINES
 
 
 def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
@@ -171,46 +181,46 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
     whole = log.summary
     assert whole.turns == 400
     kinds = (whole.files, whole.decisions, whole.open, whole.commands, whole.places)
-    assert [len(kind) for kind in kinds] == [REMEMBERED] * 5
+    assert [len(kind) for kind in kinds] == [MAX_ITEMS] * 5
     assert (whole.decisions[0].text, whole.files[:2]) == ("change number 199", ("m199.py", "c199.py"))
     assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
 
 
 def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
     turn = proposed(asked(log, "mend it", kind="fix"))
-    for n in range(REMEMBERED + 1):
+    for n in range(MAX_ITEMS + 1):
         found(
             asked(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong"
         )
     assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
-    turn.tell("edit.applied", proposal="1")
+    turn.append(EditApplied("1"))
     assert [path for path, _ in log.summary.open] == ["b.py"]
 
 
 def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
     thirty(log)
-    assert log.summary == summary(read(log.path))
+    assert log.summary == summarize(read_log(log.path))
     goal = log.summary.goal
-    log.turn(keep=False).tell("invocation.received", kind="fix", text="of a secret file", path=".env")
+    log.turn(is_saved=False).append(InvocationReceived("fix", "of a secret file", ".env"))
     assert (log.summary.goal, log.summary.turns) == (goal, 40)
 
 
 def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
-    proposed(asked(log, "use math.pi")).tell("edit.applied", proposal="1")
+    proposed(asked(log, "use math.pi")).append(EditApplied("1"))
     asked(log, "add types " + "very " * 40, "b.py")
     found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
     found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
     found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
-    assert log.summary.about("a.py") == [
+    assert log.summary.lines_for("a.py") == [
         "Open in a.py: LINT: F821 Undefined name `pi`",
         "Open in b.py: LINT: F401 unused",
         "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)",
     ]
-    assert log.summary.about("c.py") == [
+    assert log.summary.lines_for("c.py") == [
         "Open in b.py: LINT: F401 unused",
         "Open in a.py: LINT: F821 Undefined name `pi`",
     ]
-    assert [len(line) for line in log.summary.about("b.py")] == [31, 44, 120]
+    assert [len(line) for line in log.summary.lines_for("b.py")] == [31, 44, 120]
 
 
 @pytest.mark.model
@@ -255,9 +265,9 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
     st.integers(0, 60),
 )
 async def test_whatever_was_logged_is_no_more_than_its_budget(rows: list[Any], budget: int):
-    log = SessionLog(keep=False)
+    log = SessionLog(is_saved=False)
     turns = [log.turn() for _ in range(5)]
     for kind, turn, data in rows:
-        turns[turn].tell(kind, **{key: value for key, value in data.items() if key != "outcomes" or not value})
+        turns[turn].append(UnknownEvent(kind, data))
     text = await of(log).text(budget, count)
     assert (await count([text]))[0] <= budget

@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lsp_harness.cli.verdict_table import Verdicts
-from lsp_harness.coding.verdict_event import tell_verified
+from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.config.schema import Verification
-from lsp_harness.harness.verdict_document import document as verdict_document
+from lsp_harness.harness.verdict_document import render_document as verdict_document
 from lsp_harness.session.log import SessionLog
+from lsp_harness.session.turn_events import ChecksCompleted
 from lsp_harness.text.document import Document
 from lsp_harness.verify import check_registry, checks_page
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
-from lsp_harness.verify.check_registry import CHECKS, create_checks, format_marks
+from lsp_harness.verify.check_registry import CHECKS, create_checks
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
@@ -42,19 +43,19 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     monkeypatch.setattr(check_registry, "CHECKS", (*CHECKS, TodoCheck))
     before = Document.from_text("file:///a.txt", "x\n")
     change = Change.from_documents(before, Document.from_text("file:///a.txt", "x  TODO\n"), Path("/a.txt"))
-    verdict = await run_checks(change, create_checks(Verification(), CheckContext(Ruff())))
+    verdict = await run_checks(ChangeSet.of(change), create_checks(Verification(), CheckContext(Ruff())))
     line = "REMINDER: todo leaves a TODO"
     assert verdict.outcomes[-1].lines == (line,)
-    assert format_marks(verdict) == "syntax –, lint –, no TODO ✗"
+    assert verdict.marks == "syntax –, lint –, no TODO ✗"
     assert [(finding.source, finding.code) for finding in verdict.findings] == [("lsp-harness", "todo")]
 
-    log, verdicts = SessionLog(keep=False), Verdicts()
+    log, verdicts = SessionLog(is_saved=False), VerdictTable()
     log.listeners.append(verdicts)
     turn = log.turn()
-    tell_verified(turn, verdict, candidate=1)
+    turn.append(ChecksCompleted.from_verdict(verdict, candidate=1))
     terminal = Console(width=200)
     with terminal.capture() as capture:
-        terminal.print(verdicts.table())
+        terminal.print(verdicts.render())
     assert "syntax  kept  lint  gone  no TODO" in capture.get()
     assert "✗" in capture.get()
 

@@ -7,6 +7,7 @@ import pytest
 from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
@@ -47,6 +48,8 @@ def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
 class Says(Check):
     """A check whose answer is known, and which counts how often it is asked."""
 
+    title = ""
+
     def __init__(self, name: str, status: Status) -> None:
         self.name = name  # pyright: ignore[reportAttributeAccessIssue]
         self.status: Status = status
@@ -60,10 +63,10 @@ class Says(Check):
 CHANGE = Change.from_documents(Document.from_text("file:///a", "a"), Document.from_text("file:///a", "b"), Path("/a"))
 
 
-@pytest.mark.parametrize(("thorough", "asked"), [(False, [1, 1, 0]), (True, [1, 1, 1])])
-async def test_the_first_failure_ends_it_unless_all_are_wanted(thorough: bool, asked: list[int]) -> None:
-    checks = [Says("a", "skipped"), Says("b", "failed"), Says("c", "passed")]
-    found = await run_checks(CHANGE, checks, thorough=thorough)
+@pytest.mark.parametrize(("second", "asked"), [("failed", [1, 1, 0]), ("skipped", [1, 1, 1])])
+async def test_the_first_failure_ends_it(second: Status, asked: list[int]) -> None:
+    checks = [Says("a", "skipped"), Says("b", second), Says("c", "passed")]
+    found = await run_checks(ChangeSet.of(CHANGE), checks)
     assert [check.asked for check in checks] == asked
     assert [outcome.check for outcome in found.outcomes] == ["a", "b", "c"][: sum(asked)]
     assert found.hash == CHANGE.after.hash

@@ -17,10 +17,10 @@ from rich.syntax import Syntax
 
 from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.cli.console import console, say
-from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language_of_file
-from lsp_harness.session.log import read
+from lsp_harness.session.log import read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
@@ -162,10 +162,10 @@ async def _fix(client: LspClient, file: Path) -> None:
     resolved = await client.request("codeAction/resolve", action)
     out.print(f"  [dim]{perf_counter() - began:.1f} s[/]\n")
     log = Path((await _status(client))["log"])
-    verdicts = Verdicts()
-    for event in read(log):
+    verdicts = VerdictTable()
+    for event in read_log(log):
         verdicts(event)
-    out.print(verdicts.table())
+    out.print(verdicts.render())
     if not any(row["reason"] == "passes" for row in verdicts.rows):
         raise Untrue("the demo failed: an edit was offered that had not passed its checks")
     fixed = client.apply_edit(resolved["edit"])

@@ -10,14 +10,13 @@ from lsp_harness.cli.commands.digest_cli import read
 from lsp_harness.cli.composition import headless
 from lsp_harness.cli.console import AsJson, as_json, console, say
 from lsp_harness.cli.file_place import offset_of, place
-from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.edit_verbs import fixed
 from lsp_harness.harness.harness import Harness
-from lsp_harness.session.results import Offer, Progress, Proposal
-from lsp_harness.text.edit import apply
+from lsp_harness.session.results import FixOffer, Progress, Proposal
 from lsp_harness.text.position import decode
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.digest.digest import digest_output
@@ -60,7 +59,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         if not json:
             rule = f" {finding.code}" if finding.code not in finding.message else ""
             say(f"{where}: {finding.source}{rule} {finding.message}")
-        verdicts = Verdicts()
+        verdicts = VerdictTable()
         harness.services.session_log.listeners.append(verdicts)
         offers = await harness.offers(snapshot, [finding])
         proposal = await _first(harness, snapshot, offers, output, json=json)
@@ -71,14 +70,16 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             "summary": proposal.summary,
         }
         if write:
-            if file.read_bytes() != snapshot.document.data:
-                raise StaleDocument(f"{file} changed while the fix was computed; run it again")
-            replace_file(file, apply(snapshot.document.data, proposal.edits))
+            for change in proposal.changes:
+                if change.file.read_bytes() != change.before.data:
+                    raise StaleDocument(f"{change.file} changed while the fix was computed; run it again")
+            for change in proposal.changes:
+                replace_file(change.file, change.after.data)
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
             as_json(result | {"candidates": verdicts.rows, "applied": write})
         else:
-            console().print(verdicts.table())
+            console().print(verdicts.render())
             say(proposal.diff)
             say(f"{proposal.summary}; applied" if write else f"{proposal.summary}; --apply writes it")
     return 0
@@ -130,7 +131,7 @@ def _nothing(examined: Examination) -> str:
 
 
 async def _first(
-    harness: Harness, snapshot: Snapshot, offers: list[Offer], output: Digest | None, *, json: bool
+    harness: Harness, snapshot: Snapshot, offers: list[FixOffer], output: Digest | None, *, json: bool
 ) -> Proposal:
     def report(progress: Progress) -> None:
         if not json:

@@ -16,8 +16,8 @@ from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.target import is_remote
-from lsp_harness.session.log import read
-from lsp_harness.session.summary import BUDGET, Summary, summary
+from lsp_harness.session.log import read_log
+from lsp_harness.session.summary import BUDGET_TOKENS, Summary, summarize
 from lsp_harness.text.wording import format_count
 
 
@@ -28,7 +28,8 @@ def session(
     /,
     *,
     all: Annotated[
-        bool, Parameter(negative="", help=f"Show everything in the log, even if it is longer than {BUDGET} tokens.")
+        bool,
+        Parameter(negative="", help=f"Show everything in the log, even if it is longer than {BUDGET_TOKENS} tokens."),
     ] = False,
     json: AsJson = False,
 ) -> int:
@@ -45,22 +46,22 @@ def session(
         )
     if id and len(found) > 1:
         raise UsageError(f"{len(found)} sessions begin with {id!r}; give more of the name")
-    record = read(found[-1] / "events.jsonl")
-    told = summary(record)
-    if record.said:
-        warn(record.said)
+    record = read_log(found[-1] / "events.jsonl")
+    told = summarize(record)
+    if record.warning:
+        warn(record.warning)
     if json:
         as_json({"id": found[-1].name, **asdict(told)})
     else:
-        lines = told.all if all else asyncio.run(_within(told))
+        lines = told.all_lines if all else asyncio.run(_within(told))
         say("\n".join([f"{found[-1].name}, {format_count(told.turns, 'turn')}", *lines]))
-        if lines != told.all:
+        if lines != told.all_lines:
             say("(--all shows more)")
     return 0
 
 
 async def _within(told: Summary) -> list[str]:
-    return (await told.text(BUDGET, count)).splitlines()
+    return (await told.text(BUDGET_TOKENS, count)).splitlines()
 
 
 async def count(texts: Sequence[str]) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from lsp_harness.context.sources.import_list import SORT_KEYS
+from lsp_harness.context.lookup.import_list import SORT_KEYS
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.languages.import_traits import ImportForm

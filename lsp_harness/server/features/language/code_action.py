@@ -13,7 +13,7 @@ from lsp_harness.server import command_names, quick_fix
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import SOURCE, finding, offset, span
-from lsp_harness.session.results import Offer
+from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
@@ -99,7 +99,7 @@ def _command(
 
 
 def _action(
-    document: Document, offer: Offer, about: list[types.Diagnostic] | None, able: Abilities
+    document: Document, offer: FixOffer, about: list[types.Diagnostic] | None, able: Abilities
 ) -> types.CodeAction | types.Command:
     data = quick_fix.pack(document, offer)
     command = types.Command(offer.title, command_names.FIX, arguments=[data])
@@ -109,8 +109,8 @@ def _action(
         title=offer.title,
         kind=types.CodeActionKind.QuickFix,
         diagnostics=about,
-        is_preferred=True if offer.how != "model" else None,
+        is_preferred=True if offer.source != "model" else None,
         data=data,
         command=None if able.resolve_edit else command,
-        tags=[types.CodeActionTag.LlmGenerated] if able.llm_tag and offer.how == "model" else None,
+        tags=[types.CodeActionTag.LlmGenerated] if able.llm_tag and offer.source == "model" else None,
     )

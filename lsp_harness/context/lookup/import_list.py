@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.required_imports import local_name
+from lsp_harness.context.lookup.required_imports import local_name
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language

@@ -7,16 +7,15 @@ The standard library is left out: models know it best, and it would take most of
 
 import asyncio
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.sources.package_documentation import describe_name, look_up_names
+from lsp_harness.context.context_inputs import PackageScope
+from lsp_harness.context.context_source import InstructionSource, SectionTitle, Share
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.lookup.package_documentation import describe_name, look_up_names
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
-from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.position import encode
 
 STANDARD_LIBRARIES = frozenset({"Python", "Go", "@types/node"})
@@ -25,37 +24,31 @@ MAX_SIGNATURE_CHARS = 200
 """A longer signature is reduced to the names of its parameters. It is left out if that is still too long."""
 MAX_SENTENCE_CHARS = 100
 """A longer sentence is left out."""
+REASON = "documents what is used here"
 
 _Description = tuple[str, str, str]
 """The package, the line about a name, and the sentence that may follow the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackageSignatures:
-    """Finds the signatures that the code of one file uses.
+class PackageSignatureSource(InstructionSource):
+    """A fragment for each package that the code uses.
 
-    Attributes:
-        installed: The installed packages.
-        root: The workspace folder.
-        file: The file that the code belongs to.
-        count: The tokenizer of the model.
+    Names stand in the order of their use. The sentence of a name is left out if only its signature fits.
     """
 
-    installed: InstalledPackages
-    root: Path
-    file: Path
-    count: TokenCounter
+    name = "signatures of installed packages"
+    share = Share(("docs_budget", "code_budget"))
+    order = 20
+    reasons = (REASON,)
+    section = SectionTitle("packages", "What the installed packages have")
 
-    async def find_fragments(self, code: CodeSelection, budget: int) -> tuple[Fragment, ...]:
-        """Return a fragment for each package that the code uses, together at most `budget` tokens.
-
-        Names stand in the order of their use. The sentence of a name is left out if only its signature fits.
-        """
-        if budget <= 0:
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        code, packages = self._inputs.code, self._inputs.packages
+        if packages is None:
             return ()
         comment = code.comment
         # this reads packages from disk and parses them
-        descriptions = await asyncio.to_thread(lambda: list(self._describe(code, comment)))
+        descriptions = await asyncio.to_thread(lambda: list(_describe(packages, code, comment)))
         titles = {release: f"{comment} {release} has\n" for release, _, _ in descriptions}
         lines_by_release: dict[str, list[str]] = {}
         tokens_by_release: dict[str, int] = {}
@@ -63,30 +56,30 @@ class PackageSignatures:
             title = "" if release in lines_by_release else titles[release]
             with_sentence = [f"{line}  {comment} {sentence}\n"] if sentence else []
             for text in (*with_sentence, f"{line}\n"):
-                cost = sum(await self.count([title, text]))
+                cost = sum(await self._inputs.count([title, text]))
                 if cost <= budget:
                     budget -= cost
                     tokens_by_release[release] = tokens_by_release.get(release, 0) + cost
                     lines_by_release.setdefault(release, []).append(text)
                     break
         return tuple(
-            Fragment(
-                titles[release] + "".join(lines), tokens_by_release[release], release, "documents what is used here"
-            )
+            Fragment(titles[release] + "".join(lines), tokens_by_release[release], release, REASON)
             for release, lines in lines_by_release.items()
         )
 
-    def _describe(self, code: CodeSelection, comment: str) -> Iterator[_Description]:
-        descriptions: dict[_Description, None] = {}
-        for item in look_up_names(self.installed, self.root, self.file, [(code.document, code.text)]):
-            if item.package in STANDARD_LIBRARIES or not describe_name(item):
-                continue
-            line, sentence = _to_line(item, comment)
-            if len(line) <= MAX_SIGNATURE_CHARS and not find_secrets(encode(f"{line} {sentence}")):
-                descriptions[(item.release, line, sentence)] = None
-            if len(descriptions) >= MAX_NAMES:
-                break
-        yield from descriptions
+
+def _describe(packages: PackageScope, code: CodeSelection, comment: str) -> Iterator[_Description]:
+    descriptions: dict[_Description, None] = {}
+    written = [(code.document, code.text)]
+    for item in look_up_names(packages.installed, packages.root, packages.file, written):
+        if item.package in STANDARD_LIBRARIES or not describe_name(item):
+            continue
+        line, sentence = _to_line(item, comment)
+        if len(line) <= MAX_SIGNATURE_CHARS and not find_secrets(encode(f"{line} {sentence}")):
+            descriptions[(item.release, line, sentence)] = None
+        if len(descriptions) >= MAX_NAMES:
+            break
+    yield from descriptions
 
 
 def _to_line(item: DocFragment | AbsentName, comment: str) -> tuple[str, str]:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.context_source import InstructionSource, SectionTitle, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.related_code import RelatedCode, find_changed_declaration
+from lsp_harness.context.sources.related_code_source import find_changed_declaration
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.builder.chunks import find_lead
 from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
@@ -14,42 +16,49 @@ from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.text.position import Span, decode, encode
 
+REASON = "is a pattern here"
+"""The fragment also names the pattern, after a colon."""
 EXTRA_CANDIDATES = 8
 """Candidates to read beyond the wanted number, as some do not fit the budget."""
 
 
-async def find_examples(
-    related: RelatedCode, code: CodeSelection, budget: int, max_examples: int
-) -> tuple[Fragment, ...]:
-    """Return examples, the most similar first, together at most `budget` tokens.
+class ProjectExampleSource(InstructionSource):
+    """The most similar examples that fit as a whole, at most `context.few_shot_examples`."""
 
-    An example that does not fit as a whole is left out.
+    name = "examples"
+    share = Share(("few_shot_budget", "code_budget"))
+    order = 10
+    reasons = (REASON,)
+    section = SectionTitle("examples", "How such code is written here, not to be changed")
 
-    Args:
-        related: Provides the index and the tokenizer.
-        code: The code to change.
-        budget: The most tokens of all examples together.
-        max_examples: The most examples.
-    """
-    wanted = _describe_pattern(code) if budget > 0 and max_examples > 0 else None
-    if wanted is None:
-        return ()
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        code, max_examples = self._inputs.code, self._inputs.budget.settings.few_shot_examples
+        wanted = _describe_pattern(code) if max_examples > 0 else None
+        if wanted is None or self._inputs.workspace is None:
+            return ()
+        examples = await _ask_index(self._inputs.workspace, code, wanted, max_examples + EXTRA_CANDIDATES)
+        titles = [f"{code.comment} {example.symbol.path}:{example.symbol.line + 1}\n" for example in examples]
+        texts = [
+            (example, f"{title}{example.text.rstrip()}\n") for example, title in zip(examples, titles, strict=True)
+        ]
+        # the index leaves secrets out, but the file and the rules may be newer than the index
+        texts = [(example, text) for example, text in texts if not find_secrets(encode(text))]
+        costs = await self._inputs.count([text for _, text in texts])
+        fragments = list[Fragment]()
+        for (example, text), cost in zip(texts, costs, strict=True):
+            if len(fragments) < max_examples and cost <= budget:
+                budget -= cost
+                fragments.append(Fragment(text, cost, example.symbol.path, f"{REASON}: {example.pattern}"))
+        return fragments
 
+
+async def _ask_index(
+    workspace: WorkspaceScope, code: CodeSelection, wanted: ExampleRequest, limit: int
+) -> Sequence[Example]:
     def read(reader: Reader) -> list[Example]:
-        return code_patterns.find_examples(reader, wanted, max_examples + EXTRA_CANDIDATES)
+        return code_patterns.find_examples(reader, wanted, limit)
 
-    examples = await related.index.ask(code.document.uri, read, list[Example](), slow=True)
-    titles = [f"{code.comment} {example.symbol.path}:{example.symbol.line + 1}\n" for example in examples]
-    texts = [(example, f"{title}{example.text.rstrip()}\n") for example, title in zip(examples, titles, strict=True)]
-    # the index leaves secrets out, but the file and the rules may be newer than the index
-    texts = [(example, text) for example, text in texts if not find_secrets(encode(text))]
-    costs = await related.count([text for _, text in texts])
-    fragments = list[Fragment]()
-    for (example, text), cost in zip(texts, costs, strict=True):
-        if len(fragments) < max_examples and cost <= budget:
-            budget -= cost
-            fragments.append(Fragment(text, cost, example.symbol.path, f"is a pattern here: {example.pattern}"))
-    return tuple(fragments)
+    return await workspace.index.ask(code.document.uri, read, list[Example](), slow=True)
 
 
 def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lsp_harness.context.sources.required_imports import local_name
+from lsp_harness.context.lookup.required_imports import local_name
 from lsp_harness.syntax.scope import enclosing_function, find_imports
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.unused_names import find_unused_imports
+from lsp_harness.context.lookup.unused_names import find_unused_imports
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.languages.language_spec import LanguageSpec

@@ -1,23 +1,25 @@
 """Code related to the code to change: the imports it needs, what it calls, who calls it, and a test of it."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
-from lsp_harness.context.sources.callers import Use, find_uses
-from lsp_harness.context.sources.cursor_names import CursorNames, read_span_names
-from lsp_harness.context.sources.named_definitions import (
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
+from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.lookup.cursor_names import CursorNames, read_span_names
+from lsp_harness.context.lookup.named_definitions import (
+    DEFINITION_REASON,
     MAX_LINE_CHARS,
     DefinitionLine,
     find_definitions,
     fit_signatures,
 )
+from lsp_harness.context.lookup.required_imports import find_required_imports
+from lsp_harness.context.sources.callers import Use, find_uses
 from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
-from lsp_harness.context.sources.required_imports import find_required_imports
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, find_declarations, qualified_name
@@ -30,14 +32,10 @@ TEST_SHARE = 0.4
 """Share of the budget for a whole test, taken from the share of the uses."""
 
 
-VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
-"""Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most
-similar to the task by their embeddings."""
-
-
-async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
-    """Return nothing, for front ends without an embedding model."""
-    return ()
+IMPORTS_REASON = "imports that it uses"
+USE_REASON = "uses it"
+TEST_REASON = "tests it"
+FAILURE_REASON = "fails"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +47,31 @@ class _IndexAnswer:
     test: RelatedTest | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedCode:
-    """Finds related code in the index. Without an index it reads only the file itself.
+class RelatedCodeSource(InstructionSource):
+    """Imports, then signatures, then a test and uses.
 
-    Attributes:
-        index: The indexes of the workspace folders.
-        count: The tokenizer of the model.
-        failing_tests: The names of tests that fail. These are preferred.
-        vector_search: The search by embeddings.
+    If there is too little room, each of them loses its least important lines. Lines are never cut. Without an index,
+    only the file itself is read.
     """
 
-    index: IndexQuery
-    count: TokenCounter
-    failing_tests: AbstractSet[str] = frozenset()
-    vector_search: VectorSearch = no_vector_search
+    name = "related code"
+    share = Share(("related_budget", "code_budget"))
+    order = 30
+    reasons = (IMPORTS_REASON, DEFINITION_REASON, FAILURE_REASON, TEST_REASON, USE_REASON)
+    section = RELATED_SECTION
 
-    async def find_fragments(self, code: CodeSelection, budget: int) -> tuple[Fragment, ...]:
-        """Return related code, together at most `budget` tokens: imports, then signatures, then a test and uses.
-
-        If there is too little room, each of them loses its least important lines. Lines are never cut.
-        """
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        code = self._inputs.code
         tree = code.tree
-        if tree is None or budget <= 0:
+        if tree is None or self._inputs.workspace is None:
             return ()
-        names, declarations = (
-            read_span_names(tree, code.span),
-            find_declarations(tree.language, tree.data, tree.root)[0],
-        )
-        answer = await self._ask_index(code, names, find_changed_declaration(declarations, code.span), declarations)
+        names = read_span_names(tree, code.span)
+        declarations = find_declarations(tree.language, tree.data, tree.root)[0]
+        changed = find_changed_declaration(declarations, code.span)
+        changed_name = qualified_name(declarations, changed) if changed else ""
+        answer = await _ask_index(self._inputs.workspace, code, names, changed_name)
         import_lines = [line for line in find_required_imports(tree, code.span) if not find_secrets(encode(line))]
-        imports = await self._fit_lines(import_lines, budget, code.path, "imports that it uses")
+        imports = await self._fit_lines(import_lines, budget, code.path, IMPORTS_REASON)
         left = budget - total_tokens(imports)
         test = answer.test
         tests = await self._fit_test(test, min(left, int(budget * TEST_SHARE)), code.comment) if test else []
@@ -88,31 +80,16 @@ class RelatedCode:
         uses_budget = max(0, min(left, int(budget * USES_SHARE)) - total_tokens(tests))
         calls = [*tests, *await self._fit_uses(uses, uses_budget, code.comment)]
         definitions = [*_read_own_definitions(tree, declarations, code, names), *answer.definitions]
-        signatures = await fit_signatures(definitions, left - total_tokens(calls), self.count, code.comment)
+        signatures = await fit_signatures(definitions, left - total_tokens(calls), self._inputs.count, code.comment)
         return (*imports, *signatures, *calls)
 
-    async def _ask_index(
-        self,
-        code: CodeSelection,
-        names: CursorNames,
-        changed: Declaration | None,
-        declarations: Sequence[Declaration],
-    ) -> _IndexAnswer:
-        uri, path = code.document.uri, code.path
-        opened = self.index.opened(uri)
-
-        def read(reader: Reader) -> _IndexAnswer:
-            view = IndexView(reader, opened)
-            symbol = view.symbols.find_symbol(path, qualified_name(declarations, changed)) if changed else None
-            uses = find_uses(view, symbol) if symbol else []
-            test = find_related_test(view, symbol, uses, self.failing_tests) if symbol else None
-            return _IndexAnswer([*find_definitions(view, path, names)], uses, test)
-
-        return await self.index.ask(uri, read, _IndexAnswer(), slow=True)
+    @property
+    def _failing_tests(self) -> AbstractSet[str]:
+        return self._inputs.workspace.failing_tests if self._inputs.workspace else frozenset()
 
     async def _fit_lines(self, lines: Sequence[str], budget: int, origin: str, reason: str) -> list[Fragment]:
         """Return as many of the lines as fit, as one fragment."""
-        costs = await self.count([f"{line}\n" for line in lines])
+        costs = await self._inputs.count([f"{line}\n" for line in lines])
         kept_lines = list[str]()
         for line, cost in zip(lines, costs, strict=True):
             if cost <= budget:
@@ -120,13 +97,13 @@ class RelatedCode:
                 kept_lines.append(f"{line}\n")
         if not kept_lines:
             return []
-        return [Fragment("".join(kept_lines), sum(await self.count(kept_lines)), origin, reason)]
+        return [Fragment("".join(kept_lines), sum(await self._inputs.count(kept_lines)), origin, reason)]
 
     async def _fit_test(self, test: RelatedTest, budget: int, comment: str) -> list[Fragment]:
         """Return the whole test, or nothing if it does not fit. Then its use is quoted like any other use."""
         text = f"{comment} {test.path}:{test.line + 1}\n{test.text}\n"
-        [cost] = await self.count([text])
-        reason = "fails" if test.name in self.failing_tests else "tests it"
+        [cost] = await self._inputs.count([text])
+        reason = FAILURE_REASON if test.name in self._failing_tests else TEST_REASON
         return [Fragment(text, cost, test.path, reason)] if cost <= budget and not find_secrets(encode(text)) else []
 
     async def _fit_uses(self, uses: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
@@ -134,11 +111,28 @@ class RelatedCode:
         for use in uses:
             place = f"{comment} {use.path}:{use.number + 1}" + (f", in {use.enclosing}" if use.enclosing else "")
             text = f"{place}\n{use.line}\n"
-            [cost] = await self.count([text])
+            [cost] = await self._inputs.count([text])
             if cost <= budget:
                 budget -= cost
-                fragments.append(Fragment(text, cost, use.path, "tests it" if use.is_in_test else "uses it"))
+                fragments.append(Fragment(text, cost, use.path, TEST_REASON if use.is_in_test else USE_REASON))
         return fragments
+
+
+async def _ask_index(
+    workspace: WorkspaceScope, code: CodeSelection, names: CursorNames, changed_name: str
+) -> _IndexAnswer:
+    """Ask about some names, and about the declaration with this qualified name. The name is empty for none."""
+    uri, path = code.document.uri, code.path
+    opened = workspace.index.opened(uri)
+
+    def read(reader: Reader) -> _IndexAnswer:
+        view = IndexView(reader, opened)
+        symbol = view.symbols.find_symbol(path, changed_name) if changed_name else None
+        uses = find_uses(view, symbol) if symbol else []
+        test = find_related_test(view, symbol, uses, workspace.failing_tests) if symbol else None
+        return _IndexAnswer([*find_definitions(view, path, names)], uses, test)
+
+    return await workspace.index.ask(uri, read, _IndexAnswer(), slow=True)
 
 
 def find_changed_declaration(declarations: Sequence[Declaration], span: Span) -> Declaration | None:

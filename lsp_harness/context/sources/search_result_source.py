@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.sources.named_definitions import MAX_LINE_CHARS
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.lookup.named_definitions import MAX_LINE_CHARS
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch, Hit
@@ -34,51 +35,54 @@ class _Result:
     head: str
 
 
-async def find_search_context(
-    related: RelatedCode, code: CodeSelection, task: str, budget: int, quoted: Sequence[Fragment]
-) -> tuple[Fragment, ...]:
-    """Return whole declarations, or their signatures if they do not fit, the best first.
+class SearchResultSource(InstructionSource):
+    """Whole declarations, or their signatures if they do not fit, the best first.
 
-    The texts come from the index, or from open documents that were edited.
-
-    Args:
-        related: Provides the index, the tokenizer and the search by embeddings.
-        code: The code to change. Declarations around it or in it are left out.
-        task: The words to search for.
-        budget: The most tokens of all results together.
-        quoted: What the prompt contains already. Its declarations and copies of them are left out.
+    The texts come from the index, or from open documents that were edited. Declarations around the code or in it, those
+    that the prompt contains already, and copies of them are left out.
     """
-    if code.tree is None or budget <= 0 or not task.strip():
-        return ()
-    language = code.tree.language
-    results = await _search(related, code, task)
-    fragments = list[Fragment]()
-    quoted_texts = [(fragment.origin, _flatten(fragment.text)) for fragment in quoted]
-    for result in results:
-        if not result.head:
-            continue
-        if _is_quoted(result, quoted_texts):
-            # copies of this declaration are left out as well
-            quoted_texts.append((result.path, _flatten(result.text)))
-            continue
-        if len(fragments) == MAX_RESULTS or find_secrets(encode(result.text)):
-            continue
-        title = f"{code.comment} {result.path}:{result.line + 1}\n"
-        # if the prompt contains a part of the declaration already, only its signature is quoted
-        has_quoted_part = any(origin == result.path and text in _flatten(result.text) for origin, text in quoted_texts)
-        forms = [*([] if has_quoted_part else [result.text]), result.head + language.stub]
-        texts = [f"{title}{form.rstrip()}\n" for form in forms]
-        costs = await related.count(texts)
-        for text, cost in zip(texts, costs, strict=True):
-            if cost <= budget:
-                budget -= cost
-                fragments.append(Fragment(text, cost, result.path, REASON))
+
+    name = "search results"
+    share = Share(("related_budget", "code_budget"))
+    order = 40
+    reasons = (REASON,)
+    section = RELATED_SECTION
+
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        code, task, workspace = self._inputs.code, self._inputs.search_text, self._inputs.workspace
+        if code.tree is None or workspace is None or not task.strip():
+            return ()
+        language = code.tree.language
+        results = await _search(workspace, code, task)
+        fragments = list[Fragment]()
+        quoted_texts = [(fragment.origin, _flatten(fragment.text)) for fragment in quoted]
+        for result in results:
+            if not result.head:
+                continue
+            if _is_quoted(result, quoted_texts):
+                # copies of this declaration are left out as well
                 quoted_texts.append((result.path, _flatten(result.text)))
-                break
-    return tuple(fragments)
+                continue
+            if len(fragments) == MAX_RESULTS or find_secrets(encode(result.text)):
+                continue
+            title = f"{code.comment} {result.path}:{result.line + 1}\n"
+            # if the prompt contains a part of the declaration already, only its signature is quoted
+            has_quoted_part = any(
+                origin == result.path and text in _flatten(result.text) for origin, text in quoted_texts
+            )
+            forms = [*([] if has_quoted_part else [result.text]), result.head + language.stub]
+            texts = [f"{title}{form.rstrip()}\n" for form in forms]
+            costs = await self._inputs.count(texts)
+            for text, cost in zip(texts, costs, strict=True):
+                if cost <= budget:
+                    budget -= cost
+                    fragments.append(Fragment(text, cost, result.path, REASON))
+                    quoted_texts.append((result.path, _flatten(result.text)))
+                    break
+        return tuple(fragments)
 
 
-async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[_Result]:
+async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> list[_Result]:
     """Return the declarations that a search finds, without those around the code or in it."""
     tree, uri, span = code.tree, code.document.uri, code.span
     if tree is None:
@@ -89,7 +93,7 @@ async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[
         for item in declarations
         if item.start < span.end and span.start < item.end
     }
-    similar, opened = await related.vector_search(uri, task), related.index.opened(uri)
+    similar, opened = await workspace.vector_search(uri, task), workspace.index.opened(uri)
 
     def read(reader: Reader) -> list[_Result]:
         view, search = IndexView(reader, opened), CodeSearch(reader)
@@ -100,7 +104,7 @@ async def _search(related: RelatedCode, code: CodeSelection, task: str) -> list[
             if hit.symbol and (hit.path, hit.symbol) not in own and _is_same_language(hit.path, tree.language)
         ]
 
-    return await related.index.ask(uri, read, list[_Result](), slow=True)
+    return await workspace.index.ask(uri, read, list[_Result](), slow=True)
 
 
 def _read_result(view: IndexView, hit: Hit) -> _Result:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lsp_harness.context.sources.required_imports import find_required_imports
+from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode

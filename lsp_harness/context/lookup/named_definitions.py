@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.sources import receiver_types
-from lsp_harness.context.sources.cursor_names import CursorNames
+from lsp_harness.context.lookup import receiver_types
+from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
@@ -22,6 +22,7 @@ MAX_LINE_CHARS = 200
 """Most characters of a line of a definition."""
 MAX_IMPORTABLE_NAMES = 60
 """Most names of a module to list while the user writes an import of it."""
+DEFINITION_REASON = "defines what is used here"
 CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "initialize", "__construct"})
 
 
@@ -137,5 +138,5 @@ async def fit_signatures(
     for path in sorted(lines_by_path):
         in_file_order = sorted(lines_by_path[path], key=lambda line: line.start)
         text = f"{comment} {path}\n" + "".join(line.text + "\n" for line in in_file_order)
-        fragments.append(Fragment(text, tokens_by_path[path], path, "defines what is used here"))
+        fragments.append(Fragment(text, tokens_by_path[path], path, DEFINITION_REASON))
     return fragments
