@@ -34,7 +34,7 @@ class Job:
     path: str
     report: Report
     workspace: WorkspaceScope | None = None
-    """What prompts may quote from the workspace; None if there is no index."""
+    """The workspace that prompts may quote from; None if there is no index."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
     installed: InstalledPackages | None = None

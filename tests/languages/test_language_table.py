@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.display_mode import choose_display_mode
 from lsp_harness.languages import language_table
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.language_table import (
@@ -41,7 +41,7 @@ def test_a_language_is_found_by_its_lsp_identifier(name: str, expected: str):
 
 def test_an_added_language_is_parsed_and_its_traits_shape_suggestions(monkeypatch: pytest.MonkeyPatch):
     prefix = "when x do\n"
-    assert choose(prefix, "", "sample") == "line"
+    assert choose_display_mode(prefix, "", "sample") == "line"
     sample = LanguageSpec(
         "sample",
         "tree_sitter_ruby",
@@ -54,4 +54,4 @@ def test_an_added_language_is_parsed_and_its_traits_shape_suggestions(monkeypatc
     assert tree is not None
     assert tree.language is sample
     assert find_language_of_file("b.sample") is find_language("sam") is sample
-    assert choose(prefix, "", "sample") == "block"
+    assert choose_display_mode(prefix, "", "sample") == "block"
