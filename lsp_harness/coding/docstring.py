@@ -9,6 +9,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Work, likeliest
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.languages.declaration_traits import CommentStyle
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
 from lsp_harness.session.turn_events import InvocationReceived
@@ -24,45 +25,22 @@ WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """What stands before and after the text, and before each of its further lines. `inside` the body or above it."""
-
-    before: str
-    after: str
-    between: str = ""
-    inside: bool = False
-
-
-PYTHON = Marks('"""', '"""', inside=True)
-STARS = Marks("/**\n * ", "\n */", " * ")
-MARKS: dict[str, Marks] = {
-    "python": PYTHON,
-    **dict.fromkeys(("javascript", "typescript", "tsx", "java", "php", "c", "cpp"), STARS),
-    **dict.fromkeys(("rust", "csharp"), Marks("/// ", "", "/// ")),
-    "go": Marks("// ", "", "// "),
-    "ruby": Marks("# ", "", "# "),
-    "bash": Marks("# ", "", "# "),
-    "lua": Marks("--- ", "", "--- "),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class Spot:
     """Where the docstring goes: a line's start, and the indentation its lines get."""
 
     at: int
     indent: str
-    marks: Marks
+    marks: CommentStyle
 
 
 def spot(tree: SyntaxTree, offset: int) -> Spot | None:
     """None where there is no function, it has one already, or we do not know how the language writes them."""
-    marks = MARKS.get(tree.language.id)
+    marks = tree.language.declarations.documentation
     function = scope.enclosing_function(tree, offset)
     if marks is None or function is None:
         return None
     document = tree.document
-    if marks.inside:
+    if marks.is_inside:
         line = document.line_of(function.body_start)
         at = document.line_starts[line]
         before = decode(document.data[at : function.body_start])
@@ -143,7 +121,7 @@ class _Filler:
             if not "".join(words) or any(len(indent + line) > WIDTH for line in words):
                 return None
             body = f"\n{marks.between}".join(words)
-            close = f"\n{marks.after}" if marks.inside and len(words) > 1 else marks.after
+            close = f"\n{marks.after}" if marks.is_inside and len(words) > 1 else marks.after
             text = "\n".join((indent + line).rstrip() for line in f"{marks.before}{body}{close}".split("\n"))
             return Edit(at, at, encode((text + "\n").replace("\n", newline)))
 

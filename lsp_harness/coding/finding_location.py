@@ -42,8 +42,8 @@ def locate(tree: SyntaxTree, finding: Finding) -> Place | None:
         line = document.line_of(finding.start) - document.line_of(function.start) + 1
         if document.line_of(function.end) - document.line_of(function.start) >= LONGEST:
             function = None
-    # only Python's imports are ever written
-    unknown = tree.language.id == "python" and UNKNOWN.search(finding.message)
+    # The model writes imports of this form only.
+    unknown = tree.language.imports.form == "from-import" and UNKNOWN.search(finding.message)
     name = NAME.search(finding.message) if unknown else None
     return Place(statement, function, line, imports_end(tree), name.group(1) if name else "")
 

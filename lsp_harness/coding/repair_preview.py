@@ -31,7 +31,7 @@ TITLE_CHARS = 60
 async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
     """The repair that would be made, in words; empty where none is evident, or none is known in time."""
     # once per process: it would use up the time of the first preview
-    await asyncio.to_thread(load_library, request.tree.language.id)
+    await asyncio.to_thread(load_library, request.tree.language)
     try:
         async with asyncio.timeout(PREVIEW_TIMEOUT_S):
             found = await find_repairs(request, MAX_PREVIEWS)

@@ -53,7 +53,7 @@ class Subject:
 def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
     """The function around an offset, by its class where it is a method; None where no test could call it."""
     function = scope.enclosing_function(tree, offset)
-    if function is None or tree.language.id != "python" or not function.name:
+    if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
     holder = scope.enclosing_class(tree, function.start)
     if _column(tree, function.start) != (_column(tree, holder.body_start) if holder else 0):
@@ -78,12 +78,12 @@ def _column(tree: SyntaxTree, offset: int) -> int:
     return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
-def _whole(before: str, text: str, uri: str) -> str:
+def _whole(before: str, text: str, uri: str, language: str) -> str:
     """The leading lines of `text` that are whole after `before`: one that was cut off ends within a statement."""
     lines = text.rstrip().split("\n")
     while lines:
         rest = "\n".join(lines).rstrip()
-        tree = parse(Document.from_text(uri, f"{before}{rest}\n", language="python"))
+        tree = parse(Document.from_text(uri, f"{before}{rest}\n", language=language))
         if tree and not find_faults(tree):
             return rest
         lines.pop()
@@ -136,7 +136,7 @@ class WriteTests:
 
     async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
         """The last whole lines of the test file, as a completion there has them, and what they cost."""
-        document = Document.from_text(self.job.document.uri, text, language="python")
+        document = Document.from_text(self.job.document.uri, text, language=self.subject.tree.language.id)
         _, near, cost = await window.read_prefix(document, len(document.data), share, self.job.engine.count)
         if not near.endswith(line := text.rpartition("\n")[2]):
             raise work.failed(
@@ -204,7 +204,7 @@ class _Continuer:
         request = Infill(around, sampling=sampling, priority="normal", owner=job.owner)
 
         def edit(raw: str) -> Edit | None:
-            rest = _whole(before, to_lf(raw), job.document.uri)
+            rest = _whole(before, to_lf(raw), job.document.uri, subject.tree.language.id)
             if "assert" not in rest:
                 return None
             text = f"{before}{rest}\n"

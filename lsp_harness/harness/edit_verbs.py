@@ -14,6 +14,7 @@ from lsp_harness.files.folders import is_same_file
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.proposals import send
+from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.session.results import FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -173,4 +174,5 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
         if opened.uri == uri or ((open_file := local_path(opened.uri)) and is_same_file(open_file, file)):
             return opened.text, False
     new = not file.exists()
-    return Document.from_text(uri, b"" if new else read_file(file), language="python"), new
+    language = find_language_of_file(uri)
+    return Document.from_text(uri, b"" if new else read_file(file), language=language.id if language else ""), new

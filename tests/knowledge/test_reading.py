@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
 from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
 from tests.knowledge.packages import SITE, install, venv, write
 
@@ -102,7 +102,7 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
     assert len(missing.nearest) == 3
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", package_languages())
 def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
     write(site, {"odd.py": "odd = odd\n"})
     long = ".".join(["odd"] * 5000)
@@ -168,7 +168,7 @@ PIECES = {
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", package_languages())
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data: st.DataObject):

@@ -11,9 +11,13 @@ from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.errors import UsageError
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
-from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
+from lsp_harness.languages.language_table import shipped_languages
 
-LANGUAGE_NAMES = (*LANGUAGES, "javascript")
+LANGUAGE_NAMES = (
+    *package_languages(),
+    *(language.id for language in shipped_languages() if language.packages.language and not language.dialect_of),
+)
 
 
 def docs(
@@ -43,7 +47,7 @@ def docs(
     root = folder.resolve()
     config = read_settings(root)
     fragment = _look_up(
-        InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name
+        InstalledPackages(python=config.knowledge.python), root, [language] if language else package_languages(), name
     )
     if json:
         print_json({**asdict(fragment), "called": fragment.usage})

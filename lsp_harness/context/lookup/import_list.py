@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from lsp_harness.context.lookup.required_imports import local_name
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
@@ -29,7 +30,6 @@ SCRIPT_LIST = re.compile(
 )
 SCRIPT_LIST_END = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
 RUST_LIST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
-SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 LISTED_NAME = re.compile(r"(?:type\s+)?([\w$:]+)")
 REST_OF_LINE = re.compile(r"\s*(?:[)}].*)?")
 """What may follow the cursor on its line."""
@@ -86,12 +86,12 @@ def find_import_list(tree: SyntaxTree, offset: int) -> ImportList | None:
     if typed is None or text_after[:1].isalnum() or text_after[:1] in ("_", "$"):
         return None
     text_before = text_before[: typed.start()]
-    match tree.language.id:
-        case "python":
+    match tree.language.imports.form:
+        case "from-import":
             return _find_python_list(text_before, text_after, typed[0])
-        case "rust":
+        case "use-tree":
             return _find_rust_list(text_before, text_after, typed[0])
-        case language if language in SCRIPT_LANGUAGES:
+        case "module-import":
             return _find_script_list(text_before, text_after, typed[0])
         case _:
             return None
@@ -195,7 +195,7 @@ def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: i
     ]
     unlisted = [name for name in dict.fromkeys(exported) if name not in listed]
     line_above = _read_line_above(tree, offset)
-    fills_lines = tree.language.id == "rust" or len(_read_names(line_above.split(","))) > 1
+    fills_lines = tree.language.imports.fills_lines or len(_read_names(line_above.split(","))) > 1
     candidates = _select_by_order(names, unlisted if names.is_export else _find_unbound(tree, offset, unlisted))
     if names.is_export and not fills_lines:
         # nothing tells whether the file wants to export more than the next name
@@ -212,13 +212,11 @@ def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: i
 
 def is_public(view: IndexView, symbol: Symbol) -> bool:
     """Return whether other files may import a symbol, judged by its declaration."""
-    match symbol.language:
-        case "python":
-            return not symbol.name.startswith("_")
-        case "rust":
-            return symbol.kind != "implementation" and view.texts.read_line_start(symbol).lstrip().startswith("pub")
-        case _:
-            return "export" in view.texts.read_line_start(symbol)
+    word = find_language(symbol.language).declarations.public_word
+    if not word:
+        return not symbol.name.startswith("_")
+    line_start = view.texts.read_line_start(symbol)
+    return symbol.kind != "implementation" and re.search(rf"\b{word}\b", line_start) is not None
 
 
 def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:
@@ -227,7 +225,7 @@ def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[s
     # an unfinished import may seem to contain the text that follows it, so its names do not count as imported
     own_start = max((item.start for item in all_imports if item.start <= offset), default=-1)
     bound = {item.name for item in declarations}
-    bound |= {local_name(item, tree.language.id) for item in all_imports if item.start != own_start}
+    bound |= {local_name(item, tree.language) for item in all_imports if item.start != own_start}
     return [name for name in names if name not in bound and _is_used(tree, name)]
 
 

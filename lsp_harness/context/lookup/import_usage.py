@@ -5,16 +5,16 @@ import re
 from collections import Counter
 
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.store.database import Reader
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.store.database import Reader, placeholders
 
 MAX_IMPORTS = 2
 """Most imports to return, as each is tried."""
 IMPORTS_OF_NAME = """
 SELECT module, name, alias, path FROM imports JOIN files ON files.id = imports.file
-WHERE language IN (?, ?, ?) AND path != ?
+WHERE language IN ({languages}) AND path != ?
   AND (alias = ? OR (alias = '' AND (name = ? OR (name IN ('', '*') AND (module = ? OR module LIKE ?)))))
 """
-SCRIPT_LANGUAGES = ("javascript", "typescript", "tsx")
 MODULE_SEPARATOR = re.compile(r"[./\\\\:]")
 
 
@@ -34,10 +34,14 @@ async def find_imports(index: IndexQuery, uri: str, path: str, name: str, langua
     """
 
     def read(reader: Reader) -> list[tuple[str, str, str]]:
-        languages = SCRIPT_LANGUAGES if language in SCRIPT_LANGUAGES else (language,) * 3
+        languages = [language]
+        if find_language(language).imports.has_module_imports:
+            languages = [other.id for other in shipped_languages() if other.imports.has_module_imports]
         counts: Counter[tuple[str, str, str]] = Counter()
         parameters = (*languages, path, name, name, name, f"%{name}")
-        for module, imported, alias, importer in reader.rows(IMPORTS_OF_NAME, parameters):
+        for module, imported, alias, importer in reader.rows(
+            IMPORTS_OF_NAME.format(languages=placeholders(len(languages))), parameters
+        ):
             if not (alias or imported) and MODULE_SEPARATOR.split(module)[-1] != name:
                 continue
             if (own_module := _module_seen_from(path, module, importer, language)) is not None:
@@ -55,7 +59,7 @@ def _module_seen_from(path: str, module: str, importer: str, language: str) -> s
     importer_folder, folder = posixpath.dirname(importer), posixpath.dirname(path)
     if module[:1] != "." or importer_folder == folder:
         return module
-    if language not in SCRIPT_LANGUAGES:
+    if not find_language(language).imports.has_module_imports:
         return None
     target = posixpath.normpath(posixpath.join("/", importer_folder, module))
     relative = posixpath.relpath(target, posixpath.join("/", folder))
