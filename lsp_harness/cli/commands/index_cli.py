@@ -27,7 +27,7 @@ app.command(embed)
 @app.command
 def status(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Show what the index of a folder contains, which files were left out and why, and which process updates it."""
-    contents = read_index_status(find_index_place(folder))
+    contents = asyncio.run(read_index_status(find_index_place(folder)))
     if json:
         print_json(status_json(contents))
     else:
@@ -50,7 +50,7 @@ def rebuild(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     if result is None:
         say("the server that has this folder open makes a new index")
     elif json:
-        print_json(status_json(read_index_status(project.place)))
+        print_json(status_json(asyncio.run(read_index_status(project.place))))
     else:
         say(f"{format_count(result.files, 'file')}, {result.parsed:,} of them read")
         if count := result.texts_without_vector:
