@@ -16,10 +16,6 @@ WINDOW_CHARS = 8000
 """Number of characters on each side that are read. 60 lines are usually much shorter."""
 COPIED_LINES = 5
 """Number of consecutive lines that count as a copy. Three equal lines also occur in ordinary boilerplate."""
-DEFAULT_INDENT_COLUMNS: dict[str, int] = dict.fromkeys(
-    ("javascript", "typescript", "javascriptreact", "typescriptreact", "html", "css", "ruby"), 2
-)
-"""Columns of one level in files that show no indentation. Languages that are not listed have 4."""
 LINE_BREAK = re.compile(r"[\r\n]")
 
 
