@@ -6,14 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lsp_harness.bench.real_edits import DEFAULT_DATA, RealEdit
-from lsp_harness.index.builder.indexer import Indexer
-from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
-from lsp_harness.index.index_tables import SCHEMA, schema_version
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.index.builder.indexer import open_indexer
+from lsp_harness.index.index_query import IndexQuery, open_index
 
 REPOSITORY_FILES = "repos_fim.jsonl.xz"
 """File of the development set with the files of its repositories."""
@@ -24,40 +22,33 @@ Reporter = Callable[[str], None]
 class Workspaces:
     """The indexes by name of the repository. An edit of a repository whose files are missing has no index."""
 
-    def __init__(self, readers: dict[str, Reader]) -> None:
-        self._readers = readers
+    def __init__(self, indexes: dict[str, IndexQuery]) -> None:
+        self._indexes = indexes
 
     def index_of(self, edit: RealEdit) -> IndexQuery | None:
         """Return the index of the folder of an edit."""
-        reader = self._readers.get(edit.repo)
-        return DirectIndexQuery(reader) if reader else None
+        return self._indexes.get(edit.repo)
 
     @property
     def count(self) -> int:
         """Return the number of repositories with an index."""
-        return len(self._readers)
+        return len(self._indexes)
 
 
 @contextmanager
 def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter) -> Generator[Workspaces]:
     """Index the folders of these edits. Delete the written files afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    readers: dict[str, Reader] = {}
-    try:
+    indexes: dict[str, IndexQuery] = {}
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         for name, root in _roots(edits, repo, folder):
             say(f"indexing {name or root.name}")
-            database = folder / f"{len(readers)}.db"
-            with (
-                closing(Writer(database, SCHEMA, schema_version())) as writer,
-                closing(Indexer(root, writer)) as indexer,
-            ):
+            database = folder / f"{len(indexes)}.db"
+            with open_indexer(root, database) as indexer:
                 indexer.scan()
-            readers[name] = Reader(database)
-        yield Workspaces(readers)
-    finally:
-        for reader in readers.values():
-            reader.close()
-        shutil.rmtree(folder, ignore_errors=True)
+            indexes[name] = stack.enter_context(open_index(database))
+        yield Workspaces(indexes)
 
 
 def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:

@@ -5,6 +5,7 @@ last where the task speaks of none, and what the task names by its name comes fi
 has it now. A model may choose among the first few by their number; it is never asked for a path.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
@@ -17,13 +18,11 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
-from lsp_harness.index.query.anchor import find_declared as declared_in
-from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, CodeSearch, Hit
+from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, Hit, SearchRequest
 from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.request import ChatRequest, Sampling
-from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import WEAK_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -89,30 +88,26 @@ async def seek(
     known: IndexQuery, uri: str, task: str, texts: Texts, near: Sequence[bytes] = (), *, beside: str = ""
 ) -> Sought | None:
     """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like the task's,
-    `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds nothing."""
+    `beside` the file that somebody is in. `texts` is called in a thread. None where it finds nothing."""
 
-    def read(reader: Reader) -> list[Candidate]:
-        search = CodeSearch(reader)
-        hits = _ordered(
-            [
-                *search.search(task, MAX_FILE_SEARCH_HITS, near, current_path=beside, seconds=SECONDS),
-                *_small(reader, task),
-            ],
-            task,
-        )
-        # what has to do with the best is more likely among the others, and never better than it
-        others = _ordered(search.boost_linked(hits[:SEEDS], hits[1:], SECONDS), task)
-        found = dict[str, Candidate]()
-        for hit in [*hits[:1], *others]:
-            one = _whole(hit, texts)
-            if one and one.place not in found:
-                found[one.place] = one
-            if len(found) == MOST:
-                break
-        return [*found.values()]
+    request = SearchRequest(task, MAX_FILE_SEARCH_HITS, near, current_path=beside, seconds=SECONDS)
+    hits = _ordered([*await known.search(uri, request), *await _small(known, uri, task)], task)
+    # what has to do with the best is more likely among the others, and never better than it
+    others = _ordered(await known.boost_linked(uri, hits[:SEEDS], hits[1:], SECONDS), task)
+    # files are read and parsed here
+    candidates = await asyncio.to_thread(_candidates, [*hits[:1], *others], texts)
+    return Sought(candidates) if candidates else None
 
-    found = await known.ask(uri, read, list[Candidate](), slow=True)
-    return Sought((*found,)) if found else None
+
+def _candidates(hits: Iterable[Hit], texts: Texts) -> tuple[Candidate, ...]:
+    candidates = dict[str, Candidate]()
+    for hit in hits:
+        candidate = _whole(hit, texts)
+        if candidate and candidate.place not in candidates:
+            candidates[candidate.place] = candidate
+        if len(candidates) == MOST:
+            break
+    return tuple(candidates.values())
 
 
 async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
@@ -136,13 +131,15 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
     return sought if number is None else Sought(sought.candidates, number, "model")
 
 
-def _small(reader: Reader, task: str) -> Iterator[Hit]:
+async def _small(known: IndexQuery, uri: str, task: str) -> list[Hit]:
     """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
+    hits: list[Hit] = []
     for name in sorted(find_query_names(task)):
-        found = [one for one in declared_in(reader, SymbolName(name)) if one.kind in WEAK_KINDS]
-        for one in found if len(found) <= MAX_SAME_NAME else ():
-            where = one.path, one.qualified, one.kind, one.line, one.start, one.end
-            yield Hit(*where, 0.0, ("mention 1",))
+        symbols = [symbol for symbol in await known.symbols_named(uri, SymbolName(name)) if symbol.kind in WEAK_KINDS]
+        for symbol in symbols if len(symbols) <= MAX_SAME_NAME else ():
+            where = symbol.path, symbol.qualified, symbol.kind, symbol.line, symbol.start, symbol.end
+            hits.append(Hit(*where, 0.0, ("mention 1",)))
+    return hits
 
 
 async def _shown(count: TokenCounter, task: str, candidates: Sequence[Candidate], budget: int) -> list[str]:

@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import TokenCounter
-from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.recent_edits import RecentEdits
 from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.query.definition_lines import CursorNames
+from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.workspace.cursor import Cursor
 
@@ -25,22 +25,6 @@ async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
     return ()
 
 
-class IndexTime:
-    """The time that all questions of one completion to the index have together. It begins with the first question."""
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._end: float | None = None
-
-    def is_over(self) -> bool:
-        """Return whether an answer is of no use any more."""
-        now = self._clock()
-        if self._end is None:
-            self._end = now + self._seconds
-        return now >= self._end
-
-
 @dataclass(frozen=True, slots=True)
 class CompletionInputs:
     """The inputs for a completion.
@@ -50,7 +34,7 @@ class CompletionInputs:
         names: The names around it.
         index: The indexes of the workspace folders.
         count: The tokenizer of the model.
-        time: The time for questions to the index.
+        limit: The time for all questions to the index together.
         recent: The places that the user edited or looked at last, or None if nothing records them.
     """
 
@@ -58,7 +42,7 @@ class CompletionInputs:
     names: CursorNames
     index: IndexQuery
     count: TokenCounter
-    time: IndexTime
+    limit: TimeLimit
     recent: RecentEdits | None = None
 
     @property

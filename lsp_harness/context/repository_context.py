@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from lsp_harness.context import source_registry
-from lsp_harness.context.context_inputs import CompletionInputs, IndexTime
+from lsp_harness.context.context_inputs import CompletionInputs
 from lsp_harness.context.context_source import share_tokens
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
 from lsp_harness.context.lookup.cursor_names import read_cursor_names
@@ -18,8 +18,7 @@ from lsp_harness.context.lookup.import_list import complete_import_list, find_im
 from lsp_harness.context.prompt_budget import TOTAL
 from lsp_harness.context.recent_edits import RecentEdits
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
+from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.workspace.cursor import Cursor
 
@@ -103,14 +102,11 @@ class RepositoryContext:
     async def complete_import(self, cursor: Cursor) -> str:
         """Return the text that completes a list of imports or exports at the cursor, or an empty text elsewhere."""
         tree, path, uri = cursor.tree, cursor.path, cursor.document.uri
-        if tree is None or find_import_list(tree, cursor.offset) is None:
+        names = find_import_list(tree, cursor.offset) if tree else None
+        if tree is None or names is None:
             return ""
-        opened = self._index.opened(uri)
-
-        def read(reader: Reader) -> str:
-            return complete_import_list(IndexView(reader, opened), path, tree, cursor.offset)
-
-        return await self._index.ask(uri, read, "", slow=True)
+        exported = await self._index.exported_names(uri, path, tree.language.id, names.module)
+        return complete_import_list(names, exported, path, tree, cursor.offset)
 
     async def _choose(
         self, cursor: Cursor, tree: SyntaxTree, budget: int
@@ -121,7 +117,7 @@ class RepositoryContext:
             read_cursor_names(tree, cursor.offset),
             self._index,
             self._count,
-            IndexTime(self._timeout_s, self._clock),
+            TimeLimit(self._timeout_s, self._clock),
             self._recent,
         )
         sources = [create(inputs) for create in source_registry.COMPLETION_SOURCES]
@@ -134,17 +130,8 @@ class RepositoryContext:
 
 async def _find_expected_names(inputs: CompletionInputs) -> tuple[str, ...]:
     """Return the unused imports that the workspace defines. The user probably imported them in order to type them."""
-    path, uri = inputs.cursor.path, inputs.cursor.document.uri
-    opened = inputs.index.opened(uri)
-
-    def read(reader: Reader) -> list[str]:
-        view = IndexView(reader, opened)
-        names = inputs.names.unused_imports
-        return reader.collect_until(
-            inputs.time.is_over, lambda: (name for name in names if view.find_definitions(path, name))
-        )
-
-    return tuple(await inputs.index.ask(uri, read, list[str]()))
+    cursor, names = inputs.cursor, inputs.names.unused_imports
+    return tuple(await inputs.index.defined_names(cursor.document.uri, cursor.path, names, inputs.limit))
 
 
 def _has_enough_new_text(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:

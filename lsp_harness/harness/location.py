@@ -18,7 +18,6 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.symbol_queries import open_texts
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_tables import is_complete
 from lsp_harness.inference.client import Engine
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
@@ -117,7 +116,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     found = await sought(
         *(
             harness.config,
-            harness.services.indexes,
+            harness.services.indexes.query,
             folder.root,
             task,
             text,
@@ -127,7 +126,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
         beside,
     )
     if found is None:
-        if not await folder.ask(is_complete, False, slow=True):
+        if not await folder.query.is_complete(folder.root.as_uri()):
             raise NoAnswer(f"the index of {folder.root.name} is still being made; ask again in a moment")
         raise NoAnswer(f"no code in {folder.root.name} fits this task; name a function in it")
     return Located(folder.root, found, {one.path: texts[one.path] for one in found.candidates})

@@ -162,7 +162,7 @@ class Services:
     @property
     def index_query(self) -> "IndexQuery":
         """The index that questions go to."""
-        return self.ready_index.query or self.indexes
+        return self.ready_index.query or self.indexes.query
 
     async def find_similar(self, uri: str, task: str) -> Sequence[bytes]:
         """Return the digests of the indexed texts that are most like a task."""

@@ -51,9 +51,9 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
         ) -> "list[tuple[Rank, Spot]]":
             view = IndexView(reader)
             return [
-                (rank, _listed(root / one.path, one, view.texts.read_line_start(one)))
-                for rank, one in find_symbols(reader, query, without)
-                if not any(one.path.startswith(f"{folder}/") for folder in inner)
+                (match.rank, _listed(root / match.symbol.path, match.symbol, match.text_before))
+                for match in find_symbols(view, query, without)
+                if not any(match.symbol.path.startswith(f"{folder}/") for folder in inner)
             ]
 
         found += await folder.ask(read, [], slow=True)

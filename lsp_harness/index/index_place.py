@@ -11,6 +11,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, StoreError
 from lsp_harness.process.leader_lock import is_locked
+from lsp_harness.store.database import remove_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,15 @@ def _belongs_to(folder: Path, real: Path) -> bool:
         return read_file(folder / "root") == bytes(real)
     except FileError:
         return False
+
+
+def remove_index(place: IndexPlace) -> None:
+    """Delete an index, but not its vectors.
+
+    Raises:
+        StoreError: A file cannot be deleted.
+    """
+    remove_database(place.database)
 
 
 def remove_orphaned_indexes() -> list[Path]:

@@ -1,41 +1,248 @@
-"""Questions to the index of a workspace folder, from wherever it is read."""
+"""Questions to the indexes of workspace folders.
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol, TypeVar
+Every question names a document or a workspace folder by its URI. It goes to the index of the folder that contains the
+document, and unsaved texts count as they are in the editor if the answer does not say otherwise. Without an index the
+answer is empty.
+"""
 
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
+from lsp_harness.index.index_contents import IndexContents, read_contents, read_unparsed_paths
+from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
+from lsp_harness.index.index_tables import is_complete
+from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
+from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
+from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
+from lsp_harness.index.query.declaration_usage import DeclarationUsage, find_usage
+from lsp_harness.index.query.definition_lines import (
+    CursorNames,
+    DefinitionLine,
+    find_defined_names,
+    find_definition_lines,
+)
+from lsp_harness.index.query.exported_names import find_exported_names
+from lsp_harness.index.query.found_declarations import DeclarationSearch, FoundDeclaration, find_declarations_about
+from lsp_harness.index.query.import_statements import ImportStatement, find_import_statements
+from lsp_harness.index.query.name_locations import (
+    CursorPlace,
+    NameLocation,
+    find_declaration_locations,
+    find_reference_locations,
+)
+from lsp_harness.index.query.name_lookup import (
+    DeclaredName,
+    LengthRange,
+    find_names_by_length,
+    read_doc_lines,
+    read_functions,
+)
+from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
+from lsp_harness.index.query.symbol_lookup import SymbolMatch, find_symbols
+from lsp_harness.index.query.symbol_overview import SymbolOverview, read_overview
+from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
+from lsp_harness.text.document import Document
 
 T = TypeVar("T")
 
 
-class IndexQuery(Protocol):
-    """The index of the workspace folder that a document lies in."""
+@contextmanager
+def open_index(database: Path) -> Generator["IndexQuery"]:
+    """Yield an index that is read in the calling thread, for a command that does nothing else meanwhile.
 
-    def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> Awaitable[T]:
-        """Return the result of `read`, or `otherwise` if the folder has no index.
+    Its questions raise StoreError if the database cannot be read. Their URIs are ignored.
+    """
+    with closing(Reader(database)) as reader:
+        yield DirectIndexQuery(reader)
+
+
+class IndexQuery:
+    """The named questions to the indexes of some workspace folders.
+
+    Questions that take a `limit` of time are for answers while the user types: they do not wait for other questions,
+    and their answer holds what was found in time.
+    """
+
+    def __init__(self, executor: IndexExecutor) -> None:
+        self._executor = executor
+        self._run = executor.run
+
+    # TODO: delete these two when nothing calls them
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+        return await self._run(uri, lambda view: read(view.reader), otherwise, is_slow=slow)
+
+    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
+        return self._executor.unsaved_texts(uri)
+
+    # -- what names mean
+    async def definition_lines(
+        self, uri: str, path: str, names: CursorNames, limit: TimeLimit | None = None
+    ) -> list[DefinitionLine]:
+        """Return the lines of the definitions in other files that the names in the file `path` refer to."""
+        return await self._run(
+            uri,
+            lambda view: view.collect_until(limit, lambda: find_definition_lines(view, path, names)),
+            [],
+            is_slow=limit is None,
+        )
+
+    async def defined_names(self, uri: str, path: str, names: Collection[str], limit: TimeLimit) -> list[str]:
+        """Return those of the names in the file `path` that other files define."""
+        return await self._run(
+            uri, lambda view: view.collect_until(limit, lambda: find_defined_names(view, path, names)), []
+        )
+
+    async def exported_names(self, uri: str, path: str, language: str, module: str) -> list[str]:
+        """Return the public names of a module of the workspace, in their order in its file.
 
         Args:
-            uri: The document whose folder is asked.
-            read: The question. It runs in a thread of the index.
-            otherwise: The answer where there is no index, or it cannot be read.
-            slow: Whether the question takes longer than a key press may take.
+            uri: The document.
+            path: The path of the document, which may import the module.
+            language: The language of the document.
+            module: The module, as the document names it.
         """
-        ...
+        return await self._run(uri, lambda view: find_exported_names(view, path, language, module), [], is_slow=True)
 
-    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
-        """Return the open, edited texts of the same folder, by their path in it."""
-        ...
+    async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[ImportStatement]:
+        """Return the imports by which files of a language know a name, without those of the file `path`."""
+        return await self._run(uri, lambda view: find_import_statements(view, path, language, name), [], is_slow=True)
+
+    async def function_texts(self, uri: str, name: str, language: str) -> list[str]:
+        """Return the texts of a few functions and classes with a name, wherever they are declared."""
+        return await self._run(uri, lambda view: read_functions(view, name, language), [], is_slow=True)
+
+    async def names_by_length(self, uri: str, request: LengthRange) -> list[DeclaredName]:
+        """Return all names of some lengths that files of some languages declare."""
+        return await self._run(uri, lambda view: find_names_by_length(view, request), [], is_slow=True)
+
+    async def declaration_locations(self, place: CursorPlace) -> list[NameLocation]:
+        """Return the declarations of the name at a place."""
+        return await self._run(place.uri, lambda view: find_declaration_locations(view, place), [], is_slow=True)
+
+    async def reference_locations(self, place: CursorPlace) -> list[NameLocation]:
+        """Return all occurrences of the name at a place, its declarations included."""
+        return await self._run(place.uri, lambda view: find_reference_locations(view, place), [], is_slow=True)
+
+    # -- symbols
+    async def matching_symbols(self, uri: str, query: str, excluded_paths: Collection[str] = ()) -> list[SymbolMatch]:
+        """Return the symbols whose names fit typed letters, the best first, without those of some files."""
+        return await self._run(uri, lambda view: find_symbols(view, query, excluded_paths), [], is_slow=True)
+
+    async def symbols_named(self, uri: str, target: SymbolName) -> list[Symbol]:
+        """Return the symbols with this name, as they were saved."""
+        return await self._run(uri, lambda view: find_declared(view.reader, target), [], is_slow=True)
+
+    async def symbol_overview(self, uri: str, symbol: Symbol) -> SymbolOverview | None:
+        """Return the relations of a symbol, its signature and its documentation."""
+        return await self._run(uri, lambda view: read_overview(view, symbol), None, is_slow=True)
+
+    async def doc_lines(self, uri: str, keys: Sequence[tuple[str, str]]) -> list[str]:
+        """Return the first line of the documentation of each declaration, empty where there is none.
+
+        Args:
+            uri: The folder.
+            keys: The path and the qualified name of each declaration.
+        """
+        return await self._run(uri, lambda view: read_doc_lines(view, keys), [""] * len(keys), is_slow=True)
+
+    async def usage(
+        self, uri: str, path: str, qualified_name: str, failing_tests: AbstractSet[str] = frozenset()
+    ) -> DeclarationUsage:
+        """Return the uses and the most informative test of a declaration.
+
+        Args:
+            uri: The folder.
+            path: The file of the declaration.
+            qualified_name: The name of the declaration.
+            failing_tests: The names of tests that fail. One of them is preferred.
+        """
+        return await self._run(
+            uri,
+            lambda view: find_usage(view, path, qualified_name, failing_tests),
+            DeclarationUsage(),
+            is_slow=True,
+        )
+
+    # -- search
+    async def search(self, uri: str, request: SearchRequest) -> list[Hit]:
+        """Return the pieces of code that a search finds, the best first."""
+        return await self._run(uri, lambda view: CodeSearch(view.reader).search(request), [], is_slow=True)
+
+    async def search_files(self, uri: str, request: SearchRequest) -> list[FileHit]:
+        """Return the files that a longer text is about, such as a bug report, the best first."""
+        return await self._run(uri, lambda view: CodeSearch(view.reader).rank_files(request), [], is_slow=True)
+
+    async def boost_linked(self, uri: str, best: Sequence[Hit], others: Sequence[Hit], seconds: float) -> list[Hit]:
+        """Return the other hits, with higher scores for code that the best hits use or that uses them."""
+        return await self._run(
+            uri, lambda view: CodeSearch(view.reader).boost_linked(best, others, seconds), [*others], is_slow=True
+        )
+
+    async def declarations_about(self, uri: str, search: DeclarationSearch) -> list[FoundDeclaration]:
+        """Return whole declarations that a search for words finds, the best first."""
+        return await self._run(uri, lambda view: find_declarations_about(view, search), [], is_slow=True)
+
+    async def similar_code(self, path: str, document: Document, line: int, limit: TimeLimit) -> list[SimilarCode]:
+        """Return code of other files that is similar to the lines above a line of the document at `path`."""
+        return await self._run(
+            document.uri,
+            lambda view: view.collect_until(limit, lambda: find_similar_code(view, path, document, line)),
+            [],
+        )
+
+    async def examples(self, uri: str, request: ExampleRequest, max_examples: int) -> list[Example]:
+        """Return declarations of the same pattern as a declaration, the most similar first."""
+        return await self._run(uri, lambda view: find_examples(view.reader, request, max_examples), [], is_slow=True)
+
+    async def patterns(self, uri: str, max_patterns: int) -> list[Pattern]:
+        """Return the patterns of the folder with the most members."""
+        return await self._run(uri, lambda view: find_patterns(view.reader, max_patterns), [], is_slow=True)
+
+    # -- texts and contents
+    async def has_file(self, uri: str, path: str) -> bool:
+        """Return whether the index contains a file."""
+        return await self._run(uri, lambda view: view.symbols.find_file(path) is not None, False, is_slow=True)
+
+    async def is_complete(self, uri: str) -> bool:
+        """Return whether the index contains every file of the folder, with what its imports mean."""
+        return await self._run(uri, lambda view: is_complete(view.reader), False, is_slow=True)
+
+    async def contents(self, uri: str) -> IndexContents:
+        """Return what the index contains, in numbers."""
+        return await self._run(uri, read_contents, IndexContents(), is_slow=True)
+
+    async def unparsed_paths(self, uri: str) -> list[str]:
+        """Return the paths of the files in languages that cannot be parsed."""
+        return await self._run(uri, read_unparsed_paths, [], is_slow=True)
+
+    async def text_digests(self, uri: str) -> list[bytes]:
+        """Return the digests of the texts that a vector can be made of, the last indexed ones first."""
+        return await self._run(uri, read_text_digests, [], is_slow=True)
+
+    async def digests_at(self, uri: str, target: FilePosition | SymbolName) -> list[bytes]:
+        """Return the digests of the texts at a position or of a symbol."""
+        return await self._run(
+            uri, lambda view: [anchor.digest for anchor in find_anchors(view.reader, target)], [], is_slow=True
+        )
+
+    async def embedding_texts(self, uri: str, digests: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the texts with these digests, without those that the index no longer contains."""
+        return await self._run(uri, lambda view: read_texts(view, digests), {}, is_slow=True)
+
+    async def count_texts(self, uri: str) -> int:
+        """Return the number of texts that a vector can be made of."""
+        return await self._run(uri, count_texts, 0, is_slow=True)
 
 
-class DirectIndexQuery:
-    """An index that is read in the calling thread, for commands that do nothing else meanwhile."""
+class DirectIndexQuery(IndexQuery):
+    """An index that is read in the calling thread. Questions raise StoreError if it cannot be read."""
 
     def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        return read(self._reader)
-
-    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
-        return {}
+        super().__init__(DirectExecutor(reader))

@@ -1,11 +1,13 @@
 """A view of one index for one question: its symbols, texts and imports, and which definitions a name in a file means."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from lsp_harness.index.import_table import ImportedName, ImportTable
 from lsp_harness.index.indexed_text import IndexedText
 from lsp_harness.index.symbol_table import Symbol, SymbolTable
+from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 
@@ -16,6 +18,7 @@ FOLDER_SCOPED_LANGUAGES = frozenset({"go", "java", "csharp"})
 NAMESPACE_LANGUAGES = frozenset({"csharp", "php"})
 """Languages in which the files of one namespace see each other without an import."""
 NO_UNSAVED_TEXTS: Mapping[str, UnsavedText] = {}
+T = TypeVar("T")
 
 
 class IndexView:
@@ -32,6 +35,10 @@ class IndexView:
         self.symbols = SymbolTable(reader, unsaved)
         self.texts = IndexedText(self.symbols)
         self.imports = ImportTable(self.symbols, self.texts)
+
+    def collect_until(self, limit: TimeLimit | None, find: Callable[[], Iterable[T]]) -> list[T]:
+        """Return the results of `find` that are there within a time limit, or all of them without a limit."""
+        return self.reader.collect_until(limit.is_over, find) if limit else [*find()]
 
     def find_definitions(self, path: str, name: str) -> list[Symbol]:
         """Return the definitions in other files that a name in the file `path` may mean, by its imports."""

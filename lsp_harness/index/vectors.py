@@ -43,6 +43,10 @@ class Vectors:
     def close(self) -> None:
         self._reader.close()
 
+    def remove(self) -> None:
+        """Delete all vectors. The matrix is replaced when the first new vectors are added."""
+        remove_database(self.database_path)
+
     def read_model(self) -> tuple[str, int] | None:
         """Return the name of the model and the length of its vectors, or None if there are no vectors."""
         rows = self._reader.rows("SELECT version FROM version")

@@ -36,7 +36,7 @@ from lsp_harness.index.builder.file_extract import embedding_text, extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_tables import SCHEMA, schema_version
-from lsp_harness.index.query.code_search import CodeSearch
+from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe
 from lsp_harness.store.database import Reader, Writer
@@ -171,7 +171,7 @@ async def searched(name: str, *, words: bool) -> None:
                 lambda query, _: ids(place.search.fuse_rankings([place.search.rank_by_words(query)], 20)),
                 {},
             ),
-            "names and words": (lambda query, _: ids(place.search.search(query)), {}),
+            "names and words": (lambda query, _: ids(place.search.search(SearchRequest(query))), {}),
         }
         if not words:
             engine = make_engine(config)
@@ -182,7 +182,10 @@ async def searched(name: str, *, words: bool) -> None:
                 lambda _, nearest: ids(place.search.fuse_rankings([place.search.rank_by_meaning(nearest)], 20)),
                 close,
             )
-            ways["all"] = (lambda query, nearest: ids(place.search.search(query, nearest_digests=nearest)), close)
+            ways["all"] = (
+                lambda query, nearest: ids(place.search.search(SearchRequest(query, nearest_digests=nearest))),
+                close,
+            )
             await engine.aclose()
         count = sum(len(file.ids) for file in found.values())
         print(f"\r{name}: {len(rows)} queries, {count:,} documents")
@@ -214,7 +217,7 @@ def located(name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Place(Path(folder), {path: texts[blob] for path, blob in tree.items()})
             began = perf_counter()
-            answer = [path for path, _ in place.search.rank_files(row["input"]["issue"])]
+            answer = [hit.path for hit in place.search.rank_files(SearchRequest(row["input"]["issue"], 10))]
             times.append((perf_counter() - began) * 1000)
             place.close()
         scores.append(reciprocal(answer, row["gold"]))

@@ -3,10 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lsp_harness.index.index_query import IndexQuery
 
-class Nothing:
-    async def ask(self, uri: str, read: Callable[..., Any], otherwise: Any, *, slow: bool = False) -> Any:
-        return otherwise
 
-    def opened(self, uri: str) -> Mapping[str, Any]:
+class EmptyExecutor:
+    """Answers each question with its default."""
+
+    async def run(self, uri: str, question: Callable[..., Any], default: Any, *, is_slow: bool = False) -> Any:
+        return default
+
+    def unsaved_texts(self, uri: str) -> Mapping[str, Any]:
         return {}
+
+
+NO_INDEX = IndexQuery(EmptyExecutor())

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
+from lsp_harness.index.query.exported_names import find_exported_names
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 
@@ -34,7 +35,11 @@ def indexed(tmp_path: Path):
 
 def put_in(indexed: Indexed, path: str, text: str) -> str:
     source = marked(path, text)
-    return complete_import_list(indexed.view, path, source.tree, source.start)
+    names = find_import_list(source.tree, source.start)
+    if names is None:
+        return ""
+    exported = find_exported_names(indexed.view, path, source.tree.language.id, names.module)
+    return complete_import_list(names, exported, path, source.tree, source.start)
 
 
 CASES = {

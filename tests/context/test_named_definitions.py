@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.cursor_names import read_cursor_names
-from lsp_harness.context.lookup.named_definitions import find_definitions, fit_signatures
-from lsp_harness.context.sources.similar_code import find_similar_code
-from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.context.lookup.signature_fitting import fit_signatures
+from lsp_harness.index.query.definition_lines import find_definition_lines
+from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked
@@ -34,12 +34,13 @@ def indexed(tmp_path: Path):
         yield index
 
 
+def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]:
+    document = source.tree.document
+    return find_similar_code(indexed.view, path, document, document.line_of(source.start))
+
+
 def names_at(source: Source):
     return read_cursor_names(source.tree, source.start)
-
-
-def cursor(source: Source, path: str) -> Cursor:
-    return Cursor(source.tree.document, source.tree, source.start, path)
 
 
 def test_the_nearest_names_come_first():
@@ -49,7 +50,7 @@ def test_the_nearest_names_come_first():
 
 
 async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
-    lines = find_definitions(indexed.view, "here.py", names_at(marked("here.py", HERE)))
+    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
     assert fragments[0].text == (
@@ -60,7 +61,7 @@ async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
 
 
 async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Indexed):
-    lines = list(find_definitions(indexed.view, "here.py", names_at(marked("here.py", HERE))))
+    lines = list(find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE))))
     complete = await fit_signatures(lines, 1000, count, "#")
     for budget in range(sum(fragment.tokens for fragment in complete)):
         fragments = await fit_signatures(lines, budget, count, "#")
@@ -81,7 +82,7 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
     ],
 )
 async def test_what_there_is_to_import(indexed: Indexed, source: str):
-    lines = find_definitions(indexed.view, "here.py", names_at(marked("here.py", source)))
+    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", source)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
@@ -89,28 +90,29 @@ async def test_what_there_is_to_import(indexed: Indexed, source: str):
 
 def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
     source = marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
-    ranks = {line.text.strip(): line.rank[0] for line in find_definitions(indexed.view, "here.py", names_at(source))}
+    ranks = {
+        line.text.strip(): line.rank[0] for line in find_definition_lines(indexed.view, "here.py", names_at(source))
+    }
     assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
 
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    results = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
-    origin, text = results[0]
-    assert origin == "other.py"
-    assert "raise Empty('nothing', cart)" in text
+    similar = similar_to(indexed, "here.py", source)
+    assert similar[0].path == "other.py"
+    assert "raise Empty('nothing', cart)" in similar[0].text
 
 
 async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
-    assert find_similar_code(indexed.search, indexed.view, cursor(source, "new.py")) == []
-    assert await fit_signatures(find_definitions(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
+    assert similar_to(indexed, "new.py", source) == []
+    assert await fit_signatures(find_definition_lines(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
 
 
 def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
-    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:
-        results = find_similar_code(indexed_copies.search, indexed_copies.view, cursor(source, "here.py"))
-    assert sum(path.endswith("/pay.py") for path, _ in results) == 1
-    assert {path for path, _ in results} >= {"late.py"}
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as index:
+        similar = similar_to(index, "here.py", source)
+    assert sum(code.path.endswith("/pay.py") for code in similar) == 1
+    assert {code.path for code in similar} >= {"late.py"}

@@ -16,7 +16,7 @@ from lsp_harness.context.prompt_budget import FRAME_TOKENS, Allocation, PromptBu
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
-from tests.context.known import Nothing
+from tests.context.known import NO_INDEX
 from tests.syntax.markup import marked
 
 TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
@@ -27,7 +27,7 @@ TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 async def build_prompt(shares: Context, room: int | None = None) -> InstructionPrompt:
     source = marked("a.py", TEXT)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py")
-    inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(Nothing()))
+    inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(NO_INDEX))
     return await build_instruction_prompt(inputs, system=SYSTEM, task=TASK)
 
 

@@ -10,10 +10,11 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.lookup.declaration_extract import extract_declarations
 from lsp_harness.context.lookup.required_imports import find_required_imports
-from lsp_harness.context.sources.callers import find_uses
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
-from lsp_harness.index.index_query import DirectIndexQuery, T
-from lsp_harness.store.database import Reader
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
+from lsp_harness.index.index_view import IndexView, T
+from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.context.source_call import fragments_of, inputs
@@ -164,16 +165,18 @@ def test_the_imports_that_some_code_needs(path: str, source: str, expected: list
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     are_slow = list[bool]()
 
-    class Desk(DirectIndexQuery):
-        async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-            are_slow.append(slow)
-            return await super().ask(uri, read, otherwise)
+    class Executor(DirectExecutor):
+        async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+            are_slow.append(is_slow)
+            return await super().run(uri, question, default)
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await fragments_of(RelatedCodeSource, inputs(code, WorkspaceScope(Desk(indexed.reader))), 1000)
-    assert are_slow == [True]
+    assert await fragments_of(
+        RelatedCodeSource, inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
+    )
+    assert set(are_slow) == {True}
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():

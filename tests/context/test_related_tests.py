@@ -10,10 +10,10 @@ import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
-from lsp_harness.context.sources import related_tests
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query import related_tests
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count

@@ -10,6 +10,9 @@ import pytest
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.recent_edits import RecentEdits
 from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, RepositoryChoice, RepositoryContext
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import find_declarations
@@ -31,17 +34,17 @@ HERE = HEAD + CHECK + "\n\n" + "# nothing\n" * 90 + "def price(amount):\n    ret
 HERE += "# nothing\n" * 90 + "def due(amount):\n    return owed(rounded(taxed(amount)))\n"
 
 
-class Known:
+class Known(DirectExecutor):
     def __init__(self, reader: Reader) -> None:
-        self.reader = reader
+        super().__init__(reader)
         self.asked = 0
         self.edited: dict[str, UnsavedText] = {}
 
-    async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any, *, slow: bool = False) -> Any:
+    async def run(self, uri: str, question: Callable[[IndexView], Any], default: Any, *, is_slow: bool = False) -> Any:
         self.asked += 1
-        return read(self.reader)
+        return await super().run(uri, question, default)
 
-    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
+    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
         return self.edited
 
 
@@ -50,7 +53,7 @@ class Desk:
 
     def __init__(self, indexed: Indexed) -> None:
         self.known = Known(indexed.reader)
-        self.elsewhere = RepositoryContext(self.known, count)
+        self.elsewhere = RepositoryContext(IndexQuery(self.known), count)
         self.choice = RepositoryChoice()
         self.text = HERE
 
@@ -132,7 +135,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
     open_texts = {"file:///late.py": Document.from_text("file:///late.py", late)}
     recent = RecentEdits(open_texts.get, lambda uri, path: "")
-    desk.elsewhere = RepositoryContext(desk.known, count, recent)
+    desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, recent)
     before = await desk.at("amount = cart.total()", rests=True)
     assert "was edited lately" not in {fragment.reason for fragment in before}
     recent.record_edit("file:///late.py", "late.py", 1)
@@ -150,7 +153,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
 async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
     text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
     recent = RecentEdits(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
-    desk.elsewhere = RepositoryContext(desk.known, count, recent)
+    desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, recent)
     for n in range(5):
         recent.record_edit(f"file:///{n}.py", f"{n}.py", n)
     fragments = await desk.at("amount = cart.total()", budget, rests=True)
@@ -170,7 +173,10 @@ async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
 
 async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
     ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
-    desk.elsewhere = RepositoryContext(desk.known, count, clock=lambda: next(ticks))
+    desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, clock=lambda: next(ticks))
     some = await desk.at("if not amount")
-    desk.elsewhere, desk.choice = RepositoryContext(desk.known, count, clock=lambda: 0.0), RepositoryChoice()
+    desk.elsewhere, desk.choice = (
+        RepositoryContext(IndexQuery(desk.known), count, clock=lambda: 0.0),
+        RepositoryChoice(),
+    )
     assert len(some) < len(await desk.at("if not amount"))

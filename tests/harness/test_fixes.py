@@ -160,14 +160,14 @@ class Known(Indexes):
         super().__init__(lambda root, said: None, lambda: None, lambda: "")  # type: ignore[arg-type,return-value]
         self.indexed = indexed
 
-    async def ask(self, uri: str, read: Any, otherwise: Any, *, slow: bool = False) -> Any:
-        return read(self.indexed.reader)
+    async def run(self, uri: str, question: Any, default: Any, *, is_slow: bool = False) -> Any:
+        return question(self.indexed.view)
 
 
 async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(bench: Make) -> None:
     b = bench(config=settings(generation={"repairs": True}))
     with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
-        b.harness.services.ready_index = ReadyIndex(Known(indexed))
+        b.harness.services.ready_index = ReadyIndex(Known(indexed).query)
         src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")

@@ -52,7 +52,8 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 async def names(indexes: Indexes) -> list[str]:
     found: list[str] = []
     for folder in indexes.folders:
-        found += await folder.ask(lambda reader: [one.name for _, one in find_symbols(reader, "")], ["damaged"])
+        matches = await folder.run("", lambda view: find_symbols(view, ""), None)
+        found += [match.symbol.name for match in matches] if matches is not None else ["damaged"]
     return found
 
 

@@ -125,7 +125,7 @@ async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
     staying: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     b = await staying()
-    monkeypatch.setattr(location, "is_complete", lambda reader: False)
+    monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
 
     with pytest.raises(NoAnswer, match="the index of ws is still being made"):
         await location.locate(b.harness, "zebra")

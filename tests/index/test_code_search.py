@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
-from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.index.query.code_search import CodeSearch, Hit, SearchRequest
 from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from tests.index.place import Indexed
 
@@ -55,8 +55,8 @@ def test_a_name_is_what_is_asked_for_or_written_as_one(indexed: Indexed, query: 
 
 
 def test_a_mention_counts_half_of_a_name(indexed: Indexed):
-    [asked] = [hit for hit in indexed.search.search("size") if hit.symbol == "size"]
-    [said] = [hit for hit in indexed.search.search("what does `size` say") if hit.symbol == "size"]
+    [asked] = [hit for hit in indexed.search.search(SearchRequest("size")) if hit.symbol == "size"]
+    [said] = [hit for hit in indexed.search.search(SearchRequest("what does `size` say")) if hit.symbol == "size"]
     assert asked.reasons[0] == "name 1"
     assert said.reasons[0] == "mention 1"
     assert said.score < asked.score
@@ -74,7 +74,7 @@ def test_members_of_one_type_support_each_other(indexed: Indexed):
 
 
 def test_signatures_of_an_overload_are_no_hits(indexed: Indexed):
-    hits = [hit for hit in indexed.search.search("convert zloty") if hit.symbol == "convert"]
+    hits = [hit for hit in indexed.search.search(SearchRequest("convert zloty")) if hit.symbol == "convert"]
     assert len(hits) == 1
     assert b"return zloty" in FILES["typed.py"].encode()[hits[0].start : hits[0].end]
 
@@ -95,26 +95,32 @@ LINKED = {
 )
 def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, beside: str, first: str):
     with closing(Indexed(tmp_path, LINKED)) as found:
-        plain = [hit.path for hit in found.search.search("convert currency") if "money" in hit.path]
+        plain = [hit.path for hit in found.search.search(SearchRequest("convert currency")) if "money" in hit.path]
         assert plain == ["a/money.py", "b/money.py", "c/money.py"]
-        best, *_ = found.search.search("convert currency", current_path=beside)
+        best, *_ = found.search.search(SearchRequest("convert currency", current_path=beside))
         assert best.path == first
         assert any(reason.startswith("imports") for reason in best.reasons)
         # nobody is near a file that is not there
-        assert [hit.path for hit in found.search.search("convert currency", current_path="no.py")][:1] == ["a/money.py"]
+        assert [hit.path for hit in found.search.search(SearchRequest("convert currency", current_path="no.py"))][
+            :1
+        ] == ["a/money.py"]
 
 
 def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
     with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as found:
         with found.writer.transaction():
             found.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
-        hits = found.search.search("convert currency", current_path="far.py")
+        hits = found.search.search(SearchRequest("convert currency", current_path="far.py"))
         assert [hit.path for hit in hits if "lately 1" in hit.reasons] == ["c/money.py"]
-        assert not any("lately" in reason for hit in found.search.search("convert currency") for reason in hit.reasons)
+        assert not any(
+            "lately" in reason
+            for hit in found.search.search(SearchRequest("convert currency"))
+            for reason in hit.reasons
+        )
 
 
 def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
-    [hit, *_] = indexed.search.search("parse_order", seconds=0.0)
+    [hit, *_] = indexed.search.search(SearchRequest("parse_order", seconds=0.0))
     assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))
 
 
@@ -125,7 +131,7 @@ def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
         for before, ways in ((2, {"words"}), (1_000_000, {"name", "words"})):
             times = chain([0.0] * before, repeat(1.0))
             search = CodeSearch(found.reader, lambda times=times: next(times))
-            hits = search.search("parse_order", seconds=1.0)
+            hits = search.search(SearchRequest("parse_order", seconds=1.0))
             assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
 
 
@@ -150,7 +156,7 @@ def why(hits: list[Hit]) -> dict[str, set[str]]:
 
 def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
     source = AROUND["shop/cart.py"]
-    found = why(around.search.search(FilePosition("shop/cart.py", source.index("return tax"))))
+    found = why(around.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
     assert "Cart.total" not in found
     assert {"used there", "imports"} <= found["tax"]
     assert {"uses it", "words", "imports"} <= found["pay"]
@@ -163,13 +169,14 @@ def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
     source = AROUND["shop/cart.py"]
     blank = source.index("\n\n\ndef tax") + 2
     at, above = (
-        around.search.search(FilePosition("shop/cart.py", offset)) for offset in (blank, source.index("return tax"))
+        around.search.search(SearchRequest(FilePosition("shop/cart.py", offset)))
+        for offset in (blank, source.index("return tax"))
     )
     assert at == above
 
 
 def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
-    hits = around.search.search(SymbolName("Cart"))
+    hits = around.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
     found = why(hits)
     assert "used there" in found["Base"]
@@ -180,7 +187,7 @@ def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
 def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
     found = {
         hit.symbol: hit
-        for hit in around.search.search("cart tax pay later total of them", 20, seconds=60.0)
+        for hit in around.search.search(SearchRequest("cart tax pay later total of them", 20, seconds=60.0))
         if hit.symbol
     }
     best, others = [found["Cart.total"]], [found[name] for name in ("tax", "pay", "pay_later", "total_of")]
@@ -196,7 +203,7 @@ def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
 def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
         for path in ("a.py", "b.py"):
-            [first, *_] = found.search.search(SymbolName("convert_currency", path))
+            [first, *_] = found.search.search(SearchRequest(SymbolName("convert_currency", path)))
             assert (first.path, first.reasons[0]) == (path, "named 1")
 
 
@@ -205,13 +212,13 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
     files = {"a.py": "".join(f"def {name}():\n    return 1\n\n\n" for name in ("one", "two", "three")), "b.py": text}
     with closing(Indexed(tmp_path, files)) as found:
         for name in ("one", "two", "three"):
-            hits = found.search.search(FilePosition("b.py", text.index(f"    {name}()")))
+            hits = found.search.search(SearchRequest(FilePosition("b.py", text.index(f"    {name}()"))))
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 
 def test_what_is_not_there_finds_nothing(around: Indexed):
-    assert around.search.search(SymbolName("nothing")) == []
-    assert around.search.search(FilePosition("nowhere.py", 0)) == []
+    assert around.search.search(SearchRequest(SymbolName("nothing"))) == []
+    assert around.search.search(SearchRequest(FilePosition("nowhere.py", 0))) == []
 
 
 def test_the_names_of_a_long_task_are_found_at_once():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.store.database import Reader, Row
 from tests.index.place import Indexed
 
@@ -104,14 +105,14 @@ def test_who_imports_a_file(indexed: Indexed):
 
 
 def test_search_says_by_which_way_it_found(indexed: Indexed):
-    [first, *_] = indexed.search.search("Cart.add")
+    [first, *_] = indexed.search.search(SearchRequest("Cart.add"))
     assert (first.path, first.symbol, first.kind) == ("shop/cart.py", "Cart.add", "method")
     assert first.reasons == ("name 1", "words 1")
-    [first, *_] = indexed.search.search("put something in the cart")
+    [first, *_] = indexed.search.search(SearchRequest("put something in the cart"))
     assert (first.symbol, first.reasons) == ("Cart.add", ("words 1",))
-    assert indexed.search.search("the of and") == []
-    assert indexed.search.search("") == []
-    assert indexed.search.search('"; DROP NEAR(') == []
+    assert indexed.search.search(SearchRequest("the of and")) == []
+    assert indexed.search.search(SearchRequest("")) == []
+    assert indexed.search.search(SearchRequest('"; DROP NEAR(')) == []
 
 
 OTHERS = {

@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.builder.file_extract import extract_file
+from lsp_harness.index.query.code_search import SearchRequest
 from tests.index.place import Indexed
 
 SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    return sum(prices)\n'
@@ -44,7 +45,7 @@ def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path
         )
         of = {(path, bool(outside)): digest for path, outside, digest in rows}
         near = [of["tax.py", True], of["shop.py", False], of["shop.py", True]]
-        hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search("zzz", 5, near)]
+        hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search(SearchRequest("zzz", 5, near))]
     assert hits == [
         ("shop.py", "total", ("meaning 1",)),
         ("tax.py", "", ("remarks 1",)),

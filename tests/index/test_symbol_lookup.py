@@ -44,18 +44,18 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_the_best_fit_comes_first(indexed: Indexed, query: str, expected: str):
-    assert [one.qualified for _, one in find_symbols(indexed.reader, query)] == expected.split()
+    assert [match.symbol.qualified for match in find_symbols(indexed.view, query)] == expected.split()
 
 
 def test_a_wildcard_of_the_database_is_a_letter(indexed: Indexed):
-    assert find_symbols(indexed.reader, "%") == []
-    assert find_symbols(indexed.reader, "p_rse") == []
+    assert find_symbols(indexed.view, "%") == []
+    assert find_symbols(indexed.view, "p_rse") == []
 
 
 def test_files_may_be_left_out(indexed: Indexed):
-    assert [one.path for _, one in find_symbols(indexed.reader, "parse", {"a.py"})] == ["b.py"]
+    assert [match.symbol.path for match in find_symbols(indexed.view, "parse", {"a.py"})] == ["b.py"]
 
 
 def test_there_is_an_end_to_it(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": "".join(f"def f{n}(): ...\n" for n in range(MAX_SYMBOLS + 9))})) as many:
-        assert len(find_symbols(many.reader, "")) == len(find_symbols(many.reader, "f")) == MAX_SYMBOLS
+        assert len(find_symbols(many.view, "")) == len(find_symbols(many.view, "f")) == MAX_SYMBOLS

@@ -27,7 +27,7 @@ app.command(embed)
 @app.command
 def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
     """Show what the index of a folder contains, which files were left out and why, and which process updates it."""
-    found = read_index_status(find_index_place(folder))
+    found = asyncio.run(read_index_status(find_index_place(folder)))
     if json:
         as_json(status_json(found))
     else:
@@ -50,7 +50,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if result is None:
         say("the server that has this folder open makes a new index")
     elif json:
-        as_json(status_json(read_index_status(project.place)))
+        as_json(status_json(asyncio.run(read_index_status(project.place))))
     else:
         say(f"{format_count(result.files, 'file')}, {result.parsed:,} of them read")
         if count := result.texts_without_vector:

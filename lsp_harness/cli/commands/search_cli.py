@@ -21,6 +21,7 @@ from lsp_harness.harness.project.project_search import (
     search_code,
     search_files,
 )
+from lsp_harness.index.query.code_search import FileHit
 from lsp_harness.text.document import Document
 
 
@@ -95,12 +96,12 @@ def _print_hits(hits: Sequence[ProjectHit], *, explains: bool, json: bool) -> in
     return 0 if hits else 1
 
 
-def _print_files(files: Sequence[tuple[str, float]], *, json: bool) -> int:
+def _print_files(files: Sequence[FileHit], *, json: bool) -> int:
     if json:
-        as_json([{"path": path, "score": score} for path, score in files])
+        as_json([{"path": file.path, "score": file.score} for file in files])
     else:
-        for path, _ in files:
-            say(path)
+        for file in files:
+            say(file.path)
     return 0 if files else 1
 
 

@@ -1,5 +1,6 @@
 """What `doctor` reports on the index of a folder: its size, its languages, and whether search can use meaning."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def check_index(folder: Path, config: Config) -> Iterator[Row]:
         yield Row("ok", "index", "off: the setting index.enabled is false")
         return
     place = find_index_place(folder)
-    status = read_index_status(place)
+    status = asyncio.run(read_index_status(place))
     if not status.files:
         yield Row("ok", "index", "this folder has no index yet; it is made when an editor opens the folder")
     else:
@@ -37,7 +38,7 @@ def check_index(folder: Path, config: Config) -> Iterator[Row]:
         yield Row("ok", "index", f"{files} of this folder, {symbols}")
         yield from _check_languages(status)
     try:
-        yield _embedding_row(read_embedding_status(place, config))
+        yield _embedding_row(asyncio.run(read_embedding_status(place, config)))
     except ModelError as error:
         repair = "" if "model pull" in error.message else f" ({PULL_COMMAND})"
         yield Row("note", "embeddings", f"{WORDS_ONLY}: {error.message}{repair}")
@@ -46,7 +47,7 @@ def check_index(folder: Path, config: Config) -> Iterator[Row]:
 
 
 def _check_languages(status: IndexStatus) -> Iterator[Row]:
-    coverage = read_language_coverage(status)
+    coverage = asyncio.run(read_language_coverage(status))
     if coverage.with_imports:
         yield Row("ok", "languages", f"declarations and imports are known in {_list_counts(coverage.with_imports)}")
     if coverage.with_declarations:

@@ -7,11 +7,9 @@ from collections.abc import Collection
 from lsp_harness.coding.repair.name_place import NamePlace
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import find_similar
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.index.query.name_lookup import LengthRange
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.store.database import Reader
 from lsp_harness.syntax.names.calls import Call, Parameter, find_calls_around, find_parameters, parse_parameters
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.scope import find_imports
@@ -23,20 +21,12 @@ INDEX_COST = 0.4
 SHARED_NAMESPACE_LANGUAGES = frozenset({"go", "java", "csharp", "php", "ruby", "c", "cpp"})
 """Languages in which a file may use a declaration of another file without importing its name."""
 MEMBER_KINDS = ("method", "field", "property", "member", "function", "constant", "variable")
-MAX_NAMES = 20_000
-"""Maximum number of names of the index that are compared."""
-NAMES_SQL = """
-SELECT DISTINCT name, kind FROM symbols JOIN files ON files.id = symbols.file
-WHERE language IN (?, ?) AND length(name) BETWEEN ? AND ? LIMIT ?
-"""
 PARAMETER_NAME = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
 CLASS_MESSAGE = re.compile(
     r"(?:class|type|for|of) [\"'`]+(?:type\[)?([\w.\[\]]+?)\]?\*?[\"'`]|^[\"'`]([\w.]+)[\"'`] object has no"
 )
 """A message that an attribute does not belong to a class. The groups are the name of the class."""
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-MAX_FUNCTIONS = 4
-"""Maximum number of functions of one name that are read from the index."""
 
 
 def find_exported_names(request: RepairRequest, place: NamePlace, name: str) -> Collection[str]:
@@ -181,15 +171,9 @@ async def find_indexed_parameters(request: RepairRequest, name: str) -> list[tup
     """Return the parameter lists of the functions with this name that other files declare."""
     if request.index is None or not name:
         return []
-    language, opened = request.tree.language, request.index.opened(request.tree.document.uri)
-
-    def read(reader: Reader) -> list[tuple[Symbol, str]]:
-        view = IndexView(reader, opened)
-        symbols = view.symbols.find_by_name(name, MAX_FUNCTIONS, ("function", "method", "class"), language.id)
-        return [(symbol, view.texts.read_body(symbol)) for symbol in symbols]
-
-    declarations = await request.index.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
-    return [signature for _, text in declarations for signature in parse_parameters(language, encode(text), name)]
+    language = request.tree.language
+    texts = await request.index.function_texts(request.tree.document.uri, name, language.id)
+    return [signature for text in texts for signature in parse_parameters(language, encode(text), name)]
 
 
 async def find_indexed_names(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
@@ -200,15 +184,9 @@ async def find_indexed_names(request: RepairRequest, place: NamePlace, name: str
     if role != "member" and language not in SHARED_NAMESPACE_LANGUAGES:
         return {}
     sibling = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
-
-    def read(reader: Reader) -> list[tuple[str, str]]:
-        return [
-            (str(row[0]), str(row[1]))
-            for row in reader.rows(NAMES_SQL, (language, sibling, len(name) - 2, len(name) + 2, MAX_NAMES))
-        ]
-
-    rows = await request.index.ask(request.tree.document.uri, read, list[tuple[str, str]](), slow=True)
-    fitting_names = {other for other, kind in rows if (kind in MEMBER_KINDS) or role != "member"}
+    lengths = LengthRange((language, sibling), len(name) - 2, len(name) + 2)
+    declared_names = await request.index.names_by_length(request.tree.document.uri, lengths)
+    fitting_names = {item.name for item in declared_names if item.kind in MEMBER_KINDS or role != "member"}
     return {other: cost + INDEX_COST for other, cost in find_similar(name, fitting_names)}
 
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lsp_harness.context.lookup.unused_names import find_unused_imports
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
+from lsp_harness.index.query.definition_lines import CursorNames
 from lsp_harness.index.query.stop_words import STOP_WORDS
-from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, find_imports
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
@@ -20,33 +20,6 @@ WORD_RADIUS_LINES = 6
 MEMBER = re.compile(r"\.\s*([^\W\d]\w*)")
 UNFINISHED_IMPORT = re.compile(r"\s*from\s+([\w.]+)\s+import\b(.*)")
 """A Python import on one line. The parser may not see it as an import yet if nothing follows its last comma."""
-
-
-@dataclass(frozen=True, slots=True)
-class CursorNames:
-    """The names around a place, or in a span.
-
-    Attributes:
-        names: The identifiers, dotted ones included, the nearest first.
-        members: The identifiers that follow a dot.
-        bases: The base types of the type around the place.
-        words: The words that the nearest names consist of, in lower case.
-        module: The module of the import statement at the place, or an empty text.
-        imported: The names that this statement imports already.
-        text: The text of the whole file.
-        language: The language of the file.
-        unused_imports: Names that are imported above the place and not used yet.
-    """
-
-    names: tuple[str, ...]
-    members: frozenset[str]
-    bases: tuple[str, ...]
-    words: frozenset[str]
-    module: str
-    imported: frozenset[str]
-    text: str
-    language: LanguageSpec
-    unused_imports: tuple[str, ...] = ()
 
 
 def read_cursor_names(tree: SyntaxTree, offset: int) -> CursorNames:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.lookup.required_imports import local_name
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
@@ -169,18 +167,16 @@ def _read_names(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(match[1].removesuffix("::") for item in items if (match := LISTED_NAME.match(item.strip())))
 
 
-def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: int) -> str:
+def complete_import_list(names: ImportList, exported: Sequence[str], path: str, tree: SyntaxTree, offset: int) -> str:
     """Return the text to insert into a list of imports or exports, or an empty text if no name is known.
 
     Args:
-        view: The index.
+        names: The list around the cursor.
+        exported: The names that the module of the list exports.
         path: The file.
         tree: The tree of the file's text.
         offset: The cursor, in bytes.
     """
-    names = find_import_list(tree, offset)
-    if names is None:
-        return ""
     if path.endswith("__init__.py"):
         names = replace(names, is_export=True)
     line, rest = _split_line(tree, offset)
@@ -188,11 +184,6 @@ def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: i
     if not REST_OF_LINE.fullmatch(rest) or not LIST_SEPARATOR.search(line):
         return ""
     listed = {name.rpartition("::")[2] for name in (*names.before, *names.after)}
-    exported = [
-        symbol.name
-        for symbol in view.find_module_symbols(path, tree.language.id, names.module)
-        if is_public(view, symbol)
-    ]
     unlisted = [name for name in dict.fromkeys(exported) if name not in listed]
     line_above = _read_line_above(tree, offset)
     fills_lines = tree.language.id == "rust" or len(_read_names(line_above.split(","))) > 1
@@ -208,17 +199,6 @@ def complete_import_list(view: IndexView, path: str, tree: SyntaxTree, offset: i
     indentation = match[0] if match else ""
     text = _write_names(candidates, line or indentation, tree.document.newline, fills_lines=fills_lines)
     return indentation + text[len(names.typed) :]
-
-
-def is_public(view: IndexView, symbol: Symbol) -> bool:
-    """Return whether other files may import a symbol, judged by its declaration."""
-    match symbol.language:
-        case "python":
-            return not symbol.name.startswith("_")
-        case "rust":
-            return symbol.kind != "implementation" and view.texts.read_line_start(symbol).lstrip().startswith("pub")
-        case _:
-            return "export" in view.texts.read_line_start(symbol)
 
 
 def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:

@@ -5,14 +5,8 @@ from collections.abc import Sequence
 from lsp_harness.context.context_inputs import CompletionInputs
 from lsp_harness.context.context_source import CompletionSource, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.lookup.named_definitions import (
-    DEFINITION_REASON,
-    DefinitionLine,
-    find_definitions,
-    fit_signatures,
-)
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
+from lsp_harness.context.lookup.signature_fitting import DEFINITION_REASON, fit_signatures
+from lsp_harness.index.query.definition_lines import DefinitionLine
 
 
 class DefinitionSource(CompletionSource):
@@ -28,18 +22,8 @@ class DefinitionSource(CompletionSource):
         self._lines: Sequence[DefinitionLine] = ()
 
     async def ask_index(self) -> None:
-        self._lines = await _find_lines(self._inputs)
+        inputs, cursor = self._inputs, self._inputs.cursor
+        self._lines = await inputs.index.definition_lines(cursor.document.uri, cursor.path, inputs.names, inputs.limit)
 
     async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
         return await fit_signatures(self._lines, budget, self._inputs.count, self._inputs.comment)
-
-
-async def _find_lines(inputs: CompletionInputs) -> Sequence[DefinitionLine]:
-    cursor, time = inputs.cursor, inputs.time
-    opened = inputs.index.opened(cursor.document.uri)
-
-    def read(reader: Reader) -> list[DefinitionLine]:
-        view = IndexView(reader, opened)
-        return reader.collect_until(time.is_over, lambda: find_definitions(view, cursor.path, inputs.names))
-
-    return await inputs.index.ask(cursor.document.uri, read, list[DefinitionLine]())

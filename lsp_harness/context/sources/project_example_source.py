@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import InstructionSource, SectionTitle, Share
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code_source import find_changed_declaration
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.builder.chunks import find_lead
 from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
-from lsp_harness.index.query import code_patterns
-from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest
-from lsp_harness.store.database import Reader
+from lsp_harness.index.query.code_patterns import PATTERN_KINDS, ExampleRequest
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.text.position import Span, decode, encode
 
@@ -36,7 +33,9 @@ class ProjectExampleSource(InstructionSource):
         wanted = _describe_pattern(code) if max_examples > 0 else None
         if wanted is None or self._inputs.workspace is None:
             return ()
-        examples = await _ask_index(self._inputs.workspace, code, wanted, max_examples + EXTRA_CANDIDATES)
+        examples = await self._inputs.workspace.index.examples(
+            code.document.uri, wanted, max_examples + EXTRA_CANDIDATES
+        )
         titles = [f"{code.comment} {example.symbol.path}:{example.symbol.line + 1}\n" for example in examples]
         texts = [
             (example, f"{title}{example.text.rstrip()}\n") for example, title in zip(examples, titles, strict=True)
@@ -50,15 +49,6 @@ class ProjectExampleSource(InstructionSource):
                 budget -= cost
                 fragments.append(Fragment(text, cost, example.symbol.path, f"{REASON}: {example.pattern}"))
         return fragments
-
-
-async def _ask_index(
-    workspace: WorkspaceScope, code: CodeSelection, wanted: ExampleRequest, limit: int
-) -> Sequence[Example]:
-    def read(reader: Reader) -> list[Example]:
-        return code_patterns.find_examples(reader, wanted, limit)
-
-    return await workspace.index.ask(code.document.uri, read, list[Example](), slow=True)
 
 
 def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:

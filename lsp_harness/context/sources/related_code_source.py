@@ -2,26 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment, total_tokens
-from lsp_harness.context.lookup.cursor_names import CursorNames, read_span_names
-from lsp_harness.context.lookup.named_definitions import (
-    DEFINITION_REASON,
-    MAX_LINE_CHARS,
-    DefinitionLine,
-    find_definitions,
-    fit_signatures,
-)
+from lsp_harness.context.lookup.cursor_names import read_span_names
 from lsp_harness.context.lookup.required_imports import find_required_imports
-from lsp_harness.context.sources.callers import Use, find_uses
-from lsp_harness.context.sources.related_tests import RelatedTest, find_related_test
+from lsp_harness.context.lookup.signature_fitting import DEFINITION_REASON, fit_signatures
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
+from lsp_harness.index.query.declaration_usage import DeclarationUsage
+from lsp_harness.index.query.declaration_uses import Use
+from lsp_harness.index.query.definition_lines import MAX_LINE_CHARS, CursorNames, DefinitionLine
+from lsp_harness.index.query.related_tests import RelatedTest
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, decode, encode
@@ -36,15 +28,6 @@ IMPORTS_REASON = "imports that it uses"
 USE_REASON = "uses it"
 TEST_REASON = "tests it"
 FAILURE_REASON = "fails"
-
-
-@dataclass(frozen=True, slots=True)
-class _IndexAnswer:
-    """The answer of the index about the code: definitions of names in it, its uses, and a test."""
-
-    definitions: Sequence[DefinitionLine] = ()
-    uses: Sequence[Use] = ()
-    test: RelatedTest | None = None
 
 
 class RelatedCodeSource(InstructionSource):
@@ -68,20 +51,27 @@ class RelatedCodeSource(InstructionSource):
         names = read_span_names(tree, code.span)
         declarations = find_declarations(tree.language, tree.data, tree.root)[0]
         changed = find_changed_declaration(declarations, code.span)
-        changed_name = qualified_name(declarations, changed) if changed else ""
-        answer = await _ask_index(self._inputs.workspace, code, names, changed_name)
+        usage = await self._find_usage(qualified_name(declarations, changed)) if changed else DeclarationUsage()
+        index = self._inputs.workspace.index
+        indexed_definitions = await index.definition_lines(code.document.uri, code.path, names)
         import_lines = [line for line in find_required_imports(tree, code.span) if not find_secrets(encode(line))]
         imports = await self._fit_lines(import_lines, budget, code.path, IMPORTS_REASON)
         left = budget - total_tokens(imports)
-        test = answer.test
+        test = usage.test
         tests = await self._fit_test(test, min(left, int(budget * TEST_SHARE)), code.comment) if test else []
         # a use inside the quoted test is quoted already
-        uses = [use for use in answer.uses if not (tests and test and test.contains(use))]
+        uses = [use for use in usage.uses if not (tests and test and test.contains(use))]
         uses_budget = max(0, min(left, int(budget * USES_SHARE)) - total_tokens(tests))
         calls = [*tests, *await self._fit_uses(uses, uses_budget, code.comment)]
-        definitions = [*_read_own_definitions(tree, declarations, code, names), *answer.definitions]
+        definitions = [*_read_own_definitions(tree, declarations, code, names), *indexed_definitions]
         signatures = await fit_signatures(definitions, left - total_tokens(calls), self._inputs.count, code.comment)
         return (*imports, *signatures, *calls)
+
+    async def _find_usage(self, qualified_name: str) -> DeclarationUsage:
+        code, workspace = self._inputs.code, self._inputs.workspace
+        if workspace is None:
+            return DeclarationUsage()
+        return await workspace.index.usage(code.document.uri, code.path, qualified_name, workspace.failing_tests)
 
     @property
     def _failing_tests(self) -> AbstractSet[str]:
@@ -116,23 +106,6 @@ class RelatedCodeSource(InstructionSource):
                 budget -= cost
                 fragments.append(Fragment(text, cost, use.path, TEST_REASON if use.is_in_test else USE_REASON))
         return fragments
-
-
-async def _ask_index(
-    workspace: WorkspaceScope, code: CodeSelection, names: CursorNames, changed_name: str
-) -> _IndexAnswer:
-    """Ask about some names, and about the declaration with this qualified name. The name is empty for none."""
-    uri, path = code.document.uri, code.path
-    opened = workspace.index.opened(uri)
-
-    def read(reader: Reader) -> _IndexAnswer:
-        view = IndexView(reader, opened)
-        symbol = view.symbols.find_symbol(path, changed_name) if changed_name else None
-        uses = find_uses(view, symbol) if symbol else []
-        test = find_related_test(view, symbol, uses, workspace.failing_tests) if symbol else None
-        return _IndexAnswer([*find_definitions(view, path, names)], uses, test)
-
-    return await workspace.index.ask(uri, read, _IndexAnswer(), slow=True)
 
 
 def find_changed_declaration(declarations: Sequence[Declaration], span: Span) -> Declaration | None:

@@ -1,38 +1,18 @@
 """Declarations of the workspace that a search for the words of a task finds."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.lookup.named_definitions import MAX_LINE_CHARS
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.code_search import CodeSearch, Hit
-from lsp_harness.languages.language_spec import LanguageSpec
-from lsp_harness.store.database import Reader
-from lsp_harness.syntax.grammars import language_for
+from lsp_harness.index.query.found_declarations import DeclarationSearch, FoundDeclaration
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import encode
 
 MAX_RESULTS = 3
-MAX_HITS = 20
-"""Most hits of the search to read."""
-SEARCH_TIMEOUT_S = 0.5
-"""The user waits for an edit, which takes seconds, so a search may take this long."""
 REASON = "found for the task"
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """A declaration: its whole `text`, and its `head`, which is its signature on one line."""
-
-    path: str
-    line: int
-    text: str
-    head: str
 
 
 class SearchResultSource(InstructionSource):
@@ -82,7 +62,7 @@ class SearchResultSource(InstructionSource):
         return tuple(fragments)
 
 
-async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> list[_Result]:
+async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> list[FoundDeclaration]:
     """Return the declarations that a search finds, without those around the code or in it."""
     tree, uri, span = code.tree, code.document.uri, code.span
     if tree is None:
@@ -93,37 +73,12 @@ async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> 
         for item in declarations
         if item.start < span.end and span.start < item.end
     }
-    similar, opened = await workspace.vector_search(uri, task), workspace.index.opened(uri)
-
-    def read(reader: Reader) -> list[_Result]:
-        view, search = IndexView(reader, opened), CodeSearch(reader)
-        hits = search.search(task, MAX_HITS, similar, current_path=code.path, seconds=SEARCH_TIMEOUT_S)
-        return [
-            _read_result(view, hit)
-            for hit in hits
-            if hit.symbol and (hit.path, hit.symbol) not in own and _is_same_language(hit.path, tree.language)
-        ]
-
-    return await workspace.index.ask(uri, read, list[_Result](), slow=True)
+    similar = await workspace.vector_search(uri, task)
+    search = DeclarationSearch(task, code.path, tree.language, own, similar)
+    return await workspace.index.declarations_about(uri, search)
 
 
-def _read_result(view: IndexView, hit: Hit) -> _Result:
-    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
-    if symbol is None:
-        return _Result(hit.path, hit.line, "", "")
-    head = _flatten(view.texts.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:MAX_LINE_CHARS]
-    # the hit itself is only a chunk of the declaration
-    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
-    return _Result(hit.path, symbol.line, text, head)
-
-
-def _is_same_language(path: str, language: LanguageSpec) -> bool:
-    """Return whether a file is in this language or a dialect of it, as the prompt names only one language."""
-    other = language_for("", path)
-    return bool(other and other.queries and other.queries[0] in language.queries)
-
-
-def _is_quoted(result: _Result, quoted_texts: Iterable[tuple[str, str]]) -> bool:
+def _is_quoted(result: FoundDeclaration, quoted_texts: Iterable[tuple[str, str]]) -> bool:
     """Return whether the prompt contains the declaration, its signature, or a copy of it."""
     text = _flatten(result.text)
     return any(text in other or (origin == result.path and result.head in other) for origin, other in quoted_texts)

@@ -5,16 +5,15 @@ words alone."""
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
 from lsp_harness.harness.indexes.folder_index import Folder
-from lsp_harness.index.builder.file_extract import embedding_text
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.request import Priority
-from lsp_harness.store.database import Reader, remove_database
 
 BATCH = 8
 """Texts that are embedded at a time: what is asked meanwhile waits for one of them."""
@@ -23,6 +22,9 @@ PATIENCE_SECONDS = 0.5
 NEAREST = 50
 AGAIN_SECONDS = 60.0
 """Before an engine that cannot embed is asked again."""
+
+
+T = TypeVar("T")
 
 
 class Embeds(Protocol):
@@ -73,6 +75,7 @@ class Meaning:
         self._folder = folder
         self._engine = engine
         self._recipe = recipe
+        self._uri = folder.root.as_uri()
         self._vectors = Vectors(folder.place.folder)
         self._task: asyncio.Task[None] | None = None
         self._asked = False
@@ -94,10 +97,10 @@ class Meaning:
         """Digests of the texts that are most like a query; none where there are no vectors, or nobody says so in time."""
         with suppress(HarnessError, TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
-                recipe, ask = await self._now(), self._folder.ask
-                if await ask(lambda _: made_by(self._vectors, recipe), False, slow=True):
+                recipe = await self._now()
+                if await self._read(lambda: made_by(self._vectors, recipe), False):
                     vector = await _asked(self._engine(), recipe, query)
-                    return await ask(lambda _: _nearest(self._vectors, recipe, vector), [], slow=True)
+                    return await self._read(lambda: _nearest(self._vectors, recipe, vector), [])
         return []
 
     async def settled(self) -> None:
@@ -130,7 +133,7 @@ class Meaning:
             self.missing, self._again = error.message, 0.0 if self._asked else monotonic() + AGAIN_SECONDS
 
     async def _embed(self, digests: Sequence[bytes]) -> None:
-        texts = await self._folder.ask(lambda reader: texts_of(reader, digests), {}, slow=True)
+        texts = await self._folder.query.embedding_texts(self._uri, digests)
         if texts:
             recipe = await self._now()
             vectors = await made_of(self._engine(), recipe, texts)
@@ -138,11 +141,12 @@ class Meaning:
                 # other settings, or another file: nobody knows which of the two the engine has taken
                 return
 
-            def put(reader: Reader) -> bool:
-                self._vectors.add(recipe.name, vectors, living(reader))
+            def add(text_count: int) -> bool:
+                self._vectors.add(recipe.name, vectors, text_count)
                 return True
 
-            if not await self._folder.ask(put, False, slow=True):
+            text_count = await self._folder.query.count_texts(self._uri)
+            if not await self._read(partial(add, text_count), False):
                 raise StoreError("the vectors cannot be saved")
 
     async def _now(self) -> EmbeddingRecipe:
@@ -151,31 +155,22 @@ class Meaning:
 
     async def _missing(self) -> list[bytes]:
         recipe = await self._now()
-        return await self._folder.ask(lambda reader: missing(reader, self._vectors, recipe), [], slow=True)
+        digests = await self._folder.query.text_digests(self._uri)
+        return await self._read(lambda: without_vector(digests, self._vectors, recipe), [])
+
+    async def _read(self, read: Callable[[], T], default: T) -> T:
+        """Return the result of `read`, which uses the vectors, in the thread of slow questions to the index."""
+        return await self._folder.run(self._uri, lambda _: read(), default, is_slow=True)
 
 
-def missing(reader: Reader, vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
-    """Digests of the texts that have no such vector yet; what was indexed last comes first."""
+def without_vector(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
+    """Return the digests of the texts that have no vector of this recipe yet, in the same order.
+
+    Vectors that cannot be read are removed.
+    """
     try:
-        known = set(vectors.read_digests().values()) if made_by(vectors, recipe) else set[bytes]()
+        stored = set(vectors.read_digests().values()) if made_by(vectors, recipe) else set[bytes]()
     except StoreDamaged:
-        remove_database(vectors.database_path)
-        known = set[bytes]()
-    rows = reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
-    return [digest for (digest,) in rows if digest not in known]
-
-
-def texts_of(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
-    """The texts that are still there."""
-    found: dict[bytes, str] = {}
-    for digest in digests:
-        sql = "SELECT names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest = ? LIMIT 1"
-        if rows := reader.rows(sql, (digest,)):
-            found[digest] = embedding_text(*rows[0])
-    return found
-
-
-def living(reader: Reader) -> int:
-    """How many texts there are to have a vector."""
-    [(count,)] = reader.rows("SELECT count(DISTINCT digest) FROM chunks WHERE digest != x''") or [(0,)]
-    return count
+        vectors.remove()
+        stored = set[bytes]()
+    return [digest for digest in digests if digest not in stored]

@@ -3,13 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.errors import StoreError
+from lsp_harness.index.index_executor import IndexThread
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.index_place import prepare_place
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.index_view import NO_UNSAVED_TEXTS, IndexView
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 
 log = logging.getLogger(__name__)
@@ -21,9 +24,27 @@ Heard = Callable[[Path, Said], None]
 
 
 class Folder:
-    """The index of one workspace folder. Raises OSError where there is no place for it."""
+    """The index of one workspace folder. It runs the questions of `query`, whose URIs are ignored."""
 
-    def __init__(self, root: Path, heard: Heard, *, follow: bool) -> None:
+    def __init__(
+        self,
+        root: Path,
+        heard: Heard,
+        unsaved_texts: Callable[[], Mapping[str, UnsavedText]] = lambda: NO_UNSAVED_TEXTS,
+        *,
+        follow: bool,
+    ) -> None:
+        """Start to update the index.
+
+        Args:
+            root: The workspace folder.
+            heard: Called with each message of the process that keeps the index.
+            unsaved_texts: Returns the unsaved texts by their paths in the folder.
+            follow: Whether the process watches the folder for changes.
+
+        Raises:
+            OSError: There is no place for the index.
+        """
         self.root = root
         self.follow = follow
         self.said: Said = {"state": "waiting"}
@@ -33,16 +54,25 @@ class Folder:
         self.place = prepare_place(root)
         self._heard = heard
         # what takes long is not in the way of what somebody types for
-        self._quick, self._slow = _Desk(self.place.database), _Desk(self.place.database)
+        self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
+        self._unsaved_texts = unsaved_texts
+        self.query = IndexQuery(self)
         self._keeper = IndexKeeper(self.place, self._hear, follow=follow)
 
-    async def ask(self, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        """What `read` finds in the index; `otherwise` where the index is damaged, which its keeper will mend, or closed."""
+    async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+        """Return the result of a question, or `default` if the index was closed or is damaged. Its keeper repairs it."""
+        thread = self._slow if is_slow else self._quick
         try:
-            return await (self._slow if slow else self._quick).ask(read, otherwise)
+            return await thread.run(question, default, self._unsaved_texts())
         except StoreError as error:
             log.warning("%s", error.message)
-            return otherwise
+            return default
+
+    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
+        return self._unsaved_texts()
+
+    async def ask(self, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+        return await self.query.ask("", read, otherwise, slow=slow)
 
     def first(self, path: str) -> None:
         """This file should be read before others."""
@@ -66,24 +96,3 @@ class Folder:
         self.said = said
         self.updates += said["state"] == "ready"
         self._heard(self.root, said)
-
-
-class _Desk:
-    """A reader and the thread that it is used in: by one question at a time."""
-
-    def __init__(self, database: Path) -> None:
-        self._reader = Reader(database)
-        self._thread = ThreadPoolExecutor(1, "index")
-        self._closed = False
-
-    async def ask(self, read: Callable[[Reader], T], otherwise: T) -> T:
-        if self._closed:
-            return otherwise
-        return await asyncio.get_running_loop().run_in_executor(self._thread, read, self._reader)
-
-    async def aclose(self) -> None:
-        """Waits for the question under way, and for no other."""
-        self._closed = True
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, lambda: self._thread.shutdown(cancel_futures=True))
-        self._reader.close()

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +12,8 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.indexes.folder_index import Folder, Heard
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import local_path
 
@@ -40,6 +43,7 @@ class Indexes:
         self._engine = engine
         self._settings = settings
         self._opened = opened
+        self.query = IndexQuery(self)
         self._folders: dict[Path, Folder] = {}
         self._meanings: dict[Path, Meaning] = {}
         self._embedded: dict[Path, tuple[int, Index]] = {}
@@ -55,7 +59,7 @@ class Indexes:
         for root in roots:
             try:
                 if root not in self._folders and root.is_dir():
-                    self._folders[root] = Folder(root, self._heard, follow=follow)
+                    self._folders[root] = Folder(root, self._heard, partial(self._opened, root), follow=follow)
             except (OSError, HarnessError) as error:
                 log.warning("%s is not indexed: %s", root, system_message(error))
 
@@ -73,16 +77,21 @@ class Indexes:
                 # an ignore file above the workspace folder, which the process does not see
                 folder.scan()
 
-    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
-        longer than a key is `slow`."""
+    async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+        """Return the result of a question to the folder that contains a document, or `default` if there is none."""
         root = self._root(uri)
-        return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
+        return await self._folders[root].run(uri, question, default, is_slow=is_slow) if root else default
 
-    def opened(self, uri: str) -> "Mapping[str, UnsavedText]":
-        """The texts of the folder that a document is in that are open and were edited, by their paths there."""
+    def unsaved_texts(self, uri: str) -> "Mapping[str, UnsavedText]":
+        """Return the unsaved texts of the folder that contains a document, by their paths in it."""
         root = self._root(uri)
         return self._opened(root) if root else {}
+
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+        return await self.query.ask(uri, read, otherwise, slow=slow)
+
+    def opened(self, uri: str) -> "Mapping[str, UnsavedText]":
+        return self.unsaved_texts(uri)
 
     async def near(self, uri: str, task: str) -> Sequence[bytes]:
         """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,

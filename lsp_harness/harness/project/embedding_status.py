@@ -1,6 +1,5 @@
 """Whether search can use meaning in a folder: the embedding model, and the vectors that it has made."""
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.project.embedding_model import embed_test_query
 from lsp_harness.index.index_place import IndexPlace
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
 from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.store.database import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class EmbeddingStatus:
     editor_problem: str
 
 
-def read_embedding_status(place: IndexPlace, config: Config) -> EmbeddingStatus:
+async def read_embedding_status(place: IndexPlace, config: Config) -> EmbeddingStatus:
     """Embed a short query with the model of the settings, and count the vectors of a folder.
 
     Raises:
@@ -49,15 +48,15 @@ def read_embedding_status(place: IndexPlace, config: Config) -> EmbeddingStatus:
         StoreError: The index is damaged.
     """
     recipe = make_recipe(config.index)
-    query_vector = asyncio.run(embed_test_query(config.index, recipe))
-    return _read_vectors(place, recipe, query_vector, _editor_problem(config))
+    query_vector = await embed_test_query(config.index, recipe)
+    return await _read_vectors(place, recipe, query_vector, _editor_problem(config))
 
 
-def _read_vectors(
+async def _read_vectors(
     place: IndexPlace, recipe: EmbeddingRecipe, query_vector: Sequence[float], editor_problem: str
 ) -> EmbeddingStatus:
-    with closing(Vectors(place.folder)) as vectors, closing(Reader(place.database)) as reader:
-        texts = {digest for (digest,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
+    with closing(Vectors(place.folder)) as vectors, open_index(place.database) as index:
+        texts = set(await index.text_digests(place.root.as_uri()))
         stored_model = vectors.read_model()
         embedded = texts.intersection(vectors.read_digests().values())
         # a file of the right size may still have rows that cannot be searched

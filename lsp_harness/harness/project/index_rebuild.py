@@ -8,9 +8,9 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.index_update import scan_folder
 from lsp_harness.harness.project.vector_search import count_texts_without_vector
+from lsp_harness.index.index_place import remove_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.process.leader_lock import is_locked
-from lsp_harness.store.database import remove_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ def rebuild_index(project: CommandProject) -> Rebuild | None:
         StoreError: The index cannot be written.
     """
     require_index(project)
-    remove_database(project.place.database)
+    remove_index(project.place)
     with closing(Vectors(project.place.folder)) as vectors:
         if not vectors.is_sound():
-            remove_database(vectors.database_path)
+            vectors.remove()
     if is_locked(project.place.lock):
         return None
     result = asyncio.run(scan_folder(project))
@@ -48,5 +48,5 @@ def rebuild_index(project: CommandProject) -> Rebuild | None:
     texts_without_vector = 0
     # without a model there are no vectors to make; `doctor` reports it
     with suppress(HarnessError):
-        texts_without_vector = count_texts_without_vector(project)
+        texts_without_vector = asyncio.run(count_texts_without_vector(project))
     return Rebuild(result.files, result.parsed, texts_without_vector)

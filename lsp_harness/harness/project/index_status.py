@@ -1,6 +1,5 @@
 """The contents of an index, the files that were left out, and whether a process updates it."""
 
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -8,10 +7,10 @@ from pathlib import Path
 
 from lsp_harness.errors import StoreError
 from lsp_harness.index.index_place import IndexPlace
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import model_name
 from lsp_harness.process.leader_lock import is_locked
-from lsp_harness.store.database import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +47,27 @@ class IndexStatus:
     left_out: Mapping[str, str]
 
 
-def read_index_status(place: IndexPlace) -> IndexStatus:
+async def read_index_status(place: IndexPlace) -> IndexStatus:
     """Return the status of an index. An index that does not exist has no files.
 
     Raises:
         StoreError: The index is damaged.
     """
-    with closing(Reader(place.database)) as reader:
-        rows = reader.rows("SELECT language, skipped, count(*) FROM files GROUP BY 1, 2")
-        symbols, imports, chunks = (_count_rows(reader, table) for table in ("symbols", "imports", "chunks"))
-        left_out = reader.rows("SELECT path, why FROM left_out ORDER BY path")
-        skipped = reader.rows("SELECT path, skipped FROM files WHERE skipped != '' ORDER BY path")
-    languages = Counter[str]()
-    for language, skip_reason, count in rows:
-        languages[language or ("left out" if skip_reason else "text")] += count
+    with open_index(place.database) as index:
+        contents = await index.contents(place.root.as_uri())
     return IndexStatus(
         root=place.root,
         database=place.database,
         size_bytes=place.database.stat().st_size if place.database.exists() else 0,
         is_updated=is_locked(place.lock),
-        files=languages.total(),
-        languages=dict(languages.most_common()),
-        symbols=symbols,
-        imports=imports,
-        chunks=chunks,
+        files=contents.files,
+        languages=contents.languages,
+        symbols=contents.symbols,
+        imports=contents.imports,
+        chunks=contents.chunks,
         vectors=_read_vector_status(place),
-        left_out=dict([*left_out, *skipped]),
+        left_out=contents.left_out,
     )
-
-
-def _count_rows(reader: Reader, table: str) -> int:
-    rows = reader.rows(f"SELECT count(*) FROM {table}")
-    return rows[0][0] if rows else 0
 
 
 def _read_vector_status(place: IndexPlace) -> VectorStatus | None:

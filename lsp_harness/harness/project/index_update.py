@@ -3,18 +3,17 @@
 import asyncio
 import os
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import StoreError
 from lsp_harness.harness.project.command_project import CommandProject
-from lsp_harness.index.builder.indexer import Indexer, ScanResult
+from lsp_harness.index.builder.indexer import ScanResult, open_indexer
 from lsp_harness.index.index_place import IndexPlace, prepare_temporary_place
-from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
+from lsp_harness.index.index_query import open_index
 from lsp_harness.process.leader_lock import is_locked, wait_for_lock
-from lsp_harness.store.database import Reader, Writer
 
 FIRST_INDEX_WAIT_S = 60.0
 """How long a command waits for the first index that another process makes."""
@@ -38,7 +37,7 @@ async def update_index(project: CommandProject) -> CommandProject:
     try:
         await _update(project)
     except (OSError, StoreError) as error:
-        if _is_complete(place):
+        if await _is_complete(place):
             paths.warn_not_saved(
                 "what changed since the index was made", paths.CACHE, place.folder, error.__cause__ or error
             )
@@ -68,8 +67,7 @@ async def scan_folder(project: CommandProject) -> ScanResult | None:
     try:
         with (
             project.output.progress("indexing") as report,
-            closing(Writer(place.database, SCHEMA, schema_version())) as writer,
-            closing(Indexer(place.root, writer, report)) as indexer,
+            open_indexer(place.root, place.database, report) as indexer,
         ):
             return indexer.scan()
     finally:
@@ -91,12 +89,12 @@ async def _wait_for_first_index(project: CommandProject) -> None:
     with project.output.progress("another process is indexing"):
         deadline = time.monotonic() + FIRST_INDEX_WAIT_S
         # the other process sends no event
-        while is_locked(place.lock) and not _is_complete(place) and time.monotonic() < deadline:  # noqa: ASYNC110
+        while is_locked(place.lock) and not await _is_complete(place) and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(POLL_INTERVAL_S)
 
 
-def _is_complete(place: IndexPlace) -> bool:
+async def _is_complete(place: IndexPlace) -> bool:
     """Return whether the index contains all files and the targets of their imports."""
-    with suppress(StoreError), closing(Reader(place.database)) as reader:
-        return is_complete(reader)
+    with suppress(StoreError), open_index(place.database) as index:
+        return await index.is_complete(place.root.as_uri())
     return False

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.harness.project.index_status import IndexStatus
+from lsp_harness.index.index_query import open_index
 from lsp_harness.languages.language_table import optional_languages
-from lsp_harness.store.database import Reader
 from lsp_harness.syntax.grammars import detect_language_name, language_named
 from lsp_harness.syntax.symbols.tag_queries import declaration_source
 
@@ -31,7 +30,7 @@ class LanguageCoverage:
     installable: tuple[str, ...]
 
 
-def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
+async def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
     """Return the coverage of an index.
 
     Raises:
@@ -44,7 +43,7 @@ def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
             counters[declaration_source(language)][name] += count
     optional = optional_languages()
     unfit_grammars = sorted(name for name in lines_only if name in optional)
-    unparsed = _count_unparsed_files(status)
+    unparsed = await _count_unparsed_files(status)
     lines_only += unparsed
     installable = sorted(name for name in unparsed if name in optional and optional[name].has_fitting_tags)
     return LanguageCoverage(
@@ -56,8 +55,8 @@ def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
     )
 
 
-def _count_unparsed_files(status: IndexStatus) -> Counter[str]:
+async def _count_unparsed_files(status: IndexStatus) -> Counter[str]:
     """Return the number of files without a grammar, by the language that their names suggest."""
-    with closing(Reader(status.database)) as reader:
-        paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
-    return Counter(detect_language_name(path) or "text" for (path,) in paths)
+    with open_index(status.database) as index:
+        paths = await index.unparsed_paths(status.root.as_uri())
+    return Counter(detect_language_name(path) or "text" for path in paths)

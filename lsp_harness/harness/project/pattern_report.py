@@ -1,12 +1,10 @@
 """The patterns of a folder: kinds of code that it has many of."""
 
-from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.index_update import update_index
-from lsp_harness.index.query.code_patterns import find_patterns
-from lsp_harness.store.database import Reader
+from lsp_harness.index.index_query import open_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ async def report_patterns(project: CommandProject, limit: int) -> list[PatternRe
     """
     require_index(project)
     project = await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
+    with open_index(project.place.database) as index:
         return [
             PatternReport(
                 pattern.name,
@@ -40,5 +38,5 @@ async def report_patterns(project: CommandProject, limit: int) -> list[PatternRe
                 pattern.representative.line,
                 pattern.representative.qualified,
             )
-            for pattern in find_patterns(reader, limit)
+            for pattern in await index.patterns(project.root.as_uri(), limit)
         ]

@@ -1,7 +1,7 @@
 """The index of a folder, for a harness without a language server."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
@@ -12,8 +12,7 @@ from lsp_harness.harness.project.index_update import update_index
 from lsp_harness.harness.project.vector_search import find_similar_texts
 from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.index.index_place import prepare_place
-from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.store.database import Reader
+from lsp_harness.index.index_query import open_index
 
 
 @asynccontextmanager
@@ -55,5 +54,5 @@ async def open_ready_index(
     if not project.place.database.exists():
         yield ReadyIndex(None, find_similar)
         return
-    with closing(Reader(project.place.database)) as reader:
-        yield ReadyIndex(DirectIndexQuery(reader), find_similar)
+    with open_index(project.place.database) as index:
+        yield ReadyIndex(index, find_similar)

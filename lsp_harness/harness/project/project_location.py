@@ -1,7 +1,7 @@
 """The lines of a folder that a task would change, for a command."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 
 from lsp_harness.coding.task_location import Sought
 from lsp_harness.config.schema import Config
@@ -10,9 +10,8 @@ from lsp_harness.harness import location
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.index_update import update_index
 from lsp_harness.harness.project.vector_search import find_similar_texts
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_query import open_index
 from lsp_harness.inference.client import Engine
-from lsp_harness.store.database import Reader
 
 
 async def locate_in_project(
@@ -43,12 +42,10 @@ async def locate_in_project(
         finally:
             await engine.aclose()
 
-    with closing(Reader(project.place.database)) as reader:
+    with open_index(project.place.database) as index:
         digests = await find_similar_texts(project, task, explains=explains)
         texts = location.texts_of(project.root)
-        candidates = await location.sought(
-            project.config, DirectIndexQuery(reader), project.root, task, texts, open_engine, digests
-        )
+        candidates = await location.sought(project.config, index, project.root, task, texts, open_engine, digests)
     if candidates is None:
         raise NoAnswer(
             f"no code in {project.root} fits this task; name a function in it, or say the place as FILE:LINE"

@@ -10,12 +10,10 @@ from lsp_harness.harness.project.command_project import CommandProject, require_
 from lsp_harness.harness.project.index_update import update_index
 from lsp_harness.harness.project.symbol_report import split_symbol_name
 from lsp_harness.harness.project.vector_search import EMBED_COMMAND, find_similar_texts
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
-from lsp_harness.index.query.code_search import CodeSearch
-from lsp_harness.index.query.doc_line import read_doc_line
+from lsp_harness.index.index_query import IndexQuery, open_index
+from lsp_harness.index.query.anchor import FilePosition, SymbolName
+from lsp_harness.index.query.code_search import FileHit, SearchRequest
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.store.database import Reader
 
 SEARCH_TIMEOUT_S = 2.0
 """How long a search may take. A command may take longer than a key press."""
@@ -88,13 +86,11 @@ async def search_code(project: CommandProject, query: ProjectQuery) -> list[Proj
     """
     require_index(project)
     project = await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
-        target, digests = await _resolve(project, reader, query)
-        hits = CodeSearch(reader).search(
-            target, query.limit, digests, current_path=query.near, seconds=SEARCH_TIMEOUT_S
-        )
-        view = IndexView(reader)
-        symbols = [view.symbols.find_symbol(hit.path, hit.symbol) for hit in hits]
+    with open_index(project.place.database) as index:
+        target, digests = await _resolve(project, index, query)
+        uri = project.root.as_uri()
+        hits = await index.search(uri, SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S))
+        docs = await index.doc_lines(uri, [(hit.path, hit.symbol) for hit in hits])
         return [
             ProjectHit(
                 hit.path,
@@ -105,14 +101,14 @@ async def search_code(project: CommandProject, query: ProjectQuery) -> list[Proj
                 hit.end,
                 hit.score,
                 hit.reasons,
-                read_doc_line(view, symbol) if symbol else "",
+                doc,
             )
-            for hit, symbol in zip(hits, symbols, strict=True)
+            for hit, doc in zip(hits, docs, strict=True)
         ]
 
 
-async def search_files(project: CommandProject, query: ProjectQuery) -> list[tuple[str, float]]:
-    """Update the index and return the paths of the files that fit the words of a query, with their scores.
+async def search_files(project: CommandProject, query: ProjectQuery) -> list[FileHit]:
+    """Update the index and return the files that fit the words of a query, the best first.
 
     Raises:
         UsageError: The settings forbid an index, or the target of the query is not words.
@@ -120,29 +116,29 @@ async def search_files(project: CommandProject, query: ProjectQuery) -> list[tup
     """
     require_index(project)
     project = await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
-        target, digests = await _resolve(project, reader, query)
+    with open_index(project.place.database) as index:
+        target, digests = await _resolve(project, index, query)
         if not isinstance(target, str):
             raise UsageError("files can only be searched by words")
-        return CodeSearch(reader).rank_files(
-            target, query.limit, digests, current_path=query.near, seconds=SEARCH_TIMEOUT_S
-        )
+        request = SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S)
+        return await index.search_files(project.root.as_uri(), request)
 
 
 async def _resolve(
-    project: CommandProject, reader: Reader, query: ProjectQuery
+    project: CommandProject, index: IndexQuery, query: ProjectQuery
 ) -> tuple[str | FilePosition | SymbolName, list[bytes]]:
     """Return the target as the index knows it, and the digests of the texts that are similar to it."""
-    if query.near and IndexView(reader).symbols.find_file(query.near) is None:
+    uri = project.root.as_uri()
+    if query.near and not await index.has_file(uri, query.near):
         raise UsageError(f"the index has no file {query.near!r}; write its path relative to the folder")
     match query.target:
         case str() as words:
             return words, await find_similar_texts(project, words, explains=query.explains)
         case FileOffset() as place:
-            target = _find_position(project, reader, place)
+            target = await _find_position(project, index, place)
         case SymbolQuery() as symbol:
-            target = _find_symbol(reader, symbol)
-    digests = _find_similar_code(project, [anchor.digest for anchor in find_anchors(reader, target)])
+            target = await _find_symbol(project, index, symbol)
+    digests = _find_similar_code(project, await index.digests_at(uri, target))
     if query.explains and not digests:
         project.output.warn(
             f"not searched by meaning: this code has no vector yet; {EMBED_COMMAND} makes the missing vectors"
@@ -150,7 +146,7 @@ async def _resolve(
     return target, digests
 
 
-def _find_position(project: CommandProject, reader: Reader, place: FileOffset) -> FilePosition:
+async def _find_position(project: CommandProject, index: IndexQuery, place: FileOffset) -> FilePosition:
     try:
         path = place.file.resolve().relative_to(project.root.resolve()).as_posix()
     except ValueError:
@@ -158,17 +154,17 @@ def _find_position(project: CommandProject, reader: Reader, place: FileOffset) -
             f"{place.file} is not in {project.root}; write its folder as well: "
             f"lsp-harness search --at {place.written} FOLDER"
         ) from None
-    if IndexView(reader).symbols.find_file(path) is None:
+    if not await index.has_file(project.root.as_uri(), path):
         raise UsageError(
             f"the index has no file {path!r}; lsp-harness index status shows which files were left out and why"
         )
     return FilePosition(path, place.offset)
 
 
-def _find_symbol(reader: Reader, symbol: SymbolQuery) -> SymbolName:
+async def _find_symbol(project: CommandProject, index: IndexQuery, symbol: SymbolQuery) -> SymbolName:
     path, name = split_symbol_name(symbol.name)
     target = SymbolName(name, path)
-    if not find_declared(reader, target):
+    if not await index.symbols_named(project.root.as_uri(), target):
         raise UsageError(
             f'there is no symbol {symbol.name!r} in this folder; to find similar code: lsp-harness search "{name}"'
         )

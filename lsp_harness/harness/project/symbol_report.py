@@ -1,7 +1,6 @@
 """Reports on one symbol of a folder: its relations to other symbols, and its code with the imports that it needs."""
 
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +9,11 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.index_update import update_index
-from lsp_harness.index.graph.symbol_graph import Edge, build_graph
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.doc_line import read_doc_line
+from lsp_harness.index.graph.symbol_graph import Edge
+from lsp_harness.index.index_query import IndexQuery, open_index
+from lsp_harness.index.query.anchor import SymbolName
+from lsp_harness.index.query.symbol_overview import SymbolOverview
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.store.database import Reader
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
@@ -97,10 +96,10 @@ async def report_relations(project: CommandProject, name: str) -> tuple[list[Rel
     """
     require_index(project)
     project = await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
-        view = IndexView(reader)
-        symbols = _find_symbols(view, name)
-        return [_report_relations(view, symbol) for symbol in symbols[:MAX_REPORTS]], len(symbols)
+    with open_index(project.place.database) as index:
+        symbols = await _find_symbols(project, index, name)
+        overviews = [await index.symbol_overview(project.root.as_uri(), symbol) for symbol in symbols[:MAX_REPORTS]]
+    return [_report_relations(overview) for overview in overviews if overview], len(symbols)
 
 
 async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
@@ -112,13 +111,15 @@ async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
     """
     require_index(project)
     project = await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
-        view = IndexView(reader)
-        reports = [
-            CodeReport(extract, _comment_mark(symbol.path), read_doc_line(view, symbol))
-            for symbol in _find_symbols(view, name)
-            for extract in _extract(project.root, symbol)
-        ]
+    with open_index(project.place.database) as index:
+        symbols = await _find_symbols(project, index, name)
+        keys = [(symbol.path, symbol.qualified) for symbol in symbols]
+        docs = await index.doc_lines(project.root.as_uri(), keys)
+    reports = [
+        CodeReport(extract, _comment_mark(symbol.path), doc)
+        for symbol, doc in zip(symbols, docs, strict=True)
+        for extract in _extract(project.root, symbol)
+    ]
     if not reports:
         raise UsageError(
             f"{name!r} is no longer in its file, which has changed since it was indexed; run the command again"
@@ -126,28 +127,25 @@ async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
     return reports
 
 
-def _find_symbols(view: IndexView, name: str) -> list[Symbol]:
+async def _find_symbols(project: CommandProject, index: IndexQuery, name: str) -> list[Symbol]:
     """Return the symbols with a name, one for each file. Raise UsageError if there is none."""
     path, qualified = split_symbol_name(name)
-    symbols = {
-        (symbol.path, symbol.qualified): symbol
-        for symbol in reversed(view.symbols.find_qualified(qualified))
-        if path in ("", symbol.path)
-    }
+    named = await index.symbols_named(project.root.as_uri(), SymbolName(qualified, path))
+    symbols = {(symbol.path, symbol.qualified): symbol for symbol in reversed(named)}
     if not symbols:
         raise UsageError(f"there is no symbol {name!r} in this folder; lsp-harness search finds similar code")
     return [symbols[key] for key in sorted(symbols)]
 
 
-def _report_relations(view: IndexView, symbol: Symbol) -> RelationReport:
-    graph = build_graph(view, symbol)
+def _report_relations(overview: SymbolOverview) -> RelationReport:
+    graph, symbol = overview.graph, overview.graph.symbol
     return RelationReport(
         path=symbol.path,
         line=symbol.line,
         kind=symbol.kind,
         symbol=symbol.qualified,
-        signature=view.texts.read_signature(symbol),
-        doc=read_doc_line(view, symbol),
+        signature=overview.signature,
+        doc=overview.doc_line,
         calls=_relations(graph.calls),
         called_by=_relations(graph.called_by),
         inherits=_relations(graph.inherits),

@@ -4,13 +4,13 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.errors import ModelError
-from lsp_harness.harness.indexes.embedding_index import BATCH, living, made_of, missing, texts_of
+from lsp_harness.harness.indexes.embedding_index import BATCH, made_of, without_vector
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.harness.project.index_update import update_index
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe
-from lsp_harness.store.database import Reader, remove_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,21 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
     project = await update_index(project)
     with (
         project.output.progress("embedding") as report,
-        closing(Reader(project.place.database)) as reader,
+        open_index(project.place.database) as index,
         closing(Vectors(project.place.folder)) as vectors,
         load_embedding_model(settings) as model,
     ):
         if not vectors.is_sound():
-            remove_database(vectors.database_path)
-        digests = missing(reader, vectors, recipe)
+            vectors.remove()
+        uri = project.root.as_uri()
+        digests = without_vector(await index.text_digests(uri), vectors, recipe)
         for start in range(0, len(digests), BATCH):
             # a server may have changed the index meanwhile
-            if texts := texts_of(reader, digests[start : start + BATCH]):
+            if texts := await index.embedding_texts(uri, digests[start : start + BATCH]):
                 batch = await made_of(model, recipe, texts)
                 if make_recipe(settings) != recipe:
                     raise ModelError("the embedding model changed during this run; run the command again")
-                vectors.add(recipe.name, batch, living(reader))
+                vectors.add(recipe.name, batch, await index.count_texts(uri))
                 made += len(batch)
             report(start + BATCH, len(digests))
-        return VectorBuild(recipe.model, made, living(reader))
+        return VectorBuild(recipe.model, made, await index.count_texts(uri))

@@ -3,12 +3,12 @@
 from contextlib import closing
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.indexes.embedding_index import missing, near
+from lsp_harness.harness.indexes.embedding_index import near, without_vector
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.embedding_model import load_embedding_model
+from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
-from lsp_harness.store.database import Reader
 from lsp_harness.text.wording import format_count
 
 EMBEDDING_TIMEOUT_S = 5.0
@@ -32,7 +32,7 @@ async def find_similar_texts(project: CommandProject, query: str, *, explains: b
                 return []
             with load_embedding_model(settings) as model:
                 digests = await near(vectors, model, recipe, query, EMBEDDING_TIMEOUT_S)
-            if explains and (count := count_texts_without_vector(project)):
+            if explains and (count := await count_texts_without_vector(project)):
                 project.output.warn(
                     f"{format_count(count, 'text')} without a vector can only be found by words; "
                     f"{EMBED_COMMAND} makes the missing vectors"
@@ -48,15 +48,15 @@ async def find_similar_texts(project: CommandProject, query: str, *, explains: b
     return []
 
 
-def count_texts_without_vector(project: CommandProject) -> int:
+async def count_texts_without_vector(project: CommandProject) -> int:
     """Return the number of texts in the index that have no vector of the present settings.
 
     Raises:
         HarnessError: The settings or the model file are unusable.
     """
     recipe = make_recipe(project.config.index)
-    with closing(Vectors(project.place.folder)) as vectors, closing(Reader(project.place.database)) as reader:
-        return len(missing(reader, vectors, recipe))
+    with closing(Vectors(project.place.folder)) as vectors, open_index(project.place.database) as index:
+        return len(without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
 
 
 def _vector_problem(model: tuple[str, int] | None, recipe: EmbeddingRecipe) -> str:

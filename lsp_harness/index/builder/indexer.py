@@ -4,7 +4,8 @@ A file with the same time and size is not read. A file with the same content is 
 """
 
 import stat
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -18,6 +19,7 @@ from lsp_harness.index.builder.file_extract import Extract
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.reader_processes import ReaderPool
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
@@ -40,6 +42,27 @@ class ScanResult:
     same: int
     dropped: int
     left: int
+
+
+@contextmanager
+def open_indexer(
+    root: Path, database: Path, on_progress: Callable[[int, int], None] = lambda done, of: None
+) -> Generator["Indexer"]:
+    """Yield an indexer that writes to a database file, which is created if it does not exist.
+
+    Args:
+        root: The workspace folder.
+        database: The file.
+        on_progress: Called with the number of files that are done, and of all files.
+
+    Raises:
+        StoreError: The file cannot be written.
+    """
+    with (
+        closing(Writer(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer, on_progress)) as indexer,
+    ):
+        yield indexer
 
 
 class Indexer:

@@ -50,6 +50,33 @@ class Hit:
     reasons: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FileHit:
+    """A file that was found."""
+
+    path: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search for code.
+
+    Attributes:
+        target: Words or names, a position, or a symbol. A search for files needs words.
+        limit: The largest number of results.
+        nearest_digests: The digests of the texts whose vectors are most similar to the target, the most similar first.
+        current_path: A file. Hits in files that imports connect with it, and recently written ones, are preferred.
+        seconds: The time limit. Rankers that are not done in time are left out, except the ranking by words.
+    """
+
+    target: str | FilePosition | SymbolName
+    limit: int = 20
+    nearest_digests: Sequence[bytes] = ()
+    current_path: str = ""
+    seconds: float = SEARCH_LIMIT_S
+
+
 @dataclass(slots=True)
 class _Score:
     score: float = 0.0
@@ -63,34 +90,20 @@ class CodeSearch(Rankers):
         super().__init__(reader)
         self._clock = clock
 
-    def search(
-        self,
-        target: str | FilePosition | SymbolName,
-        limit: int = 20,
-        nearest_digests: Sequence[bytes] = (),
-        *,
-        current_path: str = "",
-        seconds: float = SEARCH_LIMIT_S,
-    ) -> list[Hit]:
+    def search(self, request: SearchRequest) -> list[Hit]:
         """Return the best hits first.
 
         For a position or symbol, code that is similar, that it uses, or that uses it is found. The code at a position
-        itself is left out. Rankers that are not done in time are left out, except the ranking by words.
-
-        Args:
-            target: Words or names, a position, or a symbol.
-            limit: Largest number of hits.
-            nearest_digests: Digests of the texts whose vectors are most similar to the target, the most similar first.
-            current_path: A file. Hits in files that imports connect with it, and recently written ones, are preferred.
-            seconds: Time limit.
+        itself is left out.
 
         Raises:
             StoreError: The index cannot be read.
         """
-        deadline = self._clock() + seconds
+        target, nearest_digests, current_path = request.target, request.nearest_digests, request.current_path
+        deadline = self._clock() + request.seconds
         if isinstance(target, str):
             # A search by name is fast unless there are too many names. The words need the remaining time.
-            rankings = self._rank_until(deadline - seconds / 2, lambda: self.rank_by_name(target))
+            rankings = self._rank_until(deadline - request.seconds / 2, lambda: self.rank_by_name(target))
             rankings.append(self.rank_by_words(target))
             rankings += self._rank_until(
                 deadline, lambda: self.rank_by_meaning(nearest_digests), lambda: self.rank_by_remarks(nearest_digests)
@@ -106,7 +119,8 @@ class CodeSearch(Rankers):
                 deadline, lambda: self.rank_by_distance(chunks, current_path), lambda: self.rank_by_time(chunks)
             )
         return self.fuse_rankings(
-            [(name, [chunk for chunk in ranking if chunk not in own_chunks]) for name, ranking in rankings], limit
+            [(name, [chunk for chunk in ranking if chunk not in own_chunks]) for name, ranking in rankings],
+            request.limit,
         )
 
     def _rank_around(
@@ -165,33 +179,19 @@ class CodeSearch(Rankers):
         """Return the rankings that are done before the deadline."""
         return self._reader.collect_until(lambda: self._clock() >= deadline, lambda: (ranker() for ranker in rankers))
 
-    def rank_files(
-        self,
-        query: str,
-        limit: int = 10,
-        nearest_digests: Sequence[bytes] = (),
-        *,
-        current_path: str = "",
-        seconds: float = SEARCH_LIMIT_S,
-    ) -> list[tuple[str, float]]:
-        """Return paths and scores of the files that a longer text is about, such as a bug report.
-
-        Args:
-            query: The text.
-            limit: Largest number of files.
-            nearest_digests: Digests of the texts whose vectors are most similar to the query.
-            current_path: A file; files that imports connect with it are preferred.
-            seconds: Time limit.
-        """
+    def rank_files(self, request: SearchRequest) -> list[FileHit]:
+        """Return the files that a longer text is about, such as a bug report, the best first."""
+        text = request.target
+        if not isinstance(text, str):
+            raise TypeError("a search for files needs a text")
         scores_by_path: dict[str, list[float]] = defaultdict(list)
-        for hit in self.search(
-            query, MAX_FILE_SEARCH_HITS, nearest_digests, current_path=current_path, seconds=seconds
-        ):
+        for hit in self.search(replace(request, limit=MAX_FILE_SEARCH_HITS)):
             scores_by_path[hit.path].append(hit.score)
         scores = {path: sum(hit_scores[:MAX_HITS_PER_FILE]) for path, hit_scores in scores_by_path.items()}
-        for path in self._find_mentioned_files(query):
+        for path in self._find_mentioned_files(text):
             scores[path] = scores.get(path, 0.0) + MENTION_SCORE
-        return sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))[:limit]
+        best = sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))[: request.limit]
+        return [FileHit(path, score) for path, score in best]
 
     def _find_mentioned_files(self, query: str) -> set[str]:
         """Return files whose path, or the end of it, is in the text, as in a traceback."""

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from lsp_harness.index.identifier_words import split_words
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
-from lsp_harness.store.database import Reader
 
 MAX_SYMBOLS = 200
 """Largest number of symbols in an answer."""
@@ -17,6 +18,15 @@ LOW_RANK_KINDS = frozenset({"field", "variable", "constant", "parameter"})
 """Kinds of symbols that are ranked after the others."""
 
 Rank = tuple[int, bool, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolMatch:
+    """A symbol that matches a query. `text_before` is the text before its name on the same line."""
+
+    rank: Rank
+    symbol: Symbol
+    text_before: str
 
 
 def rank_symbol(query: str, name: str, qualified: str, kind: str) -> Rank | None:
@@ -52,11 +62,11 @@ def _is_subsequence(letters: str, text: str) -> bool:
     return all(letter in remaining for letter in letters)
 
 
-def find_symbols(reader: Reader, query: str, excluded_paths: Collection[str] = ()) -> list[tuple[Rank, Symbol]]:
-    """Return the best matching symbols of an index with their ranks. Symbols of `excluded_paths` are left out."""
+def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = ()) -> list[SymbolMatch]:
+    """Return the best matching symbols of an index, as they were saved. Symbols of `excluded_paths` are left out."""
     ranks: dict[tuple[int, int], Rank] = {}
     for pattern in _patterns(query.rpartition(".")[2]):
-        rows = reader.rows(
+        rows = view.reader.rows(
             "SELECT file, n, kind, name, qualified FROM symbols WHERE (file, n) IN "
             "(SELECT file, n FROM symbols WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
             (pattern, MAX_RANKED_NAMES - len(ranks)),
@@ -67,15 +77,15 @@ def find_symbols(reader: Reader, query: str, excluded_paths: Collection[str] = (
         if len(ranks) >= MAX_SYMBOLS:
             break
     best = sorted(ranks, key=lambda key: (ranks[key], key))
-    rows = ((key, reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
+    rows = ((key, view.reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
     # The index may change between the two queries.
     ranked_symbols = ((ranks[key], symbol_from_row(row)) for key, symbol_rows in rows for row in symbol_rows)
-    return [
-        *islice(
-            ((symbol_rank, symbol) for symbol_rank, symbol in ranked_symbols if symbol.path not in excluded_paths),
-            MAX_SYMBOLS,
-        )
-    ]
+    matches = (
+        SymbolMatch(rank, symbol, view.texts.read_line_start(symbol))
+        for rank, symbol in ranked_symbols
+        if symbol.path not in excluded_paths
+    )
+    return [*islice(matches, MAX_SYMBOLS)]
 
 
 def _patterns(name: str) -> Iterator[str]:

@@ -1,16 +1,14 @@
-"""The definitions that names around a cursor refer to in other files, as lines of signatures, read from the index."""
+"""The definitions that names refer to in other files, as lines of signatures."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.lookup import receiver_types
-from lsp_harness.context.lookup.cursor_names import CursorNames
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query import receiver_types
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
@@ -22,8 +20,34 @@ MAX_LINE_CHARS = 200
 """Most characters of a line of a definition."""
 MAX_IMPORTABLE_NAMES = 60
 """Most names of a module to list while the user writes an import of it."""
-DEFINITION_REASON = "defines what is used here"
 CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "initialize", "__construct"})
+
+
+@dataclass(frozen=True, slots=True)
+class CursorNames:
+    """The names around a place, or in a span.
+
+    Attributes:
+        names: The identifiers, dotted ones included, the nearest first.
+        members: The identifiers that follow a dot.
+        bases: The base types of the type around the place.
+        words: The words that the nearest names consist of, in lower case.
+        module: The module of the import statement at the place, or an empty text.
+        imported: The names that this statement imports already.
+        text: The text of the whole file.
+        language: The language of the file.
+        unused_imports: Names that are imported above the place and not used yet.
+    """
+
+    names: tuple[str, ...]
+    members: frozenset[str]
+    bases: tuple[str, ...]
+    words: frozenset[str]
+    module: str
+    imported: frozenset[str]
+    text: str
+    language: LanguageSpec
+    unused_imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +67,7 @@ class DefinitionLine:
     text: str
 
 
-def find_definitions(view: IndexView, path: str, names: CursorNames) -> Iterator[DefinitionLine]:
+def find_definition_lines(view: IndexView, path: str, names: CursorNames) -> Iterator[DefinitionLine]:
     """Yield the declarations that names refer to, a line for each declaration and for each of its members.
 
     While the user writes an import, the first line lists the names of the module.
@@ -108,35 +132,6 @@ def _read_signature(view: IndexView, symbol: Symbol) -> str:
     return text if has_no_body or language is None else text + language.stub
 
 
-async def fit_signatures(
-    lines: Iterable[DefinitionLine], budget: int, count: TokenCounter, comment: str
-) -> list[Fragment]:
-    """Return the most important lines that fit the budget.
-
-    Args:
-        lines: The lines of definitions.
-        budget: The most tokens of all fragments together.
-        count: The tokenizer of the model.
-        comment: The marker of a line comment, for the path above each fragment.
-
-    Returns:
-        A fragment for each file. Their order does not depend on the cursor, so that the prompt stays the same.
-    """
-    ranked = sorted(set(lines), key=lambda line: (line.rank, line.path, line.start))
-    paths = sorted({line.path for line in ranked})
-    costs = await count([*(line.text + "\n" for line in ranked), *(f"{comment} {path}\n" for path in paths)])
-    title_costs = dict(zip(paths, costs[len(ranked) :], strict=True))
-    lines_by_path: dict[str, list[DefinitionLine]] = {}
-    tokens_by_path: Counter[str] = Counter()
-    for line, cost in zip(ranked, costs, strict=False):
-        cost += title_costs[line.path] if line.path not in lines_by_path else 0
-        if cost <= budget:
-            budget -= cost
-            tokens_by_path[line.path] += cost
-            lines_by_path.setdefault(line.path, []).append(line)
-    fragments: list[Fragment] = []
-    for path in sorted(lines_by_path):
-        in_file_order = sorted(lines_by_path[path], key=lambda line: line.start)
-        text = f"{comment} {path}\n" + "".join(line.text + "\n" for line in in_file_order)
-        fragments.append(Fragment(text, tokens_by_path[path], path, DEFINITION_REASON))
-    return fragments
+def find_defined_names(view: IndexView, path: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the names in the file `path` that other files of the index define."""
+    return (name for name in names if view.find_definitions(path, name))

@@ -5,10 +5,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
-from lsp_harness.context.sources.callers import Use
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.declaration_uses import Use
 from lsp_harness.index.symbol_table import Symbol
 
 MAX_TEST_LINES = 40

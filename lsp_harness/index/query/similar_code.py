@@ -1,11 +1,13 @@
 """Code of other files that is similar to the lines above the cursor, with the lines that follow it there."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch
+from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
-from lsp_harness.workspace.cursor import Cursor
 
 WORD = re.compile(r"[^\W\d]\w+")
 WINDOW_LINES = 10
@@ -21,17 +23,44 @@ MAX_RESULTS = 3
 SEARCH_HITS = 20
 
 
-def find_similar_code(search: CodeSearch, view: IndexView, cursor: Cursor) -> list[tuple[str, str]]:
-    """Return pairs of path and code from other files, the most similar first, without copies of each other."""
-    document, line = cursor.document, cursor.document.line_of(cursor.offset)
+@dataclass(frozen=True, slots=True)
+class SimilarCode:
+    """Lines of the file `path` that are similar to other lines."""
+
+    path: str
+    text: str
+
+
+def find_similar_code(view: IndexView, path: str, document: Document, line: int) -> list[SimilarCode]:
+    """Return code of other files that is similar to the lines above a line, without copies of each other.
+
+    Args:
+        view: The index.
+        path: The file of the document, whose own code is left out.
+        document: The text of the file.
+        line: The line, counted from 0.
+
+    Returns:
+        At most `MAX_RESULTS` pieces of code, the most similar first.
+    """
     lines_above = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW_LINES), line)]
     lines_above = [text for text in lines_above if text.strip()][-WINDOW_LINES:]
     wanted = set(WORD.findall("\n".join(lines_above)))
     if len(wanted) < MIN_WANTED_WORDS:
         return []
-    candidates: list[tuple[float, str, str]] = []
+    candidates = sorted(_find_candidates(view, path, wanted), key=lambda candidate: -candidate[0])
+    results: list[SimilarCode] = []
+    for _, code in candidates:
+        if len(results) < MAX_RESULTS and not any(_is_copy(code.text, other.text) for other in results):
+            results.append(code)
+    return results
+
+
+def _find_candidates(view: IndexView, path: str, wanted: set[str]) -> Iterator[tuple[float, SimilarCode]]:
+    """Yield the most similar lines of each piece of code that a search finds, with their similarity."""
+    search = CodeSearch(view.reader)
     for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(wanted)))], SEARCH_HITS):
-        if hit.path == cursor.path:
+        if hit.path == path:
             continue
         lines = view.texts.read_lines(hit.path, hit.start, hit.end)
         score, first = 0.0, 0
@@ -42,12 +71,7 @@ def find_similar_code(search: CodeSearch, view: IndexView, cursor: Cursor) -> li
                 score, first = similarity, start
         if score >= MIN_SIMILARITY:
             end = first + WINDOW_LINES + CONTINUATION_LINES
-            candidates.append((score, hit.path, "\n".join(lines[first:end])))
-    results: list[tuple[str, str]] = []
-    for _, path, text in sorted(candidates, key=lambda candidate: -candidate[0]):
-        if len(results) < MAX_RESULTS and not any(_is_copy(text, other) for _, other in results):
-            results.append((path, text))
-    return results
+            yield score, SimilarCode(hit.path, "\n".join(lines[first:end]))
 
 
 def _is_copy(text: str, other: str) -> bool:
