@@ -206,7 +206,7 @@ class Generator:
             *(self._tree.language.id, self._document.newline),
         )
         request = Infill(around, sampling=sampling, priority="normal", owner=self._job.owner)
-        return request, lambda raw: shape(ghost.having(raw)).text or ""
+        return request, lambda raw: shape(ghost.with_text(raw)).text or ""
 
     async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> Asked | None:
         """The whole enclosing function, by instruction; None where it is too long or holds a secret."""
