@@ -34,13 +34,13 @@ def indexed(tmp_path: Path):
         yield index
 
 
+def names_at(source: Source):
+    return read_cursor_names(source.tree, source.start)
+
+
 def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]:
     document = source.tree.document
     return find_similar_code(indexed.view, path, document, document.line_of(source.start))
-
-
-def names_at(source: Source):
-    return read_cursor_names(source.tree, source.start)
 
 
 def test_the_nearest_names_come_first():
@@ -98,9 +98,9 @@ def test_members_that_share_words_with_what_is_written_come_before_others(indexe
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    similar = similar_to(indexed, "here.py", source)
-    assert similar[0].path == "other.py"
-    assert "raise Empty('nothing', cart)" in similar[0].text
+    results = similar_to(indexed, "here.py", source)
+    assert results[0].path == "other.py"
+    assert "raise Empty('nothing', cart)" in results[0].text
 
 
 async def test_nothing_is_like_nothing(indexed: Indexed):
@@ -112,7 +112,7 @@ async def test_nothing_is_like_nothing(indexed: Indexed):
 def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
-    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as index:
-        similar = similar_to(index, "here.py", source)
-    assert sum(code.path.endswith("/pay.py") for code in similar) == 1
-    assert {code.path for code in similar} >= {"late.py"}
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:
+        results = similar_to(indexed_copies, "here.py", source)
+    assert sum(code.path.endswith("/pay.py") for code in results) == 1
+    assert {code.path for code in results} >= {"late.py"}
