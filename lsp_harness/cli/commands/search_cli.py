@@ -1,7 +1,7 @@
 """`lsp-harness search`: code found by words, by a symbol or by a place in a file."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,6 @@ from lsp_harness.harness.project.project_search import (
     search_code,
     search_files,
 )
-from lsp_harness.index.query.code_search import FileHit
 from lsp_harness.text.document import Document
 
 
@@ -80,7 +79,8 @@ def search(
     target = query or (_read_place(options.at) if options.at else SymbolQuery(options.symbol))
     request = ProjectQuery(target, options.limit, options.near, options.explain)
     if options.files:
-        return _print_files(asyncio.run(search_files(project, request)), json=json)
+        files = asyncio.run(search_files(project, request))
+        return _print_files({file.path: file.score for file in files}, json=json)
     return _print_hits(asyncio.run(search_code(project, request)), explains=options.explain, json=json)
 
 
@@ -96,13 +96,14 @@ def _print_hits(hits: Sequence[ProjectHit], *, explains: bool, json: bool) -> in
     return 0 if hits else 1
 
 
-def _print_files(files: Sequence[FileHit], *, json: bool) -> int:
+def _print_files(scores: Mapping[str, float], *, json: bool) -> int:
+    """Print files with their scores, the best first."""
     if json:
-        as_json([{"path": file.path, "score": file.score} for file in files])
+        as_json([{"path": path, "score": score} for path, score in scores.items()])
     else:
-        for file in files:
-            say(file.path)
-    return 0 if files else 1
+        for path in scores:
+            say(path)
+    return 0 if scores else 1
 
 
 def _read_place(text: str) -> FileOffset:
