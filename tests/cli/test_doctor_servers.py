@@ -258,9 +258,9 @@ def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) 
 @pytest.mark.parametrize(
     ("arguments", "code", "line"),
     [
-        ([], 2, "the settings name no remote server; choose one with --provider: openai, anthropic"),
-        (["--base-url", "http://127.0.0.1:1"], 2, "--base-url needs --provider as well: one of openai, anthropic"),
-        (["--provider", "none"], 2, "there is no provider 'none'; known are openai, anthropic"),
+        ([], 2, "the settings name no remote server; choose one with --provider: llama.cpp, openai"),
+        (["--base-url", "http://127.0.0.1:1"], 2, "--base-url needs --provider as well: one of llama.cpp, openai"),
+        (["--provider", "none"], 2, "there is no provider 'none'; known are llama.cpp, openai"),
         (["--provider", "openai"], 1, "https://api.openai.com needs a key; set OPENAI_API_KEY"),
         (["--provider", "vllm", "--base-url", "gpu-1:8000"], 2, "the address 'gpu-1:8000' must be http://host:port"),
     ],

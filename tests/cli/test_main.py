@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli import usage_errors
-from lsp_harness.cli.console import as_json, can_show_anything, console, mark, say
+from lsp_harness.cli.console import console, encodable_mark, print_json, replace_unencodable, say
 from lsp_harness.cli.main import main
 from lsp_harness.config import paths
 from tests.cli.conftest import Shell
@@ -22,7 +22,7 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def failing(*_: object, **__: object) -> int:
         raise error
 
-    monkeypatch.setattr(usage_errors, "run", failing)
+    monkeypatch.setattr(usage_errors, "run_command", failing)
 
 
 @pytest.mark.parametrize(
@@ -113,15 +113,15 @@ def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_table_is_shown(encoding: str) -> None:
     def show() -> None:
-        can_show_anything()
-        console().print(f"{mark('[red]✗[/]')} ⏎ 漢字 é")
+        replace_unencodable()
+        console().print(f"{encodable_mark('[red]✗[/]')} ⏎ 漢字 é")
 
     assert written(encoding, show).startswith("✗ ⏎" if encoding == "utf-8" else "x | ")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_loses_no_character(encoding: str) -> None:
-    assert json.loads(written(encoding, lambda: as_json({"a": "✓ é 漢字"}))) == {"a": "✓ é 漢字"}
+    assert json.loads(written(encoding, lambda: print_json({"a": "✓ é 漢字"}))) == {"a": "✓ é 漢字"}
 
 
 LOCALES = {"C": None, "POSIX": None, "C.UTF-8": None, "de_DE.ISO-8859-1": "ISO-8859-1", "ja_JP.EUC-JP": "EUC-JP"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.commands.session_cli import count
+from lsp_harness.cli.commands.session_cli import count_tokens
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
@@ -56,12 +56,12 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     lines = ["Goal: use pi\n", "Touched: area\n"]
-    assert await count(lines) == estimate_counts(lines)
+    assert await count_tokens(lines) == estimate_counts(lines)
     # nothing was started for that
     assert not list(paths.runtime_folder().glob("engine-*.sock"))
     async with aclosing(EngineClient(load(Path.cwd())[0])) as engine:
         expected = await engine.count(lines)
-        assert await count(lines) == expected != estimate_counts(lines)
+        assert await count_tokens(lines) == expected != estimate_counts(lines)
 
 
 def test_a_name_that_means_none_or_several(shell: Shell):

@@ -82,8 +82,8 @@ HARMLESS = r"a\u001b[31m\u0007\u009b\u007f\u202eb\u000d.py"
 
 
 def test_what_would_control_a_terminal_is_shown_instead() -> None:
-    assert console.printable(HOSTILE) == HARMLESS
-    assert console.printable("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
+    assert console.escape_controls(HOSTILE) == HARMLESS
+    assert console.escape_controls("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
 
 
 def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_json_on_a_terminal_stays_json(monkeypatch: pytest.MonkeyPatch) -> None:
     import json
 
     monkeypatch.setattr(sys, "stdout", stream := Terminal())
-    console.as_json({"path": HOSTILE})
+    console.print_json({"path": HOSTILE})
     assert "\x9b" not in stream.getvalue()
     assert json.loads(stream.getvalue()) == {"path": HOSTILE}
 

@@ -13,7 +13,7 @@ CODE = "def area(r):\n    return 3 * r\n"
 def check(shell: Shell, arguments: str, *said: str) -> None:
     """The only place that knows how a wrong command line is answered."""
     ran = shell.run(*arguments.split())
-    assert (ran.code, ran.out) == (2, "")
+    assert (ran.code, ran.out) == (2, ""), ran.err
     assert ran.err.startswith("lsp-harness: ")
     assert ran.err.count("\n") == 1
     for words in said:

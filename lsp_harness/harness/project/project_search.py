@@ -12,7 +12,7 @@ from lsp_harness.harness.project.symbol_report import split_symbol_name
 from lsp_harness.harness.project.vector_search import EMBED_COMMAND, find_similar_texts
 from lsp_harness.index.index_query import IndexQuery, open_index
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
-from lsp_harness.index.query.code_search import FileHit, SearchRequest
+from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 
 SEARCH_TIMEOUT_S = 2.0
@@ -107,8 +107,8 @@ async def search_code(project: CommandProject, query: ProjectQuery) -> list[Proj
         ]
 
 
-async def search_files(project: CommandProject, query: ProjectQuery) -> list[FileHit]:
-    """Update the index and return the files that fit the words of a query, the best first.
+async def search_files(project: CommandProject, query: ProjectQuery) -> list[tuple[str, float]]:
+    """Update the index and return the paths of the files that fit the words of a query, with their scores.
 
     Raises:
         UsageError: The settings forbid an index, or the target of the query is not words.
@@ -121,7 +121,7 @@ async def search_files(project: CommandProject, query: ProjectQuery) -> list[Fil
         if not isinstance(target, str):
             raise UsageError("files can only be searched by words")
         request = SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S)
-        return await index.search_files(project.root.as_uri(), request)
+        return [(hit.path, hit.score) for hit in await index.search_files(project.root.as_uri(), request)]
 
 
 async def _resolve(
