@@ -1,4 +1,4 @@
-"""What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
+"""The input of every turn on code: one document version, the turn of the session, and the tools that it may use."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,25 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One turn about one document version. `path` is what the model is told, `file` what tools choose their settings by."""
+class TurnContext:
+    """One turn about one document version.
+
+    Attributes:
+        engine: The client of the model.
+        config: The settings.
+        ruff: The linter.
+        turn: The turn of the session, which records the events.
+        document: The document version.
+        file: The path of the document, by which tools choose their settings.
+        root: The workspace folder, or None if the file lies in none.
+        path: The path of the document that prompts and the log name.
+        report: Receives the progress.
+        related_code: Finds code in other files that is related to the document, if there is an index.
+        may_persist: Whether the engine may write what it computes for this document to disk.
+        installed: The packages that are installed for the workspace, if a model may know them.
+        output: The output of a tool about the document, if the turn is about one.
+        session_lines: What the session did before this turn with this document, as lines for a prompt.
+    """
 
     engine: Engine
     config: Config
@@ -34,32 +51,24 @@ class Job:
     root: Path | None
     path: str
     report: Report
-    related: RelatedCode | None = None
-    """What knows what is related to code, where anything does."""
-    persist: bool = False
-    """What the engine makes of this document may be written to disk."""
+    related_code: RelatedCode | None = None
+    may_persist: bool = False
     installed: InstalledPackages | None = None
-    """What the packages of the workspace say of themselves, where a model may be told that."""
     output: Digest | None = None
-    """What a tool has printed of the document, and the tests that fail, where somebody brought that."""
-
-    session: tuple[str, ...] = ()
-    """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
+    session_lines: tuple[str, ...] = ()
 
     @property
     def owner(self) -> Owner:
-        """Whose requests these are; of a text with a secret in it nothing is written to disk."""
-        return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
+        """The owner of the requests to the engine. Nothing of a text with a secret is written to disk."""
+        return Owner(persist=self.may_persist and not secret_lines(self.document), affinity=self.document.uri)
 
     @property
-    def packages(self) -> PackageSignatures | None:
-        """Those of the workspace that the document is in."""
-        return (
-            PackageSignatures(self.installed, self.root, self.file, self.engine.count)
-            if self.installed and self.root
-            else None
-        )
+    def package_signatures(self) -> PackageSignatures | None:
+        """The source of the signatures of installed packages, or None if no package is known."""
+        if not self.installed or not self.root:
+            return None
+        return PackageSignatures(self.installed, self.root, self.file, self.engine.count)
 
-    def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
+    def create_checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
         return create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

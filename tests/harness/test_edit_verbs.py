@@ -280,7 +280,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
         b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
             job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-            job = replace(job, related=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+            job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
             await Fix(job, src.finding).run()
         one = next(
             event.data
@@ -308,7 +308,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     src = b.open(TILL, "shop/till.py")
     with closing(Indexed(tmp_path, SHOP)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
         await Fix(job, src.finding).run()
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert fills
@@ -328,7 +328,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
     with closing(Indexed(tmp_path, shop)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
     fills = [request.context for request in b.engine.foreground_requests if isinstance(request, Infill)]
@@ -442,7 +442,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
     )
     with closing(Indexed(tmp_path, MANY)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()
     rewrites = [n for n, request in enumerate(b.engine.foreground_requests) if isinstance(request, ChatRequest)]

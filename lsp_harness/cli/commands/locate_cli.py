@@ -15,7 +15,7 @@ from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.cli.fresh_index import Folder, fresh, placed
 from lsp_harness.cli.nearest_texts import nearest
-from lsp_harness.coding.task_location import Sought
+from lsp_harness.coding.task_location import TaskPlaces
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import location
 from lsp_harness.index.index_query import DirectIndexQuery
@@ -42,18 +42,18 @@ def locate(
     check_folder(folder, "locate", task)
     found = asyncio.run(sought(task, folder, explain=explain))
     if json:
-        as_json({"chosen": found.chosen, "by": found.by, "candidates": [asdict(one) for one in found.candidates]})
+        as_json({"chosen": found.choice, "by": found.chooser, "candidates": [asdict(one) for one in found.candidates]})
     elif explain:
         for number, one in enumerate(found.candidates):
-            mark = "*" if number == found.chosen else " "
+            mark = "*" if number == found.choice else " "
             say(f"{mark} {one.place}: {one.symbol or 'text'}  [{', '.join(one.reasons)}]")
-        say(f"chosen by the {found.by}")
+        say(f"chosen by the {found.chooser}")
     else:
         say(f"{found.best.place}: {found.best.symbol or 'text'}")
     return 0
 
 
-async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
+async def sought(task: str, folder: Path, *, explain: bool = False) -> TaskPlaces:
     """What is found in a folder, whose index is made if there is none; `explain` says why not by meaning. Raises UsageError,
     ConfigError, NoAnswer."""
     where = placed(folder)

@@ -44,4 +44,4 @@ def told(client: Client, found: "Located") -> dict[str, Any]:
         }
         for one in found.sought.candidates
     ]
-    return {"chosen": found.sought.chosen, "by": found.sought.by, "candidates": candidates}
+    return {"chosen": found.sought.choice, "by": found.sought.chooser, "candidates": candidates}
