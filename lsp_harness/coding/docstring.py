@@ -3,23 +3,22 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lsp_harness.coding.checked_candidate import choose_most_likely
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.prompt_waves import CandidateSource
 from lsp_harness.coding.sampling import (
     Candidate,
     CandidatePlan,
     CandidateRequest,
     build_hole,
     generate_candidates,
-    plan_samples,
 )
 from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
+from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill, Sampling
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
@@ -106,29 +105,25 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
 
 
 @dataclass(frozen=True, slots=True)
-class WriteDocstring:
-    """Writes a docstring for the function at a span. Run it once."""
+class WriteDocstring(EditTask):
+    """Writes a docstring for the function at a span."""
 
+    kind: ClassVar[str] = "docstring"
     context: TurnContext
     span: Span
 
-    async def run(self) -> Proposal:
-        """Return the proposal. Raises NoAnswer."""
-        driver = TurnDriver(self.context, self.context.create_checks(), choose_most_likely)
-        request = InvocationReceived("docstring", "a docstring", self.context.path)
-        return await driver.run(request, lambda: self._generate(driver))
+    def describe(self) -> str:
+        return "a docstring"
 
-    async def _generate(self, driver: TurnDriver) -> Proposal:
-        driver.enter_state("LOCATE")
+    async def create_source(self) -> CandidateSource:
         document = self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
         place = find_docstring_place(tree, self.span.start) if tree else None
         if place is None:
-            raise driver.fail("there is no function here without a docstring")
+            raise NoAnswer("there is no function here without a docstring")
         if document.line_of(place.offset) in secret_lines(document):
-            raise driver.fail("this line contains what looks like a secret, so it is not sent to the model")
-        plans = plan_samples("fill", self.context.config.generation.temperature)
-        return await driver.generate(_DocstringFiller(self.context, place), [plans])
+            raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
+        return _DocstringFiller(self.context, place)
 
 
 @dataclass(slots=True)

@@ -66,7 +66,7 @@ class Fix:
             raise driver.fail(reason)
         if linter_edits:
             return await driver.check_edits(linter_edits, "the linter's own fix")
-        driver.enter_state("LOCATE")
+        driver.states.enter("LOCATE")
         if reason := await find_stale_reason(self.finding, subject, document, tree, context.ruff, file, root):
             raise driver.fail(f"this is no longer there: {reason}")
         if tree is None:

@@ -7,8 +7,9 @@ and its answer is these lines, written again.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lsp_harness.coding.checked_candidate import choose_most_likely
+from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.existing_findings import describe_existing_findings
 from lsp_harness.coding.sampling import (
     Candidate,
@@ -20,7 +21,6 @@ from lsp_harness.coding.sampling import (
 )
 from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
@@ -31,8 +31,6 @@ from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -47,34 +45,27 @@ FIRST_RETRY_SEED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Instruct:
-    """One instruction about a span of one document version. Run it once."""
+class Instruct(EditTask):
+    """One instruction about a span of one document version."""
 
+    kind: ClassVar[str] = "edit"
     context: TurnContext
     span: Span
     instruction: str
 
-    async def run(self) -> Proposal:
-        """Return the proposal. Raises NoAnswer."""
-        driver = TurnDriver(self.context, self.context.create_checks(), choose_most_likely)
-        request = InvocationReceived("edit", self.instruction, self.context.path)
-        return await driver.run(request, lambda: self._generate(driver))
+    def describe(self) -> str:
+        return self.instruction
+
+    async def plan_rounds(self) -> list[list[CandidatePlan]]:
+        pace = Pace.from_props((await self.context.engine.props()).raw)
+        return plan_rounds(self.context.config, pace.candidates)
 
     async def first_prompt(self) -> tuple[InstructionPrompt, int]:
         """Return the first prompt and the most tokens of an answer. Raises NoAnswer."""
-        rewriter = await self._create_rewriter()
+        rewriter = await self.create_source()
         return await rewriter.build_prompt(), rewriter.answer_tokens
 
-    async def _generate(self, driver: TurnDriver) -> Proposal:
-        driver.enter_state("LOCATE")
-        try:
-            rewriter = await self._create_rewriter()
-        except NoAnswer as error:
-            raise driver.fail(error.message) from error
-        pace = Pace.from_props((await self.context.engine.props()).raw)
-        return await driver.generate(rewriter, plan_rounds(self.context.config, pace.candidates))
-
-    async def _create_rewriter(self) -> "Rewriter":
+    async def create_source(self) -> "Rewriter":
         context, document = self.context, self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
         span = select_code(document, tree, self.span)

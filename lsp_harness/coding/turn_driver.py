@@ -1,6 +1,6 @@
 """Generates, checks and chooses candidates, round by round. Every turn that edits code uses it.
 
-The table `NEXT_STATES` decides what comes next; the model only fills gaps. Every state and every candidate is an event
+The table `turn_states.NEXT_STATES` decides what comes next; the model only fills gaps. Every state and every candidate is an event
 of the session, and no edit is proposed without a passed verdict on the same bytes.
 """
 
@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal
 
 from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_states import TurnStates
 from lsp_harness.context.sources.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
@@ -26,7 +26,6 @@ from lsp_harness.session.turn_events import (
     EditProposed,
     InvocationReceived,
     OutputRead,
-    StateEntered,
 )
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
@@ -37,17 +36,6 @@ from lsp_harness.verify.check import Check
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 
-State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
-
-NEXT_STATES: dict[State, frozenset[State]] = {
-    "UNDERSTAND": frozenset({"LOCATE", "VERIFY", "FAILED", "CANCELLED"}),
-    "LOCATE": frozenset({"GENERATE", "FAILED", "CANCELLED"}),
-    "GENERATE": frozenset({"VERIFY", "FAILED", "CANCELLED"}),
-    "VERIFY": frozenset({"GENERATE", "COMPLETE", "FAILED", "CANCELLED"}),
-    "COMPLETE": frozenset(),
-    "FAILED": frozenset(),
-    "CANCELLED": frozenset(),
-}
 MIN_REPAIR_TOKENS = 2
 """A change of so few tokens is as small as a repair can be, so no other candidate is waited for."""
 AMBIGUOUS_COST = 0.3
@@ -73,6 +61,7 @@ class TurnDriver:
             candidate that no other can beat.
         checked: The candidates with their verdicts.
         candidate_count: The number of candidates until now.
+        states: The state of the turn.
     """
 
     context: TurnContext
@@ -81,8 +70,11 @@ class TurnDriver:
     finishes_rounds: bool = False
     checked: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
     candidate_count: int = 0
+    states: TurnStates = field(init=False)
     _planned_count: int = 0
-    _state: State | None = None
+
+    def __post_init__(self) -> None:
+        self.states = TurnStates(self.context.turn)
 
     async def run(self, request: InvocationReceived, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
         """Run the steps of the turn and record how it ends. Call it once.
@@ -93,22 +85,22 @@ class TurnDriver:
         """
         try:
             self.context.turn.append(request)
-            self.enter_state("UNDERSTAND")
+            self.states.enter("UNDERSTAND")
             if output := self.context.output:
                 self.context.turn.append(OutputRead(output.tool, output.summary))
             return await steps()
         except HarnessError as error:
-            if self._state not in ("FAILED", "COMPLETE"):
-                self.enter_state("FAILED", reason=error.message)
+            if self.states.current not in ("FAILED", "COMPLETE"):
+                self.states.enter("FAILED", reason=error.message)
             raise
         except BaseException:
             # cancelled, or a bug: the log must not end in the middle of a state
-            self.enter_state("CANCELLED")
+            self.states.enter("CANCELLED")
             raise
 
     async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
         """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
-        self.enter_state("VERIFY")
+        self.states.enter("VERIFY")
         changes = self._create_changes(edits, "linter")
         verdict = await run_checks(changes, self.checks)
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate=0))
@@ -131,7 +123,7 @@ class TurnDriver:
         """
         if not repairs:
             return None
-        self.enter_state("GENERATE", round=0)
+        self.states.enter("GENERATE", round=0)
         passed: list[CheckedCandidate] = []
         for number, repair in enumerate(repairs[:MAX_REPAIRS], 1):
             if passed and repair.cost > passed[0].candidate.cost + AMBIGUOUS_COST:
@@ -139,8 +131,7 @@ class TurnDriver:
             plan = CandidatePlan(repair.kind, 0.0, 0, (number,))
             candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
             self._record_candidate(candidate)
-            if self._state == "GENERATE":
-                self.enter_state("VERIFY", round=0)
+            self.states.enter_verify(0)
             await self._check_candidate(candidate)
             passed = self._passed()
         if not passed:
@@ -163,7 +154,7 @@ class TurnDriver:
         """
         self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
         for number, plans in enumerate(rounds):
-            self.enter_state("GENERATE", round=number)
+            self.states.enter("GENERATE", round=number)
             if passed := await self._run_round(source, plans, number):
                 best = self.choose(passed)
                 chosen = best.candidate.number
@@ -176,17 +167,8 @@ class TurnDriver:
 
     def fail(self, reason: str) -> NoAnswer:
         """Enter the state FAILED and return the error to raise."""
-        self.enter_state("FAILED", reason=reason)
+        self.states.enter("FAILED", reason=reason)
         return NoAnswer(f"{reason[0].upper()}{reason[1:]}; nothing was changed")
-
-    def enter_state(self, state: State, *, round: int | None = None, reason: str | None = None) -> None:
-        """Enter a state that `NEXT_STATES` allows. A turn that has ended cannot be cancelled any more."""
-        if self._state and state not in NEXT_STATES[self._state]:
-            if state == "CANCELLED":
-                return
-            raise AssertionError(f"{self._state} → {state} is not in the table")
-        self._state = state
-        self.context.turn.append(StateEntered(state, round, reason))
 
     def _passed(self) -> list[CheckedCandidate]:
         return [checked for checked in self.checked if checked.verdict.passed]
@@ -228,8 +210,7 @@ class TurnDriver:
                 async for wave in waves:
                     for candidate in wave:
                         self._record_candidate(candidate)
-                    if self._state == "GENERATE":
-                        self.enter_state("VERIFY", round=number)
+                    self.states.enter_verify(number)
                     for candidate in wave:
                         await self._check_candidate(candidate)
                     passed = self._passed()
@@ -238,8 +219,7 @@ class TurnDriver:
         except HarnessError:
             if not passed:
                 raise
-        if self._state == "GENERATE":
-            self.enter_state("VERIFY", round=number)
+        self.states.enter_verify(number)
         return passed
 
     def _is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
@@ -309,6 +289,6 @@ class TurnDriver:
         )
         summary = f"{maker} passes ({verdict.marks})"
         event = self.context.turn.append(EditProposed(verdict.hash, text, summary))
-        self.enter_state("COMPLETE")
+        self.states.enter("COMPLETE")
         self.context.report(Progress(summary, 100))
         return Proposal(event.id, changes, verdict, text, summary, self.context.turn.number, is_by_model)

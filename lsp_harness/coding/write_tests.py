@@ -8,28 +8,27 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from lsp_harness.coding.checked_candidate import CheckedCandidate
+from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import find_imports_end
+from lsp_harness.coding.prompt_waves import CandidateSource
 from lsp_harness.coding.sampling import (
     Candidate,
     CandidatePlan,
     CandidateRequest,
     generate_candidates,
-    plan_samples,
 )
 from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS
+from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -109,36 +108,32 @@ def _keep_whole_lines(before: str, text: str, uri: str) -> str:
     return ""
 
 
-def choose_most_assertions(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
-    """Return the candidate with most assertions: a test without assertions always passes."""
-    return max(passed, key=lambda checked: (checked.change.after.data.count(b"assert"), -checked.candidate.number))
-
-
 @dataclass(frozen=True, slots=True)
-class WriteTests:
-    """Writes tests of a function into the document of the turn, which is the test file. Run it once.
+class WriteTests(EditTask):
+    """Writes tests of a function into the document of the turn, which is the test file.
 
     The test file is empty if it does not exist yet.
     """
 
+    kind: ClassVar[str] = "tests"
+    finishes_rounds: ClassVar[bool] = True
     context: TurnContext
     target: TargetFunction
 
-    async def run(self) -> Proposal:
-        """Return the proposal. Raises NoAnswer."""
-        checks = self.context.create_checks()
-        driver = TurnDriver(self.context, checks, choose_most_assertions, finishes_rounds=True)
-        request = InvocationReceived("tests", f"of {self.target.name}", self.context.path)
-        return await driver.run(request, lambda: self._generate(driver))
+    def describe(self) -> str:
+        return f"of {self.target.name}"
 
-    async def _generate(self, driver: TurnDriver) -> Proposal:
-        driver.enter_state("LOCATE")
+    def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+        """Return the candidate with most assertions: a test without assertions always passes."""
+        return max(passed, key=lambda checked: (checked.change.after.data.count(b"assert"), -checked.candidate.number))
+
+    async def create_source(self) -> CandidateSource:
         context, source = self.context, self.target.source
         if find_secrets(encode(source)) or secret_lines(context.document):
-            raise driver.fail("this contains what looks like a secret, so it is not sent to the model")
+            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
         [size] = await context.engine.count([source])
         if size > (budget := context.config.context.code_budget):
-            raise driver.fail(
+            raise NoAnswer(
                 f"{self.target.name} has {size} tokens, and context.code_budget allows {budget}; raise that setting"
             )
         test_file = _begin_test(context.document, self.target)
@@ -147,20 +142,18 @@ class WriteTests:
         room = share + budget
         if props.n_ctx:
             room = props.n_ctx - count_hole_marks(props) - FRAME_TOKENS - size - ANSWER_TOKENS
-        prefix, prefix_tokens = await self._read_prefix(driver, test_file.text, max(0, min(share, room)))
+        prefix, prefix_tokens = await self._read_prefix(test_file.text, max(0, min(share, room)))
         fragments = await self._find_related_code(min(budget - size, room - prefix_tokens))
         costs = {"related": sum(fragment.tokens for fragment in fragments), "code": size, "prefix": prefix_tokens}
         sections = {name: tokens for name, tokens in costs.items() if tokens}
-        plans = plan_samples("fill", context.config.generation.temperature)
-        writer = _TestWriter(context, self.target, test_file, fragments, prefix, sections)
-        return await driver.generate(writer, [plans])
+        return _TestWriter(context, self.target, test_file, fragments, prefix, sections)
 
-    async def _read_prefix(self, driver: TurnDriver, text: str, budget: int) -> tuple[str, int]:
+    async def _read_prefix(self, text: str, budget: int) -> tuple[str, int]:
         """Return the last whole lines of the test file, as a completion at its end has them, and their tokens."""
         document = Document.from_text(self.context.document.uri, text, language="python")
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
-            raise driver.fail(
+            raise NoAnswer(
                 f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or model.context_length"
             )
         return prefix, tokens

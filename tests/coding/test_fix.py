@@ -10,7 +10,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import NEXT_STATES
+from lsp_harness.coding.turn_states import NEXT_STATES
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest

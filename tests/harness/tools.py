@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.coding.turn_driver import NEXT_STATES, State
+from lsp_harness.coding.turn_states import NEXT_STATES, State
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
