@@ -68,15 +68,15 @@ def probed(tiny_model: Path) -> Iterator[Path]:
 @pytest.fixture
 def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A user's files of our own, short enough for sockets. No process started from here outlives the test."""
-    from lsp_harness.cli.commands.engine_cli import running
+    from lsp_harness.inference.engine_inventory import list_engines
 
     path = Path(tempfile.mkdtemp(prefix="lh-"))
     monkeypatch.setenv("LSP_HARNESS_HOME", str(path))
     (path / "cache").mkdir(mode=0o700)
     shutil.copy(probed, path / "cache")
     yield path
-    for row in running():
-        process = psutil.Process(row["pid"])
+    for engine in list_engines():
+        process = psutil.Process(engine.pid)
         process.kill()
         process.wait(30)
     # a server whose editor is gone has some more to write

@@ -35,11 +35,11 @@ class Goal:
 
     bound: float
     of: Literal["value", "ratio"] = "value"
-    least: bool = False
+    is_minimum: bool = False
     """The bound is a minimum; otherwise it is a maximum."""
 
     def __str__(self) -> str:
-        sign = "≥" if self.least else "≤"
+        sign = "≥" if self.is_minimum else "≤"
         return f"{'ratio ' if self.of == 'ratio' else ''}{sign} {self.bound:.3g}"
 
 
@@ -70,7 +70,7 @@ class Figure:
         value = self.value if self.goal.of == "value" else self.ratio
         if value is None:
             return None
-        return value >= self.goal.bound if self.goal.least else value <= self.goal.bound
+        return value >= self.goal.bound if self.goal.is_minimum else value <= self.goal.bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
@@ -101,11 +101,11 @@ def _edits_of_file(path: str, language: str, text: str, hunks: Iterable[tuple[in
     lines = text.split("\n")
     for first, count in hunks:
         added = "\n".join(lines[first - 1 : first - 1 + count])
-        typed = added.lstrip()
-        if MIN_EDIT_CHARS <= len(typed) <= MAX_EDIT_CHARS:
-            indent = added[: len(added) - len(typed)]
+        typed_text = added.lstrip()
+        if MIN_EDIT_CHARS <= len(typed_text) <= MAX_EDIT_CHARS:
+            indent = added[: len(added) - len(typed_text)]
             before = "".join(line + "\n" for line in lines[: first - 1]) + indent
-            yield RealEdit(path, language, before, "\n" + "\n".join(lines[first - 1 + count :]), typed)
+            yield RealEdit(path, language, before, "\n" + "\n".join(lines[first - 1 + count :]), typed_text)
 
 
 def _added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:

@@ -17,7 +17,8 @@ body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; background: var(--p
   font: 16px/1.5 system-ui, sans-serif; }
 h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); vertical-align: top; }
+th, td { text-align: left; vertical-align: top;
+  padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); }
 td.n, th.n { text-align: right; }
 .note, figcaption { color: var(--soft); font-size: .9rem; }
 .met { color: var(--good); } .missed { color: var(--bad); }
@@ -82,8 +83,8 @@ def _section(result: Result) -> str:
 def _row(texts: Sequence[str]) -> str:
     verdict = texts[-1]
     kind = f' class="{verdict}"' if verdict in ("met", "missed") else ""
-    shown = "".join(f"<td{_class(at)}>{escape(text)}</td>" for at, text in enumerate(texts[:-1]))
-    return f"<tr>{shown}<td{kind}>{escape(verdict)}</td></tr>"
+    row_cells = "".join(f"<td{_class(at)}>{escape(text)}</td>" for at, text in enumerate(texts[:-1]))
+    return f"<tr>{row_cells}<td{kind}>{escape(verdict)}</td></tr>"
 
 
 def _class(column: int) -> str:

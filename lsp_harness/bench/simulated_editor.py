@@ -14,7 +14,7 @@ from lsp_harness.bench.our_engine import BenchEngine
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.completion.request.completion_request import RequestBuilder
-from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.process.typing_activity import record_typing
@@ -48,8 +48,9 @@ class SimulatedEditor:
         full_prompt: bool = False,
     ) -> None:
         self._engine = engine
-        elsewhere = RepositoryContext(index, engine.client.count) if index else None
-        self._requests = RequestBuilder(engine.client, engine.config.completion, repository=elsewhere)
+        repository_context = RepositoryContext(index, engine.client.count) if index else None
+        self._requests = RequestBuilder(engine.client, engine.config.completion, repository=repository_context)
+        self._choice = RepositoryChoice()
         self._owner = Owner(client=client, persist=persist)
         self._full_prompt = full_prompt
         self._background_task: asyncio.Task[None] | None = None
@@ -71,9 +72,9 @@ class SimulatedEditor:
         If the engine used a shorter prompt, the full one is evaluated in the background afterwards.
         """
         start = perf_counter() if start is None else start
-        question = await self._requests.build(self._site(offset))
-        full, *shorter = (prompt.engine_input for prompt in question.prompts)
-        budget = question.pace.budget_ms(question.settings)
+        completion_request = await self._requests.build(self._cursor(offset), self._choice)
+        full, *shorter = (prompt.engine_input for prompt in completion_request.prompts)
+        budget = completion_request.pace.budget_ms(completion_request.settings)
         request = Infill(
             full,
             sampling=Sampling(n_predict=n_predict),
@@ -83,16 +84,21 @@ class SimulatedEditor:
         )
         timing = await measure_stream(self._engine.client.stream(request), start)
         if timing.usage.rung and (self._background_task is None or self._background_task.done()):
-            self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations(question.prompts[:1])))
+            self._background_task = asyncio.ensure_future(
+                self._evaluate(completion_request.evaluations(completion_request.prompts[:1]))
+            )
         return timing
 
     async def rest(self, offset: int) -> None:
         """Rest the cursor at an offset: evaluate the cheapest prompt in the background, then the full one."""
         await self.leave()
         pace = await self._requests.pace()
-        question = await self._requests.build(self._site(offset).resting(appends=pace.is_append_only), is_resting=True)
-        full, *shorter = question.prompts
-        self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
+        cursor = self._cursor(offset).resting(appends=pace.is_append_only)
+        completion_request = await self._requests.build(cursor, self._choice, is_resting=True)
+        full, *shorter = completion_request.prompts
+        self._background_task = asyncio.ensure_future(
+            self._evaluate(completion_request.evaluations([*shorter[-1:], full]))
+        )
 
     @property
     def is_settled(self) -> bool:
@@ -111,7 +117,7 @@ class SimulatedEditor:
             with suppress(asyncio.CancelledError):
                 await self._background_task
 
-    def _site(self, offset: int) -> Cursor:
+    def _cursor(self, offset: int) -> Cursor:
         return Cursor(self.document, self.tree, offset, self.path)
 
     async def _evaluate(self, requests: list[Infill]) -> None:

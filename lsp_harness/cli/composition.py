@@ -1,34 +1,27 @@
-"""Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
+"""The composition of a harness: the settings choose the engine, and a file on disk becomes a snapshot."""
 
 import codecs
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import BinaryDocument, ConfigError, FileError, FileMissing, HarnessError, StoreError, UsageError
+from lsp_harness.errors import BinaryDocument, FileError, FileMissing, HarnessError, UsageError
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from lsp_harness.context.sources.related_code import VectorSearch
-    from lsp_harness.index.index_query import IndexQuery
-
-LARGEST = 64_000_000
-"""Bytes of a file that is worked on."""
+MAX_FILE_BYTES = 64_000_000
+"""Size above which a file is not read."""
 
 
 def make_engine(config: Config) -> Engine:
-    """The engine the settings ask for: a script of replies, or a model."""
+    """Return the engine of the settings: scripted replies or a model."""
     if config.engine.script:
         from lsp_harness.inference.scripted_engine import ScriptedEngine
 
@@ -44,7 +37,7 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
 
 
 def project_of(file: Path) -> Path:
-    """The nearest directory above that looks like a project's; else the file's own."""
+    """Return the nearest folder above a file that looks like a project, or else the folder of the file."""
     marks = (".git", "lsp-harness.toml", "localcode.toml", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
     for folder in file.parents:
         if any((folder / mark).exists() for mark in marks):
@@ -53,8 +46,18 @@ def project_of(file: Path) -> Path:
 
 
 @asynccontextmanager
-async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
-    """A harness with one file open, for commands that have no editor."""
+async def headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator[tuple[Harness, Snapshot]]:
+    """Open a harness with one file, for commands that have no editor.
+
+    Args:
+        file: The file.
+        creates_index: Whether to create an index of the project if there is none.
+    """
+    # a server is composed in this module too, and must start at once without the index
+    from lsp_harness.cli.console import warn
+    from lsp_harness.cli.terminal_output import TerminalOutput
+    from lsp_harness.harness.project.project_index import open_ready_index
+
     file = file.absolute()
     data = read_named(file)
     root = project_of(file)
@@ -66,74 +69,31 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
         raise BinaryDocument(f"{file.name} is a binary file, not a text file; name a file with code")
     troubles: list[str] = []
 
-    def hear(event: HarnessEvent) -> None:
+    def collect(event: HarnessEvent) -> None:
         if isinstance(event, TroubleReported):
             troubles.append(event.message)
 
-    async with _known(config, root) as known:
-        index = ReadyIndex(known, _near(root) if config.index.enabled else None)
+    async with open_ready_index(root, config, TerminalOutput(), creates_index=creates_index) as index:
         harness = Harness(config, make_engine, Workspace([root]), index=index)
-        harness.events.subscribe(hear)
+        harness.events.subscribe(collect)
         harness.open(document)
         try:
             yield harness, harness.snapshot(document.uri)
         except BaseException:
-            # why the command failed is worth more than how the engine was left
+            # the error of the command matters more than an error while the engine is closed
             with suppress(HarnessError):
                 await harness.aclose()
             raise
         await harness.aclose()
-    # a command that failed by it says so itself
-    if troubles:
-        # a server is composed in this module too, and does not need what reads a command line
-        from lsp_harness.cli.console import warn
-
-        for trouble in troubles:
-            warn(trouble)
-
-
-@asynccontextmanager
-async def _known(config: Config, root: Path) -> AsyncGenerator["IndexQuery | None"]:
-    """The index of a project that has one, as things are now: to make one is no business of a command about one file."""
-    # a server is composed here too, and must be there at once
-    from lsp_harness.cli.fresh_index import fresh
-    from lsp_harness.index.index_place import prepare_place as index_of
-    from lsp_harness.index.index_query import DirectIndexQuery
-    from lsp_harness.store.database import Reader
-
-    if not config.index.enabled:
-        yield None
-        return
-    try:
-        where = index_of(root)
-        where = await fresh(where) if where.database.exists() else None
-    except (ConfigError, StoreError) as error:
-        # what a command is about is in its file: it does without the others
-        warn_once(error.message)
-        where = None
-    if where is None:
-        yield None
-        return
-    with closing(Reader(where.database)) as reader:
-        yield DirectIndexQuery(reader)
-
-
-def _near(root: Path) -> "VectorSearch":
-    """What the index of a project knows to be like a task, by the embedding model in this process."""
-
-    async def near(uri: str, task: str) -> list[bytes]:
-        from lsp_harness.cli.nearest_texts import nearest
-        from lsp_harness.index.index_place import prepare_place as index_of
-
-        return await nearest(index_of(root), task)
-
-    return near
+    # a command that fails because of a trouble reports it itself
+    for trouble in troubles:
+        warn(trouble)
 
 
 def read_named(file: Path) -> bytes:
-    """The bytes of a file that somebody named. Raises UsageError."""
+    """Return the bytes of a file that the user named. Raise UsageError if it cannot be read."""
     try:
-        return read_file(file, LARGEST)
+        return read_file(file, MAX_FILE_BYTES)
     except FileMissing:
         raise UsageError(f"{file} cannot be read: No such file or directory") from None
     except FileError as error:

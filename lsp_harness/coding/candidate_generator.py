@@ -25,7 +25,8 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -248,14 +249,16 @@ class CandidateGenerator:
         # the task names the finding already
         session_lines = [line for line in context.session_lines if self._finding.message not in line]
         try:
-            prompt = await build_instruction_prompt(
+            inputs = InstructionInputs(
                 CodeSelection(document, self._tree, self._place.function, context.path),
-                PromptSources(context.related_code, context.package_signatures, session=session_lines),
-                system=SYSTEM,
-                task=await fit_task(problem, feedback, self._config.context.task_budget, count, other_findings),
-                budget=await create_budget(self._engine, self._config.context, answer_tokens),
-                count=count,
+                await create_budget(self._engine, self._config.context, answer_tokens),
+                count,
+                context.workspace,
+                context.packages,
+                session=session_lines,
             )
+            task = await fit_task(problem, feedback, self._config.context.task_budget, count, other_findings)
+            prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
             _, candidates = await fit_prompt(self._engine, prompt, answer_tokens, context.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
             # a base model has no template for instructions, or its context is small; its fills count nevertheless

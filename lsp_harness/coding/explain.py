@@ -9,7 +9,8 @@ from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
@@ -46,14 +47,15 @@ class Explain:
         [size] = await count([decode(document.data[slice(*span)])])
         if size > (budget := settings.code_budget):
             raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {budget}; select less")
-        prompt = await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(document, tree, span, context.path),
-            PromptSources(context.related_code, context.package_signatures),
-            system=SYSTEM,
-            task=await fit_task("Explain this code.", (), settings.task_budget, count),
-            budget=await create_budget(context.engine, settings, ANSWER_TOKENS),
-            count=count,
+            await create_budget(context.engine, settings, ANSWER_TOKENS),
+            count,
+            context.workspace,
+            context.packages,
         )
+        task = await fit_task("Explain this code.", (), settings.task_budget, count)
+        prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
         await fit_prompt(context.engine, prompt, ANSWER_TOKENS, context.turn)
         sampling = Sampling(n_predict=ANSWER_TOKENS)
         text = await self._read_answer(ChatRequest(prompt.messages, sampling, owner=context.owner))

@@ -83,7 +83,7 @@ class Fix:
     async def _find_repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         """Return the repairs that need no model, the most likely first."""
         context = self.context
-        index = context.related_code.index if context.related_code else None
+        index = context.workspace.index if context.workspace else None
         request = RepairRequest(
             self.finding, subject, tree, context.path, index, context.installed, context.root, context.file
         )

@@ -24,7 +24,8 @@ from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
@@ -160,15 +161,18 @@ class Rewriter:
         """Return the prompt, with the findings in earlier candidates as `feedback`."""
         context, settings = self.context, self.context.config.context
         findings = await describe_existing_findings(context, self.tree, self.span)
-        task = format_task(self.instruction)
-        return await build_instruction_prompt(
+        inputs = InstructionInputs(
             CodeSelection(context.document, self.tree, self.span, context.path),
-            PromptSources(context.related_code, context.package_signatures, self.instruction, context.session_lines),
-            system=SYSTEM,
-            task=await fit_task(task, feedback, settings.task_budget, context.engine.count, findings),
-            budget=await create_budget(context.engine, settings, self.answer_tokens),
-            count=context.engine.count,
+            await create_budget(context.engine, settings, self.answer_tokens),
+            context.engine.count,
+            context.workspace,
+            context.packages,
+            self.instruction,
+            context.session_lines,
         )
+        task = format_task(self.instruction)
+        task = await fit_task(task, feedback, settings.task_budget, context.engine.count, findings)
+        return await build_instruction_prompt(inputs, system=SYSTEM, task=task)
 
     async def _create_request(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest:
         context = self.context

@@ -151,14 +151,14 @@ async def build_hole(
     props = await context.engine.props()
     # code of other files gets the tokens that are left
     room = props.n_ctx - prompt.tokens - count_hole_marks(props) - answer if props.n_ctx else settings.repository_tokens
-    if context.related_code and room > 0:
+    if context.workspace and room > 0:
         # The fragments are those of a completion here, but without recent edits. They are chosen for the text without
         # the frame and without a time limit, so that all prompts about this place begin alike and are evaluated once.
-        repository = RepositoryContext(context.related_code.index, context.engine.count, timeout_s=math.inf)
+        repository = RepositoryContext(context.workspace.index, context.engine.count, timeout_s=math.inf)
         bare = Document.from_text(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
         bare_cursor = Cursor(bare, bare_tree, start, context.path)
-        fragments = await repository.find_fragments(bare_cursor, min(room, settings.repository_tokens), is_resting=True)
+        fragments = await repository.find_fragments(bare_cursor, min(room, settings.repository_tokens))
         prompt = replace(prompt, repository=fragments)
     candidates = await fit_infill(
         context.engine, prompt.engine_input, prompt.sections, answer, context.turn, plan.numbers

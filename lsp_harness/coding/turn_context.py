@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.sources.package_signatures import PackageSignatures
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
@@ -35,7 +34,7 @@ class TurnContext:
         root: The workspace folder, or None if the file lies in none.
         path: The path of the document that prompts and the log name.
         report: Receives the progress.
-        related_code: Finds code in other files that is related to the document, if there is an index.
+        workspace: What prompts may quote from the workspace, or None if there is no index.
         may_persist: Whether the engine may write what it computes for this document to disk.
         installed: The packages that are installed for the workspace, if a model may know them.
         output: The output of a tool about the document, if the turn is about one.
@@ -51,7 +50,7 @@ class TurnContext:
     root: Path | None
     path: str
     report: Report
-    related_code: RelatedCode | None = None
+    workspace: WorkspaceScope | None = None
     may_persist: bool = False
     installed: InstalledPackages | None = None
     output: Digest | None = None
@@ -63,11 +62,9 @@ class TurnContext:
         return Owner(persist=self.may_persist and not secret_lines(self.document), affinity=self.document.uri)
 
     @property
-    def package_signatures(self) -> PackageSignatures | None:
-        """The source of the signatures of installed packages, or None if no package is known."""
-        if not self.installed or not self.root:
-            return None
-        return PackageSignatures(self.installed, self.root, self.file, self.engine.count)
+    def packages(self) -> PackageScope | None:
+        """The installed packages that prompts may quote, or None if they may not be read."""
+        return PackageScope(self.installed, self.root, self.file) if self.installed and self.root else None
 
     def create_checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""

@@ -15,7 +15,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.coding.turn_states import TurnStates
-from lsp_harness.context.sources.package_documentation import describe_package_uses
+from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Progress, Proposal

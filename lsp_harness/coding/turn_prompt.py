@@ -51,10 +51,10 @@ async def fit_prompt(
         NoAnswer: The context has no room for the prompt and one answer.
     """
     text = await engine.chat_prompt(prompt.messages)
-    sections = prompt.sections
-    [total, *costs] = await engine.count([text, *sections.values()])
+    texts = prompt.texts
+    [total, *costs] = await engine.count([text, *texts.values()])
     # a tokenizer of another server may count a mark of the template as several tokens, never as fewer than one
-    allocation = Allocation(dict(zip(sections, costs, strict=True)), total, answer, (await engine.props()).n_ctx)
+    allocation = Allocation(dict(zip(texts, costs, strict=True)), total, answer, (await engine.props()).n_ctx)
     return FittedPrompt(text, _fit_candidates(allocation, turn, candidates))
 
 

@@ -24,8 +24,10 @@ from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.prompt_budget import FRAME_TOKENS
+from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
@@ -160,11 +162,11 @@ class WriteTests(EditTask):
 
     async def _find_related_code(self, budget: int) -> tuple[Fragment, ...]:
         """Return code that the function uses, and code that uses and tests it."""
-        related_code, target = self.context.related_code, self.target
+        context, target, settings = self.context, self.target, self.context.config.context
         code = CodeSelection(target.tree.document, target.tree, target.span, target.path)
-        if not related_code:
-            return ()
-        return await related_code.find_fragments(code, min(budget, self.context.config.context.related_budget))
+        inputs = InstructionInputs(code, PromptBudget(settings), context.engine.count, context.workspace)
+        share = min(budget, settings.related_budget)
+        return tuple(await RelatedCodeSource(inputs).find_fragments(share, ())) if share > 0 else ()
 
 
 class _TestFile(NamedTuple):

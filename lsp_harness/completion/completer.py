@@ -147,11 +147,6 @@ class Completer:
             state.prefetch.cancel("speculate")
             opened.history.reject()
 
-    def forget(self, uri: str) -> None:
-        """Forget the code of other files that was chosen for a closed document."""
-        if self.repository:
-            self.repository.forget(uri)
-
     async def aclose(self) -> None:
         """Cancel everything, and wait until the engine has been told."""
         await self._tasks.aclose()
@@ -186,7 +181,7 @@ class Completer:
             return self._display(opened, cursor, [text], {"known": True, **_figures(Usage(), 0, began)})
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
-        request = await self._requests.build(cursor)
+        request = await self._requests.build(cursor, self.state(opened).repository)
         if cached := self._answers.find(*request.cache_key):
             answer, figures = (cached, Usage()), {"cached": True}
         else:
@@ -242,7 +237,8 @@ class Completer:
     async def _choices(self, opened: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         best = await self._complete(opened, cursor)
-        count, request = self.settings.alternatives - 1, await self._requests.build(cursor)
+        count = self.settings.alternatives - 1
+        request = await self._requests.build(cursor, self.state(opened).repository)
         if count <= 0 or (best and best[0].stats.get("known")):
             return best
         self.state(opened).prefetch.cancel("speculate")

@@ -8,6 +8,7 @@ from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, InflightSlot
 from lsp_harness.completion.prefetch.prefetch_slot import PrefetchSlot
 from lsp_harness.completion.request.displayed import DisplayedSuggestion
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 
@@ -22,11 +23,13 @@ class DocumentCompletions:
         inflight: The answer that the model is writing.
         prefetch: The background work for the next completion.
         displayed: The suggestions that the editor displays.
+        repository: The code of other files that was chosen for the prompts of this document.
     """
 
     def __init__(self, tasks: BackgroundTasks, call_later: CallLater) -> None:
         self.inflight = InflightSlot(tasks, call_later)
-        self.prefetch = PrefetchSlot(tasks)
+        self.repository = RepositoryChoice()
+        self.prefetch = PrefetchSlot(tasks, self.repository)
         self.displayed: tuple[DisplayedSuggestion, ...] = ()
         self._recent: deque[DisplayedSuggestion] = deque(maxlen=MAX_RECENT_SUGGESTIONS)
         """A suggestion may be accepted while the next one is on its way to the screen."""

@@ -1,4 +1,7 @@
-"""All settings with their defaults. Files, the environment, the settings of editors and the documentation follow this schema."""
+"""All settings with their defaults.
+
+Files, the environment, the settings of editors and the documentation follow this schema.
+"""
 
 import os
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -10,13 +13,19 @@ class Model:
     """Which model the engine loads, and how."""
 
     path: str = "qwen2.5-coder-0.5b-instruct"
-    """The name of a model in the catalogue (`lsp-harness model list`), or the path of a GGUF file. A file inside the project can only be named by the user's own settings."""
+    """The name of a model in the catalogue (`lsp-harness model list`), or the path of a GGUF file. A file inside the
+    project can only be named by the user's own settings.
+    """
     context_length: int = 8192
-    """The size of the model's memory (KV cache) in tokens, shared by all prompts in it. 2,048 more tokens are reserved for typing."""
+    """The size of the model's memory (KV cache) in tokens, shared by all prompts in it. 2,048 more tokens are reserved
+    for typing.
+    """
     n_gpu_layers: int = -1
     """The number of model layers that run on a GPU; -1 is all. It has no effect without a GPU."""
     fim_order: str = "auto"
-    """The order of a fill-in-the-middle prompt: `suffix-first`, `prefix-suffix-middle`, or `auto`. With `auto` the catalogue decides, and for a model that is not in it the order is `prefix-suffix-middle`."""
+    """The order of a fill-in-the-middle prompt: `suffix-first`, `prefix-suffix-middle`, or `auto`. With `auto` the
+    catalogue decides, and for a model that is not in it the order is `prefix-suffix-middle`.
+    """
 
 
 def is_model_file(path: str) -> bool:
@@ -29,15 +38,23 @@ class Engine:
     """The process that runs the model."""
 
     url: str = ""
-    """A server to use instead of the local engine: `http://host:8080`, several addresses separated by commas, or the path of a Unix socket."""
+    """A server to use instead of the local engine: `http://host:8080`, several addresses separated by commas, or the
+    path of a Unix socket.
+    """
     model: str = ""
-    """The name of the remote model. Without a `url`, write `provider/model`, for example `ollama/qwen2.5-coder:7b`. [A model for a team](team.md#services) lists the providers."""
+    """The name of the remote model. Without a `url`, write `provider/model`, for example `ollama/qwen2.5-coder:7b`. [A
+    model for a team](team.md#services) lists the providers.
+    """
     dialect: str = "auto"
-    """The protocol of the remote server. `auto` detects it. [A model for a team](team.md#services) lists the protocols."""
+    """The protocol of the remote server. `auto` detects it. [A model for a team](team.md#services) lists the protocols.
+    """
     api_key_env: str = "LSP_HARNESS_API_KEY"
     """The name of the environment variable with the key for the remote server. Keys are never read from a file."""
     fim: str = "auto"
-    """How a fill-in-the-middle prompt is sent to a remote server. The name of a [model family](team.md#model-families) uses its special tokens, `suffix` uses the format of the server, and `auto` chooses by the name of the model. With `none` no such prompt is sent: there is no completion, and fixes only rewrite whole functions."""
+    """How a fill-in-the-middle prompt is sent to a remote server. The name of a [model family](team.md#model-families)
+    uses its special tokens, `suffix` uses the format of the server, and `auto` chooses by the name of the model. With
+    `none` no such prompt is sent: there is no completion, and fixes only rewrite whole functions.
+    """
     retries: int = 3
     """How often a remote request is repeated if it fails before a part of its answer has arrived."""
     first_token_seconds: float = 60.0
@@ -45,19 +62,30 @@ class Engine:
     next_token_seconds: float = 30.0
     """How many seconds a remote server may send nothing within an answer. After that the request fails."""
     silence_s: float = 10.0
-    """How many seconds the local engine may give no sign of life, at least 0.5. After that it counts as stuck and is ended, and the next request starts another one. A long prompt is not a problem, because the engine reports that it works. [Engine](engine.md#an-engine-that-is-stuck)"""
+    """How many seconds the local engine may give no sign of life, at least 0.5. After that it counts as stuck and is
+    ended, and the next request starts another one. A long prompt is not a problem, because the engine reports that it
+    works. [Engine](engine.md#an-engine-that-is-stuck)
+    """
     script: str = ""
     """For tests: a JSON file with replies that replace those of a model."""
     idle_seconds: float = 900.0
-    """The engine ends after this many seconds without a request. This setting and the four below take effect at the next start of the engine (`lsp-harness engine stop`)."""
+    """The engine ends after this many seconds without a request. This setting and the four below take effect at the
+    next start of the engine (`lsp-harness engine stop`).
+    """
     threads: int = 0
     """The number of threads that evaluate prompts; 0 is one per core."""
     kv_disk_mb: int = 512
-    """How many MiB of evaluated prompts are stored on disk, so that the engine need not evaluate them again after a restart; 0 stores none."""
+    """How many MiB of evaluated prompts are stored on disk, so that the engine need not evaluate them again after a
+    restart; 0 stores none.
+    """
     cache_reuse: int = 32
-    """If lines move up or down in a prompt, unchanged parts of at least this many tokens are reused and not evaluated again; 0 turns this off."""
+    """If lines move up or down in a prompt, unchanged parts of at least this many tokens are reused and not evaluated
+    again; 0 turns this off.
+    """
     port: int = 0
-    """A port of this machine (127.0.0.1) on which the engine also serves other programs; 0 is none. See [Engine](engine.md)."""
+    """A port of this machine (127.0.0.1) on which the engine also serves other programs; 0 is none. See
+    [Engine](engine.md).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +93,60 @@ class Generation:
     """How many candidates are generated for a fix, and how much they vary."""
 
     candidates: int = 0
-    """The number of candidates for a fix: filled lines and rewritten functions together. With 0, there are as many filled lines as this machine generates efficiently at once, and the rewrites in addition."""
+    """The number of candidates for a fix: filled lines and rewritten functions together. With 0, there are as many
+    filled lines as this machine generates efficiently at once, and the rewrites in addition.
+    """
     max_retries: int = 3
-    """The number of further rewrites, whose prompt says what was wrong with the earlier candidates. If `candidates` is set, they are part of that number."""
+    """The number of further rewrites, whose prompt says what was wrong with the earlier candidates. If `candidates` is
+    set, they are part of that number.
+    """
     repairs: bool = True
-    """Try repairs without a model first: the nearest name, the missing token or import, the fix of the linter. If this is off, the model is used at once."""
+    """Try repairs without a model first: the nearest name, the missing token or import, the fix of the linter. If this
+    is off, the model is used at once.
+    """
     temperature: float = 0.6
-    """The sampling temperature of all rewrites except for the first. The first rewrite and the first fill of each kind use temperature 0; other fills use 0.1 more than this."""
+    """The sampling temperature of all rewrites except for the first. The first rewrite and the first fill of each kind
+    use temperature 0; other fills use 0.1 more than this.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The share of each part of an instruction prompt, in tokens of the model. These are hard limits. If the prompt and the answer
-    would be larger than the model's context, the parts around the code are shortened first."""
+    """The share of each part of an instruction prompt, in tokens of the model. These are hard limits. If the prompt and
+    the answer would be larger than the model's context, the parts around the code are shortened first.
+    """
 
     system_budget: int = 256
     """For the system prompt. A longer one is an error."""
     code_budget: int = 1536
-    """For the code to change. A longer function is not rewritten as a whole; only single statements are filled in again."""
+    """For the code to change. A longer function is not rewritten as a whole; only single statements are filled in
+    again.
+    """
     related_budget: int = 384
-    """For related code: the imports, the signatures of what the code calls, and its callers. Its tokens come from the part of `code_budget` that the code does not use; 0 leaves it out."""
+    """For related code: the imports, the signatures of what the code calls, and its callers. Its tokens come from the
+    part of `code_budget` that the code does not use; 0 leaves it out.
+    """
     docs_budget: int = 128
-    """For the signatures of what the code uses from installed packages. Its tokens come from the part of `code_budget` that the code and the related code do not use; 0 leaves them out. See [Knowledge](knowledge.md)."""
+    """For the signatures of what the code uses from installed packages. Its tokens come from the part of `code_budget`
+    that the code and the related code do not use; 0 leaves them out. See [Knowledge](knowledge.md).
+    """
     few_shot_examples: int = 1
-    """The number of declarations of the project that are shown as examples, because they are similar to the code to change; 0 shows none. The default is one, because a model on a CPU needs time to evaluate each. See [Index](index.md#patterns)."""
+    """The number of declarations of the project that are shown as examples, because they are similar to the code to
+    change; 0 shows none. The default is one, because a model on a CPU needs time to evaluate each. See
+    [Index](index.md#patterns).
+    """
     few_shot_budget: int = 192
-    """For these examples. Its tokens come from the part of `code_budget` that the other parts do not use. An example that does not fit as a whole is left out."""
+    """For these examples. Its tokens come from the part of `code_budget` that the other parts do not use. An example
+    that does not fit as a whole is left out.
+    """
     task_budget: int = 512
-    """For the task, the feedback on earlier attempts, and other errors in the code. Parts that do not fit are left out, the other errors first."""
+    """For the task, the feedback on earlier attempts, and other errors in the code. Parts that do not fit are left out,
+    the other errors first.
+    """
     session_budget: int = 200
-    """For the history of the session: earlier decisions about this file and errors that still exist, in whole lines. Its tokens come from the part of `task_budget` that the task does not use; 0 leaves it out. See [Verbs](verbs.md)."""
+    """For the history of the session: earlier decisions about this file and errors that still exist, in whole lines.
+    Its tokens come from the part of `task_budget` that the task does not use; 0 leaves it out. See [Verbs](verbs.md).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +162,9 @@ class Completion:
     outline_tokens: int = 400
     """Tokens of the file's outline (imports and signatures) in the prompt; 0 leaves it out."""
     repository_tokens: int = 512
-    """Tokens of code from other files of the workspace in the prompt: definitions of the names near the cursor, and similar code; 0 leaves it out. See [Index](index.md)."""
+    """Tokens of code from other files of the workspace in the prompt: definitions of the names near the cursor, and
+    similar code; 0 leaves it out. See [Index](index.md).
+    """
     max_tokens: int = 64
     """The largest number of tokens in a suggestion. It is smaller if the machine would need too long for them."""
     max_lines: int = 8
@@ -118,23 +172,34 @@ class Completion:
     alternatives: int = 4
     """How many different suggestions are shown if the user requests suggestions, the most likely first."""
     latency_ms: int = 400
-    """The time until the first text, in milliseconds. If a prompt would take longer to evaluate, a shorter one is used until the longer one has been evaluated in the background. After twice this time the suggestion ends with its first complete line, and after five times it ends in any case."""
+    """The time until the first text, in milliseconds. If a prompt would take longer to evaluate, a shorter one is used
+    until the longer one has been evaluated in the background. After twice this time the suggestion ends with its first
+    complete line, and after five times it ends in any case.
+    """
     warm: bool = True
-    """Evaluate the prompt before it is needed: after a document is opened or saved, after a suggestion is accepted, and when the cursor rests."""
+    """Evaluate the prompt before it is needed: after a document is opened or saved, after a suggestion is accepted, and
+    when the cursor rests.
+    """
     speculate: bool = True
-    """While a suggestion is shown, compute the one that follows if it is accepted. This works only with the local engine."""
+    """While a suggestion is shown, compute the one that follows if it is accepted. This works only with the local
+    engine.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """When no suggestion is shown while the user types. A suggestion that the user requests is always shown. See [Quiet](quiet.md)."""
+    """When no suggestion is shown while the user types. A suggestion that the user requests is always shown. See
+    [Quiet](quiet.md).
+    """
 
     in_word: bool = True
     """No suggestion in the middle of a word."""
     in_comment: bool = True
     """No suggestion in a comment."""
     in_string: bool = True
-    """No suggestion in a string or docstring. It has no effect in data and markup (JSON, YAML, HTML, …), where strings are the content."""
+    """No suggestion in a string or docstring. It has no effect in data and markup (JSON, YAML, HTML, …), where strings
+    are the content.
+    """
     after_deletion: bool = True
     """After a deletion, no suggestion on that line until something is typed there."""
     after_dismissal: bool = True
@@ -142,9 +207,13 @@ class Quiet:
     generated_files: bool = True
     """No suggestion in generated files, lock files and minified files."""
     min_probability: float = 0.65
-    """No suggestion if the mean (geometric) probability of its tokens is lower than this; 0 shows all. The default fits the default model. The rule is off for a server that reports no probabilities."""
+    """No suggestion if the mean (geometric) probability of its tokens is lower than this; 0 shows all. The default fits
+    the default model. The rule is off for a server that reports no probabilities.
+    """
     debounce_ms: int = -1
-    """How many milliseconds to wait after a key before a request is sent. -1 adapts to the typing rhythm of the user, up to a quarter of `completion.latency_ms`."""
+    """How many milliseconds to wait after a key before a request is sent. -1 adapts to the typing rhythm of the user,
+    up to a quarter of `completion.latency_ms`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +235,9 @@ class Edits:
     """Edits other than ghost text: fixes, and edits by instruction."""
 
     confirm: str = "model"
-    """Which edits the editor shows as a diff for confirmation, if it can: those written by the `model`, `always` (all) or `never` (none)."""
+    """Which edits the editor shows as a diff for confirmation, if it can: those written by the `model`, `always` (all)
+    or `never` (none).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +249,24 @@ class Index:
     update_on_save: bool = True
     """Update the index when a file changes on disk. If this is off, the index is only updated when a server starts."""
     embedding_model: str = "all-minilm-l6-v2"
-    """The model that makes the vectors for search by meaning (embeddings): a name in the catalogue, or the path of a GGUF file. See [Models](models.md#other-embedding-models)."""
+    """The model that makes the vectors for search by meaning (embeddings): a name in the catalogue, or the path of a
+    GGUF file. See [Models](models.md#other-embedding-models).
+    """
     embedding_query_prefix: str = "auto"
-    """The text before a query when its vector is made. `auto` is the text that the model needs; most models need none."""
+    """The text before a query when its vector is made. `auto` is the text that the model needs; most models need none.
+    """
     embedding_document_prefix: str = "auto"
-    """The text before a piece of code when its vector is made. If this setting or one of the two below changes, all vectors are made again."""
+    """The text before a piece of code when its vector is made. If this setting or one of the two below changes, all
+    vectors are made again.
+    """
     embedding_pooling: str = "auto"
-    """How the vectors of the tokens of a text are combined into one: `mean`, `cls`, `last`, or `auto`, which is the way in the GGUF file."""
+    """How the vectors of the tokens of a text are combined into one: `mean`, `cls`, `last`, or `auto`, which is the way
+    in the GGUF file.
+    """
     embedding_tokens: int = 128
-    """How many tokens of a text are used for its vector, including the prefix; 1 to 510. More tokens cost more time and make search for code less precise."""
+    """How many tokens of a text are used for its vector, including the prefix; 1 to 510. More tokens cost more time and
+    make search for code less precise.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +274,9 @@ class Locate:
     """The search for the code that a task changes, if the user names no place. See [Index](index.md#locate)."""
 
     ranking: str = "index"
-    """Who chooses among the possible places: the `index` by its ranking, or the `model`, which gets at most eight of them within `context.task_budget`. A 0.5B model chooses worse than the index ([benchmarks](benchmarks.md#search))."""
+    """Who chooses among the possible places: the `index` by its ranking, or the `model`, which gets at most eight of
+    them within `context.task_budget`. A 0.5B model chooses worse than the index ([benchmarks](benchmarks.md#search)).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +284,13 @@ class Knowledge:
     """The signatures of installed packages, read from their files. See [Knowledge](knowledge.md)."""
 
     enabled: bool = True
-    """Add the signatures of the packages that the code uses to the prompt. In a retry, also add those of the packages that the failed attempts used."""
+    """Add the signatures of the packages that the code uses to the prompt. In a retry, also add those of the packages
+    that the failed attempts used.
+    """
     python: str = ""
-    """The virtual environment with the Python packages, relative to the workspace folder. By default it is `.venv`, `venv` or `env` there, or else `VIRTUAL_ENV` or `CONDA_PREFIX`."""
+    """The virtual environment with the Python packages, relative to the workspace folder. By default it is `.venv`,
+    `venv` or `env` there, or else `VIRTUAL_ENV` or `CONDA_PREFIX`.
+    """
 
 
 @dataclass(frozen=True, slots=True)

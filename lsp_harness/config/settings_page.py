@@ -23,18 +23,23 @@ A setting is taken from the first of these places that has it:
 4. the user: `config.toml` in the user's configuration directory (`~/.config/lsp-harness` on Linux);
 5. the default.
 
-**The project** is the first workspace folder of the editor. On the command line it is the nearest folder upwards that has such a
-file or is a repository.
+**The project** is the first workspace folder of the editor. On the command line it is the nearest folder upwards that
+has such a file or is a repository.
 
-**A change counts at once** if the file is saved in the editor, or if the editor watches files for its servers, as VS Code does.
-Otherwise it counts from the next start.
+**A change counts at once** if the file is saved in the editor, or if the editor watches files for its servers, as VS
+Code does. Otherwise it counts from the next start.
 
-**A project's files cannot set `[engine]`**, and an editor cannot set `engine.url`, `engine.model`, `engine.api_key_env` and
-`engine.script`, because a workspace can change the settings of an editor: opening a folder must not decide which server gets your code.
+**A project's files cannot set `[engine]`**, and an editor cannot set `engine.url`, `engine.model`, `engine.api_key_env`
+and `engine.script`, because a workspace can change the settings of an editor: opening a folder must not decide which
+server gets your code.
 
 **A setting that is unknown**, or only planned, is reported and ignored.
 
-`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the folder of the models.
+`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the folder
+of the models.
+"""
+TABLE_HEAD = """| key | type | default | meaning |
+| --- | --- | --- | --- |
 """
 
 
@@ -44,11 +49,11 @@ def setting_descriptions() -> dict[str, dict[str, str]]:
     for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        table = descriptions.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
+        table = descriptions.setdefault(node.name.lower(), {"": " ".join((ast.get_docstring(node) or "").split())})
         for field, text in zip(node.body, node.body[1:], strict=False):
             match field, text:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(description))):
-                    table[name] = description
+                    table[name] = " ".join(description.split())
                 case _:
                     pass
     return descriptions
@@ -59,9 +64,7 @@ def render() -> str:
     descriptions = setting_descriptions()
     parts = [PAGE_HEAD]
     for table, keys in tables().items():
-        parts.append(
-            f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
-        )
+        parts.append(f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n{TABLE_HEAD}")
         for key, (kind, default) in keys.items():
             parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {descriptions[table].get(key, '')} |\n")
     return "".join(parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
-from lsp_harness.context.sources.outline_cache import OutlineCache
+from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import InfillContext

@@ -5,10 +5,12 @@ too little room, context around the code is left out in whole fragments. The sys
 never cut: if one of them exceeds its budget, that is an error.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from lsp_harness.config.schema import Context
 
+TOTAL = "total"
+"""The name of the budget that all sources of a prompt share."""
 FRAME_TOKENS = 96
 """An upper limit for the titles, the code fences and the markers of the chat template."""
 
@@ -25,23 +27,22 @@ class PromptBudget:
     settings: Context
     room_tokens: int | None = None
 
-    def context_tokens(self, system: int, code: int, task: int) -> int:
-        """Return the tokens left for context around the code.
+    def remaining(self, system: int, code: int, task: int) -> dict[str, int]:
+        """Return the tokens that the sources of context may use, by the names of the budgets.
+
+        The sources share what the code leaves of `code_budget`, and what the task leaves of `task_budget`.
 
         Args:
             system: The tokens of the system prompt.
             code: The tokens of the code.
-            task: The tokens of the task and of the history of the session.
+            task: The tokens of the task.
         """
-        return self._limit(self.settings.code_budget - code, system + code + task)
-
-    def session_tokens(self, system: int, code: int, task: int) -> int:
-        """Return the tokens left for the history of the session, which shares the budget of the task."""
-        return self._limit(min(self.settings.session_budget, self.settings.task_budget - task), system + code + task)
-
-    def _limit(self, tokens: int, used: int) -> int:
-        """Return `tokens`, or fewer if the context of the model has too little room beside those in use."""
-        return max(0, tokens if self.room_tokens is None else min(tokens, self.room_tokens - FRAME_TOKENS - used))
+        budgets = {key: tokens for key, tokens in asdict(self.settings).items() if key.endswith("_budget")}
+        budgets["code_budget"] -= code
+        budgets["task_budget"] -= task
+        if self.room_tokens is not None:
+            budgets[TOTAL] = self.room_tokens - FRAME_TOKENS - system - code - task
+        return budgets
 
 
 @dataclass(frozen=True, slots=True)

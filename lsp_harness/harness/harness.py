@@ -108,8 +108,6 @@ class Harness:
         opened = self.documents.close(uri)
         if self.services.recent and opened:
             self.services.recent.record_close(opened.text)
-        if self.services.completer:
-            self.services.completer.forget(uri)
 
     def lose(self, uri: str, reason: str) -> bool:
         """Forget a text that differs from the client's, until the client sends all of it.
@@ -117,8 +115,6 @@ class Harness:
         Returns:
             Whether the text was known until now.
         """
-        if self.services.completer:
-            self.services.completer.forget(uri)
         return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:
@@ -291,16 +287,16 @@ class Harness:
             output: The output of a tool that the turn is about.
         """
         from lsp_harness.coding.turn_context import TurnContext
-        from lsp_harness.context.sources.related_code import RelatedCode
+        from lsp_harness.context.context_inputs import WorkspaceScope
 
         services, workspace = self.services, self.workspace
         turn = services.session_log.turn(is_saved=not workspace.private_reason(snapshot))
         failing = output.failing_tests if output else frozenset[str]()
-        related = RelatedCode(services.index_query, services.engine.count, failing, services.find_similar)
+        searchable = WorkspaceScope(services.index_query, failing, services.find_similar)
         summary = services.session_log.summary
         return TurnContext(
             *(services.engine, self.config, services.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(snapshot.root, snapshot.path, report, related, workspace.may_persist(snapshot)),
+            *(snapshot.root, snapshot.path, report, searchable, workspace.may_persist(snapshot)),
             installed=services.installed,
             output=output,
             session_lines=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),

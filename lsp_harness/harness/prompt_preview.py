@@ -11,10 +11,9 @@ from lsp_harness.coding.turn_prompt import fit_prompt
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
-from lsp_harness.context.repository_context import RepositoryContext
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
-from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
@@ -63,19 +62,25 @@ class Part:
         return line if len(line) <= 40 else f"{line[:39]}…"
 
 
-async def completion(
-    harness: Harness, engine: Engine, snapshot: Snapshot, offset: int, known: IndexQuery | None = None
-) -> Prompt:
-    """Of a completion at a byte offset, as it would be asked for now, counted by `engine`; with what an index that is `known`
-    says, else with what holds for the document. Raises NoAnswer."""
+async def completion(harness: Harness, engine: Engine, snapshot: Snapshot, offset: int) -> Prompt:
+    """Return the prompt of a completion at a byte offset, as it would be requested now.
+
+    Args:
+        harness: The harness with the settings and the index.
+        engine: Counts the tokens.
+        snapshot: The document.
+        offset: The byte offset of the cursor.
+
+    Raises:
+        NoAnswer: No model may see the file.
+    """
     _check(harness, snapshot)
-    present = harness.services.ready_completer().repository
-    repository = (
-        RepositoryContext(known, engine.count) if known else present.with_counter(engine.count) if present else None
-    )
+    repository = harness.services.ready_completer().repository
+    if repository:
+        repository = repository.with_counter(engine.count)
     requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
-    completion_request = await requests.build(cursor)
+    completion_request = await requests.build(cursor, RepositoryChoice())
     prompt = completion_request.prompts[0]
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
@@ -91,16 +96,24 @@ def _likelier(request: CompletionRequest) -> dict[str, str]:
     return dict.fromkeys(request.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
-async def edit(
-    harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str, known: IndexQuery | None = None
-) -> Prompt:
-    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, BinaryDocument, UsageError."""
+async def edit(harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str) -> Prompt:
+    """Return the prompt of an edit by instruction.
+
+    Args:
+        harness: The harness with the settings and the index.
+        engine: Counts the tokens.
+        snapshot: The document.
+        span: The bytes to edit.
+        task: The instruction.
+
+    Raises:
+        NoAnswer: No model may see the file.
+        BinaryDocument: The document is not text.
+        UsageError: The workspace is not trusted.
+    """
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
-    if job.related_code:
-        related = replace(job.related_code, index=known or job.related_code.index, count=engine.count)
-        job = replace(job, related_code=related)
     asked, answer = await Instruct(job, span, task).first_prompt()
     (text, _), context = await fit_prompt(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]

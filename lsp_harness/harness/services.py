@@ -20,8 +20,8 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.sources.recent_edits import RecentEdits
-    from lsp_harness.context.sources.related_code import VectorSearch
+    from lsp_harness.context.context_inputs import VectorSearch
+    from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.harness.accepted_edits import AcceptedEdits
     from lsp_harness.harness.engine_health import Observed
     from lsp_harness.harness.indexes.folder_index import Said
@@ -139,8 +139,8 @@ class Services:
         if self.completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+            from lsp_harness.context.recent_edits import RecentEdits
             from lsp_harness.context.repository_context import RepositoryContext
-            from lsp_harness.context.sources.recent_edits import RecentEdits
 
             private = self.workspace.private_files
             policy = TriggerPolicy(self.config.quiet, private.reason)

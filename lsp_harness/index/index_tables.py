@@ -5,7 +5,7 @@ from importlib import metadata
 
 from lsp_harness.config.resources import resource_path
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import optional_grammar_versions
+from lsp_harness.syntax.grammars import optional_grammar_versions
 
 FORMAT_VERSION = 5
 """Must be increased with every change of the stored data."""

@@ -18,7 +18,8 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
 from lsp_harness.syntax.symbols.declared_text import read_declarations
@@ -48,7 +49,7 @@ class PackageText:
     """A parsed file of a package."""
 
     path: Path
-    language: Language
+    language: LanguageSpec
     data: bytes
     declarations: Sequence[Declaration]
     imports: Sequence[Import]

@@ -7,11 +7,11 @@ text, and the resulting tree is discarded.
 """
 
 import re
-from collections.abc import Mapping
 
 from tree_sitter import Node, Parser, Point, Tree
 
-from lsp_harness.syntax.languages import Language, grammar
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import grammar
 from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
 
 MIN_PIECE_BYTES, MAX_PIECE_BYTES = 64, 4096
@@ -27,11 +27,6 @@ MAX_LEVEL_NODES = 5_000
 """The search for error nodes stops at a level of the tree that has more nodes."""
 DEPTH_SAMPLES = 200
 """Number of nodes whose depth is measured to estimate the depth of the tree."""
-
-YAML_NESTING = rb"(?m)^[ \t?:-]{200}"
-CRASH_PATTERNS: Mapping[str, re.Pattern[bytes]] = {"yaml": re.compile(YAML_NESTING)}
-"""Texts that crash the parser and the process, by language. The scanner of YAML writes behind the end of its buffer
-when blocks are nested more than 253 levels deep. A level is indented by at least one column."""
 
 
 class _PieceReader:
@@ -75,20 +70,20 @@ class _PieceReader:
         self._is_parsed = True
 
 
-def refusal_reason(language: Language, data: bytes) -> str:
+def refusal_reason(language: LanguageSpec, data: bytes) -> str:
     """Return why a text must not be parsed at all, or an empty string if it may be parsed."""
     if len(data) > MAX_TEXT_BYTES:
         return f"it is larger than {MAX_TEXT_BYTES // 1000} kB"
     if b"\0" in data:
         # Several parsers take a NUL byte for the end of the text and then loop, as they never reach the real end.
         return "it is not a text"
-    if (pattern := CRASH_PATTERNS.get(language.id)) and pattern.search(data):
+    if language.crash_pattern and re.search(language.crash_pattern, data):
         return f"it is nested too deeply for the parser of {language.id}"
     return ""
 
 
 def parse_bytes(
-    language: Language, data: bytes, allowance: Allowance, old: Tree | None = None, budget: Budget = BUDGET
+    language: LanguageSpec, data: bytes, allowance: Allowance, old: Tree | None = None, budget: Budget = BUDGET
 ) -> Tree:
     """Parse a text.
 

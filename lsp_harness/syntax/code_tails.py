@@ -9,17 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 
 MAX_TAILS = 10
 """How many tails are generated. Each costs the caller a parse, and a text that is really wrong costs all of them."""
 CLOSING_BRACKETS = {"(": ")", "[": "]", "{": "}"}
-BLOCK_END_WORDS: dict[str, dict[str, str]] = {
-    "lua": {"function": "end", "if": "end", "do": "end", "repeat": "until x"},
-    "ruby": dict.fromkeys(("def", "class", "module", "begin", "do", "if", "unless", "case", "while", "until"), "end"),
-    "bash": {"if": "fi", "do": "done", "case": "esac"},
-}
-"""By language: words that open a block, and the text that closes it. Of a loop with `do` only the `do` counts."""
 STATEMENT_WORDS = frozenset({"if", "unless", "while", "until", "case"})
 """Words that open a block only at the start of a statement. Elsewhere they are modifiers of what precedes them: `x if
 y`."""
@@ -27,8 +21,6 @@ STATEMENT_START = re.compile(r"(?:=|;|\bthen|\belse|\bdo)\Z")
 """Text after which a statement starts on the same line."""
 LOOKBACK_CHARS = 200
 """How far back on its line a word's context is searched: a line may be as long as a file."""
-OPERANDS = {"php": "$x", "bash": ":", "json": "0"}
-"""The operand that is inserted, by language; `x` in all others."""
 BLOCK_HEADER = re.compile(
     r"\s*(?:async\s+)?(if|elif|else|while|for|with|def|class|try|except|finally|match|case)\b(?!\s*=)"
 )
@@ -60,7 +52,7 @@ class _OpenConstructs:
 
 def generate_tails(
     text: str,
-    language: Language,
+    language: LanguageSpec,
     *,
     new_start: int = 0,
     outer_brackets: int | None = None,
@@ -115,19 +107,19 @@ def generate_tails(
             yield tail
 
 
-def _operands(language: Language, text: str, is_inert: bool) -> list[str]:
+def _operands(language: LanguageSpec, text: str, is_inert: bool) -> list[str]:
     """Return what may follow directly, before any closing bracket.
 
     `is_inert` says that the text ends in a string or comment.
     """
-    operand = OPERANDS.get(language.id, "x")
+    operand = language.tokens.operand
     if is_inert:
         return [""]
     if language.block == "indent" and re.search(r"\bfor\s+(?:(?!\bin\b)[\w\s,()])+$", text[-LOOKBACK_CHARS:]):
         return [" in x"]
     if OPEN_GENERIC.search(text) and language.block == "braces":
         return [" x>", " x> x", ">"]
-    if OPEN_ELEMENT.search(text) and language.id in ("javascript", "tsx"):
+    if OPEN_ELEMENT.search(text) and language.tokens.has_jsx:
         return [" />", ""]
     if re.search(r"\b(?:from|import)\s*$", text) and language.block == "braces":
         return [' "x"', f" {operand}", ""]
@@ -138,7 +130,7 @@ def _operands(language: Language, text: str, is_inert: bool) -> list[str]:
     return ["", f" {operand}"]
 
 
-def _endings(language: Language, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
+def _endings(language: LanguageSpec, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
     """Return the texts that may complete a statement from its operand on.
 
     Args:
@@ -155,12 +147,11 @@ def _endings(language: Language, text: str, operand: str, inner: str, rest: list
         return _braced_endings(language, text, operand, inner, rest)
     expression, blocks = operand + inner, _join_closers(rest)
     if language.block == "end":
-        words = {"lua": (" then", " do\nend", ", x do\nend"), "bash": ("; then :", "; do :\ndone", " in x; do :\ndone")}
+        condition_end, *loop_ends = language.tokens.header_ends
         is_loop = re.match(r"\s*(?:for|while|until)\b", line) and not re.search(r"\bdo\b", line)
-        block_ends = words.get(language.id, ("", "\nend"))[1:] if is_loop else words.get(language.id, ("",))[:1]
-        ends = [*block_ends, "()", " = x", *["()\nend"] * ("function" in line)]
+        ends = [*(loop_ends if is_loop else [condition_end]), "()", " = x", *["()\nend"] * ("function" in line)]
         return [expression + blocks, *(expression + end + blocks for end in ends)]
-    return [expression + blocks, f"{expression}: {OPERANDS.get(language.id, 'x')}{blocks}"]
+    return [expression + blocks, f"{expression}: {language.tokens.operand}{blocks}"]
 
 
 def _indented_endings(text: str, line: str, expression: str, blocks: str) -> list[str]:
@@ -179,7 +170,7 @@ def _indented_endings(text: str, line: str, expression: str, blocks: str) -> lis
     return [expression + end for end in (": pass", "(): pass" if header[1] == "def" else " in x: pass", blocks)]
 
 
-def _braced_endings(language: Language, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
+def _braced_endings(language: LanguageSpec, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
     line = text[text.rfind("\n") + 1 :]
     expression, blocks = operand + inner, _join_closers(rest)
     ends = [blocks, f";{blocks}", f"{blocks};", f" {{}}{blocks}", f": x{blocks}", f"{blocks},", f" => x{blocks}"]
@@ -188,9 +179,9 @@ def _braced_endings(language: Language, text: str, operand: str, inner: str, res
     tails = [expression + end for end in ends]
     if re.match(r"\s*for\b", line) and inner.endswith(")"):
         tails[:0] = [f"{operand}{inner[:-1]}{end}) {{}}{blocks}" for end in ("; x", "; x; x")]
-    if re.match(r"\s*for\b", line) and language.id == "go":
+    if re.match(r"\s*for\b", line) and language.tokens.has_bare_for_header:
         tails.insert(0, f"{expression}; x {{}}{blocks}")
-    if tags := _closing_tags(text) if language.id in ("javascript", "tsx") else "":
+    if tags := _closing_tags(text) if language.tokens.has_jsx else "":
         tails[:0] = [expression + tags + blocks, expression + _join_closers(rest[:1]) + tags + _join_closers(rest[1:])]
     return tails
 
@@ -210,9 +201,9 @@ def _join_closers(closers: list[str]) -> str:
     return "".join(f"\n{closer}" if closer[0].isalpha() else closer for closer in closers)
 
 
-def _scan_open_constructs(text: str, language: Language, new_start: int) -> _OpenConstructs:
+def _scan_open_constructs(text: str, language: LanguageSpec, new_start: int) -> _OpenConstructs:
     state = _OpenConstructs()
-    end_words = BLOCK_END_WORDS.get(language.id, {})
+    end_words = language.tokens.block_closers
     loop_line = None
     line_start, previous = -1, 0
     for match in _token_pattern(language).finditer(text):
@@ -229,9 +220,11 @@ def _scan_open_constructs(text: str, language: Language, new_start: int) -> _Ope
             line_start, previous = max(line_start, text.rfind("\n", previous, offset)), offset
             before = text[max(line_start + 1, offset - LOOKBACK_CHARS) : offset].strip()
             starts_statement = not before or STATEMENT_START.search(before[-6:]) is not None
-            if token in end_words and (starts_statement or token not in STATEMENT_WORDS or language.id == "lua"):
+            if token in end_words and (
+                starts_statement or token not in STATEMENT_WORDS or language.tokens.opens_blocks_in_expressions
+            ):
                 # `while x do` opens one block, not two.
-                if token == "do" and loop_line == line_start and language.id == "ruby":
+                if token == "do" and loop_line == line_start and language.tokens.has_optional_loop_do:
                     continue
                 loop_line = line_start if token in ("while", "until") else loop_line
                 state.closers.append((end_words[token], offset))
@@ -256,17 +249,17 @@ def _has_escaped_end(token: str) -> bool:
 
 
 @cache
-def _token_pattern(language: Language) -> re.Pattern[str]:
-    has_char_literals = language.block == "braces" and language.id not in ("javascript", "typescript", "tsx", "php")
+def _token_pattern(language: LanguageSpec) -> re.Pattern[str]:
+    has_char_literals = language.tokens.has_character_literals
     parts = [
-        r"(?P<triple>(?P<t>\"\"\"|''')(?:\\.|[^\\])*?(?:(?P=t)|\Z))" if language.id == "python" else "",
-        r"(?P<block>/\*.*?(?:\*/|\Z))" if language.block == "braces" or language.id == "css" else "",
+        r"(?P<triple>(?P<t>\"\"\"|''')(?:\\.|[^\\])*?(?:(?P=t)|\Z))" if language.tokens.has_triple_quotes else "",
+        r"(?P<block>/\*.*?(?:\*/|\Z))" if language.tokens.has_block_comments else "",
         rf"(?P<comment>(?<!\S){re.escape(language.comment)}[^\n]*)" if language.comment else "",
         # In these languages ' encloses characters or marks lifetimes, so that an unclosed one does not open a string.
         r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')" if has_char_literals else "",
         r"(?P<quote>\"(?:\\.|[^\"\\\n])*\"?|`(?:\\.|[^`\\])*`?"
         + (")" if has_char_literals else r"|'(?:\\.|[^'\\\n])*'?)"),
         r"(?P<open>[(\[{])|(?P<close>[)\]}])",
-        r"(?P<word>(?<![\w.:@$])[a-z]+\b(?![:?]))" if language.id in BLOCK_END_WORDS else "",
+        r"(?P<word>(?<![\w.:@$])[a-z]+\b(?![:?]))" if language.tokens.block_closers else "",
     ]
     return re.compile("|".join(part for part in parts if part), re.DOTALL)

@@ -9,25 +9,18 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import Language, grammar
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import grammar
 from lsp_harness.syntax.tree import SyntaxTree
 
 LexemeKind = Literal["word", "keyword", "number", "string", "open", "close", "mark"]
 
 OPENERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
-BLOCK_END_WORDS: dict[str, frozenset[bytes]] = {
-    "ruby": frozenset({b"end"}),
-    "lua": frozenset({b"end", b"until"}),
-    "bash": frozenset({b"fi", b"done", b"esac"}),
-}
-"""Words that end a block, for the languages that have such words."""
 BLOCK_MIDDLE_WORDS = frozenset(
     b"else elif elsif elseif except finally catch rescue ensure when case default then do while in until".split()
 )
 """Words that start the next part of a block that an earlier line has opened."""
-NAMED_KEYWORDS: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
-"""Keywords that the grammar of a language defines as named nodes."""
 _WORD = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*[?!]?\Z")
 _WORD_OR_SIGN = re.compile(rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*|\d[\w.]*|[^\s\w]")
 _STRING_NODE = re.compile(
@@ -94,18 +87,14 @@ def read_lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> li
 
 
 @cache
-def grammar_keywords(language: Language) -> frozenset[bytes]:
+def grammar_keywords(language: LanguageSpec) -> frozenset[bytes]:
     """Return the keywords of a grammar."""
-    literals = {b"true", b"false", b"null"} if language.id == "json" else set[bytes]()
-    return (
-        frozenset(word for word in _anonymous_tokens(language) if word.isalpha())
-        | literals
-        | NAMED_KEYWORDS.get(language.id, frozenset())
-    )
+    words = frozenset(word for word in _anonymous_tokens(language) if word.isalpha())
+    return words | language.tokens.named_keywords
 
 
 @cache
-def grammar_marks(language: Language) -> frozenset[bytes]:
+def grammar_marks(language: LanguageSpec) -> frozenset[bytes]:
     """Return the operators, separators and brackets of a grammar."""
     return frozenset(word for word in _anonymous_tokens(language) if not any(chr(letter).isalnum() for letter in word))
 
@@ -154,7 +143,7 @@ def _leaves(root: Node, start: int, end: int) -> list[Node]:
 
 
 @cache
-def _anonymous_tokens(language: Language) -> frozenset[bytes]:
+def _anonymous_tokens(language: LanguageSpec) -> frozenset[bytes]:
     rules = grammar(language)
     names = (
         rules.node_kind_for_id(kind_id)

@@ -108,7 +108,7 @@ def _render_line(tree: SyntaxTree, declaration: _Declaration) -> str:
     if not re.fullmatch(rb"[\w\s<>,&*]*", before):
         start = node.start_byte
     # In Go the end of a line ends a statement, so that joined lines need a semicolon.
-    is_group = tree.language.id == "go" and declaration.kind in ("import", "const")
+    is_group = tree.language.declarations.has_groups and declaration.kind in ("import", "const")
     text = _join_lines(data, node, start, stop, b"; " if is_group else b" ")
     if declaration.kind == "function":
         text += " ..." * text.endswith("=>") + tree.language.stub

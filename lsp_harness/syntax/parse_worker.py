@@ -13,8 +13,9 @@ import sys
 import time
 from typing import BinaryIO
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import parse_bytes
-from lsp_harness.syntax.languages import Language, language_named
+from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree_query import captures, load_query
 
@@ -24,7 +25,7 @@ budget."""
 CHECKED_QUERIES = "symbols", "outline", "scopes", "faults"
 
 
-def refusal_reason(language: Language, data: bytes) -> str:
+def refusal_reason(language: LanguageSpec, data: bytes) -> str:
     """Return why a text has no tree, or an empty string if it may have one."""
     try:
         tree = parse_bytes(language, data, Allowance(BUDGET.text_s))

@@ -43,7 +43,7 @@ def find_remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence
         for fault, region, same in zip(find_faults(after), new, unchanged, strict=True)
         if not same or (targets_remain and (region.start, region.end) in targets)
     ]
-    if not remaining and after.language.id == "python" and (fault := find_python_fault(after.data)):
+    if not remaining and after.language.compiles_in_process and (fault := find_python_fault(after.data)):
         # The compiler reports only its first error. If the parser does not see that error, it always counts.
         remaining = [] if any(unchanged) and not _fault_touches_edit(fault, edits) else [fault]
     return remaining

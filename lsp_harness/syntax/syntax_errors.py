@@ -59,7 +59,7 @@ def find_new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]
         after: The tree after the edits.
         edits: The edits, with offsets of `before`.
     """
-    if before.language.id == "python" and find_python_fault(before.data) is None:
+    if before.language.compiles_in_process and find_python_fault(before.data) is None:
         fault = find_python_fault(after.data)
         return [fault] if fault else []
     return find_new_tree_faults(before, after, edits)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import decode
 
@@ -32,8 +32,6 @@ BLOCK_COMMENT_STARTS = ("/*", "<!--", "--[[", "--[=", "=begin")
 
 LOOKBACK_BYTES = 4000
 """Maximum number of bytes before the cursor that are scanned if there is a syntax error."""
-INTERPOLATION_OPENERS = {"python": r"\{", "csharp": r"\{", "ruby": r"#\{", "bash": r"\$[({]"}
-"""The opener of an interpolation. In the other languages it is `${`, in backquoted strings only."""
 
 
 def text_kind_at(tree: SyntaxTree, offset: int) -> TextKind:
@@ -96,14 +94,18 @@ def _scan_text(tree: SyntaxTree, offset: int, error: Node | None) -> TextKind:
     return "string"
 
 
-def _ends_in_interpolation(language: Language, before: str, token: str) -> bool:
+def _ends_in_interpolation(language: LanguageSpec, before: str, token: str) -> bool:
     """Return whether an open string ends inside of an interpolated expression."""
-    opener = INTERPOLATION_OPENERS.get(language.id, r"\$\{" if token[0] == "`" else "")
-    if not opener or (language.id == "python" and not re.search(r"(?i)\b(?:f|rf|fr)$", before)):
+    interpolation = language.tokens.interpolation
+    if interpolation is None:
+        opener, text = r"\$\{" if token[0] == "`" else "", token
+    elif re.search(interpolation.prefix, before):
+        opener = interpolation.opener
+        text = token.replace("{{", "").replace("}}", "") if interpolation.doubles_braces else token
+    else:
         return False
-    if language.id == "csharp" and not before.endswith("$"):
+    if not opener:
         return False
-    text = token.replace("{{", "").replace("}}", "") if language.id in ("python", "csharp") else token
     return re.search(rf"{opener}[^{{}}()]*(?:\([^()]*)?$", text) is not None
 
 
@@ -113,22 +115,18 @@ def _has_escaped_end(token: str) -> bool:
 
 
 @cache
-def _token_pattern(language: Language) -> re.Pattern[str]:
+def _token_pattern(language: LanguageSpec) -> re.Pattern[str]:
     """Return a pattern for comments and strings. One without an end reaches to the end of the text."""
     # In the other languages ' encloses characters or marks lifetimes, so that an unclosed one does not open a string.
-    has_single_quotes = language.block != "braces" or language.id in ("javascript", "typescript", "tsx", "php")
+    has_single_quotes = not language.tokens.has_character_literals
     parts = [
         r"(?P<triple>\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)|'''(?:\\.|[^\\])*?(?:'''|\Z))"
-        if _has_triple_quotes(language)
+        if language.tokens.has_triple_quotes
         else "",
-        r"(?P<block>/\*.*?(?:\*/|\Z))" if language.block == "braces" or language.id == "css" else "",
+        r"(?P<block>/\*.*?(?:\*/|\Z))" if language.tokens.has_block_comments else "",
         rf"(?P<comment>(?<![^\s;]){re.escape(language.comment)}[^\n]*)" if language.comment else "",
         r"(?P<double>\"(?:\\.|[^\"\\\n])*\"?)",
-        r"(?P<back>`(?:\\.|[^`\\])*`?)" if language.id in ("javascript", "typescript", "tsx", "go") else "",
+        r"(?P<back>`(?:\\.|[^`\\])*`?)" if language.tokens.has_backquoted_strings else "",
         r"(?P<single>'(?:\\.|[^'\\\n])*'?)" if has_single_quotes else r"(?P<char>'(?:\\[^\n]{1,10}?|[^'\\\n])')",
     ]
     return re.compile("|".join(part for part in parts if part), re.DOTALL)
-
-
-def _has_triple_quotes(language: Language) -> bool:
-    return language.id in ("python", "java", "csharp")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node, Tree
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import parse_bytes
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, ParseBudgetExceeded
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -19,7 +20,7 @@ from lsp_harness.text.edit import Edit
 class SyntaxTree:
     """A parsed document. It is immutable: an edit makes a new tree."""
 
-    language: Language
+    language: LanguageSpec
     document: Document
     tree: Tree
 
@@ -89,7 +90,9 @@ def shift_nodes(tree: Tree, before: Document, edit: Edit, after: Document) -> No
     tree.edit(edit.start, edit.end, end, before.point(edit.start), before.point(edit.end), after.point(end))
 
 
-def parse_root(language: Language, data: bytes, allowance: Allowance | None = None, budget: Budget = BUDGET) -> Node:
+def parse_root(
+    language: LanguageSpec, data: bytes, allowance: Allowance | None = None, budget: Budget = BUDGET
+) -> Node:
     """Parse a text that is not edited, and return the root of its tree.
 
     Raises:

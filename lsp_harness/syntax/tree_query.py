@@ -11,13 +11,14 @@ from threading import Lock
 from tree_sitter import Node, Query, QueryCursor
 
 from lsp_harness.config.resources import resource_path
-from lsp_harness.syntax.languages import Language, grammar
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import grammar
 
 _queries: dict[tuple[str, str], Query | None] = {}
 _build_lock = Lock()
 
 
-def load_query(language: Language, name: str) -> Query | None:
+def load_query(language: LanguageSpec, name: str) -> Query | None:
     """Return a query of a language, built at its first use.
 
     Args:
@@ -39,7 +40,7 @@ def load_query(language: Language, name: str) -> Query | None:
     return _queries[key]
 
 
-def read_query_source(language: Language, name: str) -> str:
+def read_query_source(language: LanguageSpec, name: str) -> str:
     """Return the text of a query: first that of the parent language of a dialect, then that of the dialect itself."""
     names, _, parent = name.partition("@")
     files = [
@@ -50,7 +51,12 @@ def read_query_source(language: Language, name: str) -> str:
 
 
 def captures(
-    language: Language, name: str, node: Node, byte_range: tuple[int, int] | None = None, *, depth: int | None = None
+    language: LanguageSpec,
+    name: str,
+    node: Node,
+    byte_range: tuple[int, int] | None = None,
+    *,
+    depth: int | None = None,
 ) -> dict[str, list[Node]]:
     """Run a query and return the captured nodes by the name of the capture.
 
@@ -66,7 +72,12 @@ def captures(
 
 
 def matches(
-    language: Language, name: str, node: Node, byte_range: tuple[int, int] | None = None, *, depth: int | None = None
+    language: LanguageSpec,
+    name: str,
+    node: Node,
+    byte_range: tuple[int, int] | None = None,
+    *,
+    depth: int | None = None,
 ) -> Iterator[dict[str, list[Node]]]:
     """Run a query and yield the captures of each match. The arguments are those of `captures`."""
     if query := load_query(language, name):

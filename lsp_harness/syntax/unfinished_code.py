@@ -81,7 +81,7 @@ def adds_error(
 def _is_sound(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     if find_new_tree_faults(before, after, [edit], thorough=False):
         return False
-    return after.language.id != "python" or _compiles(before, after, edit)
+    return not after.language.compiles_in_process or _compiles(before, after, edit)
 
 
 def _shift_edit(edit: Edit, tail: bytes, offset: int) -> Edit:
@@ -123,7 +123,7 @@ def _statements_around(tree: SyntaxTree, start: int, end: int) -> tuple[bytes, i
     Returns:
         The text that must stand before them to make them valid on their own, and their start and end in bytes.
     """
-    block = _class_body(tree.root, start, end) if tree.language.id == "python" else tree.root
+    block = _class_body(tree.root, start, end) if tree.language.block == "indent" else tree.root
     # `Point.column` is not used: in tree-sitter 0.26.0 `row` and `column` release a reference that they do not own,
     # which crashes.
     column = block.start_point[1] if block.parent else 0

@@ -70,7 +70,7 @@ class SyntaxService:
         Raises:
             TooCostly: The text cannot be parsed within the budget.
         """
-        from lsp_harness.syntax.languages import language_for
+        from lsp_harness.syntax.grammars import language_for
         from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
         from lsp_harness.syntax.tree import parse_within
         from lsp_harness.workspace.parse_process import Trials
@@ -179,7 +179,7 @@ class DocumentSyntax:
             text: A version of the document.
             is_current: Whether it is the present version. Only its tree is kept.
         """
-        from lsp_harness.syntax.languages import language_for
+        from lsp_harness.syntax.grammars import language_for
         from lsp_harness.syntax.tree import parse_within
 
         service = self._service

@@ -64,11 +64,11 @@ def test_the_anchor_can_be_named_by_the_environment(bench: Shell, fake_server: P
 
 
 def test_no_engine_and_no_file_is_left_behind(bench: Shell, home: Path) -> None:
-    from lsp_harness.cli.commands.engine_cli import running
+    from lsp_harness.inference.engine_inventory import list_engines
 
     before = sorted(home.rglob("*"))
     bench.run("bench", "typing", "--limit", "1")
-    assert running() == []
+    assert list_engines() == []
     assert sorted(home.rglob("*")) == sorted({*before, home / "run"})
 
 

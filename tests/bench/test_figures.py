@@ -21,8 +21,8 @@ def test_percentiles_are_linear_between_ranks() -> None:
     [
         (Goal(2), True),
         (Goal(1.9), False),
-        (Goal(2, least=True), True),
-        (Goal(2.1, least=True), False),
+        (Goal(2, is_minimum=True), True),
+        (Goal(2.1, is_minimum=True), False),
         (Goal(0.5, "ratio"), True),
         (Goal(0.4, "ratio"), False),
         (None, None),

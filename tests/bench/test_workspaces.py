@@ -24,7 +24,7 @@ async def seen(index: object) -> str:
     document = Document.from_text("file:///till.py", HERE, language="python")
     elsewhere = RepositoryContext(index, count)  # type: ignore[arg-type]
     cursor = Cursor(document, parse(document), len(HERE), "till.py")
-    found = await elsewhere.find_fragments(cursor, 500, is_resting=True)
+    found = await elsewhere.find_fragments(cursor, 500)
     return "".join(one.text for one in found)
 
 

@@ -113,7 +113,7 @@ async def run(places: int, seed: int) -> None:
                         await edits.look(tree, offset, name, DirectIndexQuery(reader), count, chance)
                     elsewhere = RepositoryContext(DirectIndexQuery(reader), count)
                     cursor = Cursor(document, tree, offset, name)
-                    found = await elsewhere.find_fragments(cursor, shares.repository_tokens, is_resting=True)
+                    found = await elsewhere.find_fragments(cursor, shares.repository_tokens)
                     try:
                         rungs = await build_prompt_ladder(cursor, shares, 256, count, repository=found)
                     except NoAnswer:

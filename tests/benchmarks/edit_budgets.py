@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.context_inputs import InstructionInputs, WorkspaceScope
+from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
-from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.syntax.scope import function_text_span
@@ -47,22 +47,17 @@ class EditJudge:
             "Instruction: say what it is", FEEDBACK[: chance.randint(0, 24)], shares.task_budget, count
         )
         room = chance.choice([None, chance.randint(200, 2048)])
-        made = await build_instruction_prompt(
-            CodeSelection(tree.document, tree, span, path),
-            PromptSources(RelatedCode(known, count)),
-            system=SYSTEM,
-            task=task,
-            budget=PromptBudget(shares, room),
-            count=count,
-        )
-        if made.code.tokens <= shares.code_budget:
+        code = CodeSelection(tree.document, tree, span, path)
+        inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(known))
+        made = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
+        if total_tokens(made.find("code")) <= shares.code_budget:
             self._judge(made, shares, room)
 
     def _judge(self, made: InstructionPrompt, shares: Context, room: int | None) -> None:
         self.prompts += 1
         (_, system), (_, user) = made.messages
         text = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
-        sections = {name: self._count(part) for name, part in made.sections.items()}
+        sections = {name: self._count(part) for name, part in made.texts.items()}
         whole, marks = len(self._llama.vocabulary.tokenize(text, special=True)), self._marks(text, made)
         self.tokens.append(whole)
         self.wrong["edits: sum"] += whole != marks + sum(sections.values())
@@ -76,7 +71,7 @@ class EditJudge:
             or marks > FRAME_TOKENS
             or bool(room is not None and around and around + fixed + marks > room)
         )
-        pieces: Sequence[Fragment] = (*made.examples, *made.related)
+        pieces: Sequence[Fragment] = (*made.find("examples"), *made.find("related"))
         self.wrong["edits: within a line"] += not all(one.text.endswith("\n") for one in pieces)
 
     def _count(self, text: str) -> int:
@@ -85,7 +80,7 @@ class EditJudge:
     def _marks(self, text: str, made: InstructionPrompt) -> int:
         """The tokens of what is between the sections."""
         total = 0
-        for part in made.sections.values():
+        for part in made.texts.values():
             before, _, text = text.partition(part)
             total += len(self._llama.vocabulary.tokenize(before, special=True))
         return total + len(self._llama.vocabulary.tokenize(text, special=True))

@@ -33,7 +33,7 @@ from lsp_harness.files.walk import WorkspaceFile, walk
 PARSE = """
 import sys
 from pathlib import Path
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse_root
 share, shares = map(int, sys.argv[2:])

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Parser
 
-from lsp_harness.syntax.languages import grammar
+from lsp_harness.syntax.grammars import grammar
 from lsp_harness.syntax.symbols import incremental_declarations
 from lsp_harness.syntax.symbols.declarations import SymbolRow
 from lsp_harness.syntax.tree import SyntaxTree

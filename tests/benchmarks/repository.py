@@ -131,7 +131,7 @@ async def answered(
     finally:
         await completer.aclose()
     cursor, tokens = Cursor(document, tree, offset, given["path"]), config.completion.repository_tokens
-    shown = await elsewhere.find_fragments(cursor, tokens, is_resting=False) if elsewhere else ()
+    shown = await elsewhere.find_fragments(cursor, tokens) if elsewhere else ()
     wanted = set(case["meta"].get("defined_in") or ())
     return {
         "id": case["id"],

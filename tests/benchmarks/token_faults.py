@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, Lexeme, grammar_keywords, read_lexemes
+from lsp_harness.languages.language_table import shipped_languages
+from lsp_harness.syntax.grammars import language_for
+from lsp_harness.syntax.lexemes import Lexeme, grammar_keywords, read_lexemes
 from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -139,7 +140,13 @@ CHANGES: tuple[tuple[str, float, Change], ...] = (
     ("missing equals sign", 2, missing(b"=")),
     ("missing arrow", 1.5, missing(b"=>", b"->")),
     ("assignment for comparison", 0.7, exchanged((b"==", b"==="), (b"=",))),
-    ("missing end", 4, missing(b"}", *frozenset[bytes]().union(*BLOCK_END_WORDS.values()))),
+    (
+        "missing end",
+        4,
+        missing(
+            b"}", *frozenset[bytes]().union(*(language.tokens.block_end_words for language in shipped_languages()))
+        ),
+    ),
     ("missing word", 1, missing(b"then", b"do", b"in")),
     ("keyword", 2.5, keyword),
     ("indentation", 2, indentation),

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lsp_harness.cli.doctor.doctor_index import rows
+from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.config.schema import Config, Engine, Index, Model
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.builder.file_extract import extract_file
@@ -17,9 +18,10 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.bert import convert
+from lsp_harness.languages import language_table
+from lsp_harness.languages.language_table import optional_languages
 from lsp_harness.store.database import Reader, Writer
-from lsp_harness.syntax import languages
-from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, Language
+from lsp_harness.syntax import grammars as grammar_table
 from tests.cli.conftest import Shell
 from tests.support.encoder import WIDTH, tiny_encoder
 
@@ -64,22 +66,24 @@ def embeds(tmp_path: Path, tiny_model: Path) -> Config:
 
 
 def said(where: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
-    return [(state, says) for state, what, says in rows(where, config) if what == about]
+    return [(state, says) for state, what, says in check_index(where.root, config) if what == about]
 
 
 def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
     """These modules are the grammars of these languages, and no others are installed."""
-    absent = {name: Language(name, "tree_sitter_absent") for name in OPTIONAL_LANGUAGES}
-    monkeypatch.setattr(
-        languages, "OPTIONAL_LANGUAGES", absent | {name: Language(name, module) for name, module in wheels.items()}
-    )
-    languages._language_from_pack.cache_clear()
+    specs = [
+        replace(spec, grammar_module=wheels.get(name, "tree_sitter_absent"), grammar_function="language")
+        for name, spec in optional_languages().items()
+    ]
+    languages = [*language_table.language_table().by_id.values(), *specs]
+    monkeypatch.setattr(language_table, "load_table", lambda: language_table.LanguageTable(languages))
+    grammar_table._language_from_pack.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _forget():
     yield
-    languages._language_from_pack.cache_clear()
+    grammar_table._language_from_pack.cache_clear()
 
 
 def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):

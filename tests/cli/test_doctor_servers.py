@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from lsp_harness.cli.doctor.doctor_servers import private
+from lsp_harness.cli.doctor.doctor_servers import is_private
 from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.target import Target
 from tests.cli.conftest import Shell
@@ -147,7 +147,7 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
     ],
 )
 def test_who_can_read_a_key_on_its_way(target: Target, nobody_reads: bool) -> None:
-    assert private(target) == nobody_reads
+    assert is_private(target) == nobody_reads
 
 
 def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,7 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", Latin())
-        found = {what: (state, says) for state, what, says in doctor_surroundings.surroundings()}
+        found = {what: (state, says) for state, what, says in doctor_surroundings.check_surroundings()}
     assert found["locale"] == (
         "note",
         "output is iso-8859-1: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",

@@ -46,7 +46,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
-    for module in ("cli.commands.engine_cli", "inference.running_engines"):
+    for module in ("inference.engine_inventory", "inference.running_engines"):
         monkeypatch.setattr(f"lsp_harness.{module}.HEALTH_TIMEOUT_S", 0.3)
     monkeypatch.setattr("lsp_harness.harness.engines.LOOK_S", 0.3)
     (shell.folder / "node_modules" / "tiny").mkdir(parents=True)

@@ -1,11 +1,13 @@
 """An engine's own account, in words."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lsp_harness.cli.commands import engine_cli as cli
 from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse
+from lsp_harness.inference.engine_inventory import RunningEngine
 
 PROPS: dict[str, Any] = {
     "model_alias": "tiny",
@@ -123,11 +125,11 @@ def test_there_is_no_rate_before_the_first_prompt():
 
 
 def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    rows = [
-        {"pid": 7, "socket": "/run/a.sock", "rss_bytes": 2**20, "props": PROPS | {"model_alias": "[bold]"}},
-        {"pid": 8, "socket": "/run/b.sock", "rss_bytes": 2**20, "props": {}},
+    engines = [
+        RunningEngine(7, Path("/run/a.sock"), 2**20, PROPS | {"model_alias": "[bold]"}),
+        RunningEngine(8, Path("/run/b.sock"), 2**20, {}),
     ]
-    monkeypatch.setattr(cli, "running", lambda: rows)
+    monkeypatch.setattr(cli, "list_engines", lambda: engines)
     assert cli.status() == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["[bold]", "(process", "7,", "/run/a.sock)"]

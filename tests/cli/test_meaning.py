@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.commands.engine_cli import running
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.engine_inventory import list_engines
 from lsp_harness.inference.models.bert import convert
 from tests.cli.conftest import Shell
 from tests.support.encoder import tiny_encoder
@@ -35,7 +35,7 @@ def test_a_search_goes_by_vectors_where_they_are_made_and_starts_no_engine(proje
     assert [one["reasons"] for one in ran.json] == [["meaning 1"], ["meaning 2"]]
     assert {one["symbol"] for one in ran.json} == {"total", "tax_of"}
     assert ran.err == ""
-    assert running() == []
+    assert list_engines() == []
 
 
 def test_only_what_has_no_vector_is_embedded(project: Shell):

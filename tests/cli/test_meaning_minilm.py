@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.cli.commands.engine_cli import running
+from lsp_harness.inference.engine_inventory import list_engines
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 from tests.cli.conftest import Shell
@@ -49,4 +49,4 @@ def test_code_is_found_in_words_that_are_nowhere_in_it(project: Shell):
     said = {one["path"]: one["reasons"] for one in project.run("search", "invoices for buyers", "--json").json}
     assert (said["bills.py"], said["clock.py"]) == (["remarks 1"], ["remarks 2"])
     assert project.run("locate", "reach a server over the network").out == "net.py:1-2: dial\n"
-    assert running() == []
+    assert list_engines() == []

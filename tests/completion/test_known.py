@@ -1,5 +1,6 @@
 """What completion has of the index beside its prompt: lists of imports need no model, and it is told which names are likely."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,10 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.document_completions import DocumentCompletions
+from lsp_harness.context import source_registry
+from lsp_harness.context.context_source import CompletionSource, Share
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Infill
@@ -88,3 +93,30 @@ async def test_what_the_code_below_needs_is_told(elsewhere: RepositoryContext, c
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert request.sampling.unbound == ("amount",)
+
+
+async def test_a_document_that_is_closed_is_forgotten(elsewhere: RepositoryContext, monkeypatch: pytest.MonkeyPatch):
+    turns = list[int]()
+
+    class TurnSource(CompletionSource):
+        name, share, order, reasons = "turns", Share(), 1, ()
+
+        async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+            turns.append(budget)
+            return ()
+
+    monkeypatch.setattr(source_registry, "COMPLETION_SOURCES", (TurnSource,))
+    src, engine = markup.parse("x = <|>\n", "shop/here.py"), Script("1")
+    desk = Desk(Completer(engine, settings().completion, repository=elsewhere))
+
+    async def complete_here() -> int:
+        await desk.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
+        return len(turns)
+
+    assert await complete_here() == 1
+    # a second request at the same place has the same context
+    desk.opened(src.document).part(DocumentCompletions).displayed = ()
+    assert await complete_here() == 1
+    desk.close(src.document.uri)
+    assert await complete_here() == 2
+    await engine.aclose()

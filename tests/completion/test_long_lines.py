@@ -4,7 +4,7 @@ Nothing is timed: where a rule begins anew at each byte, a test here does not en
 """
 
 from lsp_harness.completion.rules.line_similarity import LOOSE
-from lsp_harness.context.sources.import_list import TYPED_NAME
+from lsp_harness.context.lookup.import_list import TYPED_NAME
 from lsp_harness.inference.backends.trailing_blanks import split_trailing_blanks
 from lsp_harness.text.code_lines import strip_comment
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.import_list import complete_import_list, find_import_list
+from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 

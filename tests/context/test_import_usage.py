@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.import_usage import find_imports
+from lsp_harness.context.lookup.import_usage import find_imports
 from lsp_harness.index.index_query import DirectIndexQuery
 from tests.index.place import Indexed
 

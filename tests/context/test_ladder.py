@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import MIN_PROMPT_TOKENS, InfillPrompt, build_prompt_ladder
-from lsp_harness.context.sources.outline_cache import OutlineCache
+from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.cursor import Cursor

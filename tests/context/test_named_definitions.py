@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.cursor_names import read_cursor_names
-from lsp_harness.context.sources.named_definitions import find_definitions, fit_signatures
+from lsp_harness.context.lookup.cursor_names import read_cursor_names
+from lsp_harness.context.lookup.named_definitions import find_definitions, fit_signatures
 from lsp_harness.context.sources.similar_code import find_similar_code
 from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import words as count

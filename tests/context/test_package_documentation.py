@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.package_documentation import MAX_LINE_CHARS, describe_package_uses
+from lsp_harness.context.lookup.package_documentation import MAX_LINE_CHARS, describe_package_uses
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write

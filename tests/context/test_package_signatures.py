@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.config.schema import Context
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.sources.package_signatures import PackageSignatures, shorten_signature
+from lsp_harness.context.context_inputs import InstructionInputs, PackageScope
+from lsp_harness.context.prompt_budget import PromptBudget
+from lsp_harness.context.sources.package_signature_source import PackageSignatureSource, shorten_signature
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 
 CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
@@ -26,9 +30,14 @@ def root(tmp_path: Path) -> Path:
 
 async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.from_text((root / "a.py").as_uri(), code % body)
-    packages = PackageSignatures(InstalledPackages({}), root, root / "a.py", count)
     start = document.data.index(b"def load")
-    return await packages.find_fragments(CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
+    return await signatures(root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
+
+
+async def signatures(root: Path, code: CodeSelection, budget: int):
+    packages = PackageScope(InstalledPackages({}), root, root / "a.py")
+    read = InstructionInputs(code, PromptBudget(Context()), count, packages=packages)
+    return await fragments_of(PackageSignatureSource, read, budget)
 
 
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
@@ -73,9 +82,8 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
 async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
     assert await of(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
-    packages = PackageSignatures(InstalledPackages({}), root, root / "a.py", count)
     code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
-    assert await packages.find_fragments(code, 100) == ()
+    assert await signatures(root, code, 100) == ()
 
 
 async def test_a_line_with_a_secret_is_left_out(root: Path):

@@ -8,14 +8,14 @@ import pytest
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt
-from lsp_harness.context.prompt_budget import PromptBudget
-from lsp_harness.context.sources.project_examples import find_examples
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt
+from lsp_harness.context.sources.project_example_source import ProjectExampleSource
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of, inputs
 from tests.index.place import Indexed
 from tests.index.test_code_patterns import FILES
 from tests.syntax.markup import Source, marked
@@ -41,24 +41,23 @@ def indexed(tmp_path: Path):
 
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
-    related, tree = RelatedCode(DirectIndexQuery(indexed.reader), count), source.tree
-    return await find_examples(
-        related, CodeSelection(tree.document, tree, Span(source.start, source.end), "api/orders.py"), budget, most
-    )
+    return await examples_of(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
+
+
+async def examples_of(
+    indexed: Indexed, source: Source, span: Span, path: str, budget: int, most: int
+) -> tuple[Fragment, ...]:
+    code = CodeSelection(source.tree.document, source.tree, span, path)
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    return await fragments_of(ProjectExampleSource, inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
 async def asked(indexed: Indexed, budget: Context) -> InstructionPrompt:
     source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
-    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
-    return await build_instruction_prompt(
-        CodeSelection(source.tree.document, source.tree, span, "api/orders.py"),
-        PromptSources(related),
-        system="You edit.",
-        task=task,
-        budget=PromptBudget(budget),
-        count=count,
-    )
+    code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
+    read = inputs(code, WorkspaceScope(DirectIndexQuery(indexed.reader)), budget)
+    return await build_instruction_prompt(read, system="You edit.", task=task)
 
 
 async def test_a_handler_is_shown_another(indexed: Indexed):
@@ -96,10 +95,7 @@ async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
 
 async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
     source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
-    found = await find_examples(
-        related, CodeSelection(source.tree.document, source.tree, Span(0, source.end), "api/users.py"), 1000, 9
-    )
+    found = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {one.origin for one in found} <= {"api/items.py", "api/orders.py"}
 
 
@@ -111,20 +107,21 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
     user = full.messages[1][1]
     assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
     assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")
-    [example], related = full.examples, full.related
-    needed = full.code.tokens + sum(one.tokens for one in related)
-    for budget in range(full.code.tokens, needed + example.tokens + 1):
+    [example], [code] = full.find("examples"), full.find("code")
+    needed = code.tokens + total_tokens(full.find("related"))
+    for budget in range(code.tokens, needed + example.tokens + 1):
         made = await asked(indexed, Context(code_budget=budget))
-        parts = (*made.examples, *made.related, made.code)
-        assert sum(one.tokens for one in parts) <= budget
-        assert made.related == (await asked(indexed, Context(code_budget=budget, few_shot_examples=0))).related
+        assert sum(total_tokens(made.find(name)) for name in ("examples", "related", "code")) <= budget
+        without = await asked(indexed, Context(code_budget=budget, few_shot_examples=0))
+        assert made.find("related") == without.find("related")
     assert await asked(indexed, Context(code_budget=needed + example.tokens)) == full
 
 
 @pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
 async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
-    assert (await asked(indexed, Context())).examples
+    full = await asked(indexed, Context())
+    assert full.find("examples")
     made = await asked(indexed, budget)
-    assert made.examples == ()
+    assert made.find("examples") == ()
     assert "How such code" not in made.messages[1][1]
-    assert made == replace(await asked(indexed, Context()), examples=())
+    assert made == replace(full, sections=tuple(one for one in full.sections if one.name != "examples"))

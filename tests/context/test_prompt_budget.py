@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import InstructionInputs, WorkspaceScope
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import InstructionPrompt, PromptSources, build_instruction_prompt, fit_task
+from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, Allocation, PromptBudget
-from lsp_harness.context.sources.related_code import RelatedCode
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
@@ -26,14 +26,9 @@ TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 
 async def asked(shares: Context, room: int | None = None) -> InstructionPrompt:
     source = marked("a.py", TEXT)
-    return await build_instruction_prompt(
-        CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py"),
-        PromptSources(RelatedCode(Nothing(), count)),
-        system=SYSTEM,
-        task=TASK,
-        budget=PromptBudget(shares, room),
-        count=count,
-    )
+    code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py")
+    inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(Nothing()))
+    return await build_instruction_prompt(inputs, system=SYSTEM, task=TASK)
 
 
 def cost(fragments: Sequence[Fragment]) -> int:
@@ -43,28 +38,29 @@ def cost(fragments: Sequence[Fragment]) -> int:
 @given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
 async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
     full = await asked(Context())
-    assert cost(full.related) == 7
+    assert cost(full.find("related")) == 7
     made = await asked(Context(code_budget=code, related_budget=related), room)
-    assert (made.system, made.code, made.task) == (full.system, full.code, full.task)
-    assert cost(made.related) <= max(0, min(related, code - made.code.tokens))
+    never_cut = ("system", "code", "task")
+    assert [made.find(name) for name in never_cut] == [full.find(name) for name in never_cut]
+    assert cost(made.find("related")) <= max(0, min(related, code - cost(made.find("code"))))
     if room is not None:
-        fixed = made.system.tokens + made.code.tokens + made.task.tokens
-        assert cost(made.related) <= max(0, room - FRAME_TOKENS - fixed)
-    lines = {line for one in full.related for line in one.text.splitlines()}
-    assert {line for one in made.related for line in one.text.splitlines()} <= lines
+        fixed = sum(cost(made.find(name)) for name in never_cut)
+        assert cost(made.find("related")) <= max(0, room - FRAME_TOKENS - fixed)
+    lines = {line for one in full.find("related") for line in one.text.splitlines()}
+    assert {line for one in made.find("related") for line in one.text.splitlines()} <= lines
 
 
 async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
-    assert (await asked(Context(system_budget=3))).system.text == SYSTEM
+    assert (await asked(Context(system_budget=3))).texts["system"] == SYSTEM
     with pytest.raises(NoAnswer, match=r"has 3 tokens, and context\.system_budget allows 2; raise that"):
         await asked(Context(system_budget=2))
 
 
 async def test_the_sections_are_the_fragments_by_their_shares():
     made = await asked(Context())
-    assert list(made.sections) == ["system", "related", "code", "task"]
-    assert made.sections["code"].startswith("def area(r):")
-    assert sum(len(text) for text in made.sections.values()) == sum(len(one.text) for one in made.fragments)
+    assert list(made.texts) == ["system", "related", "code", "task"]
+    assert made.texts["code"].startswith("def area(r):")
+    assert sum(len(text) for text in made.texts.values()) == sum(len(one.text) for one in made.fragments)
 
 
 def test_what_is_too_much_for_the_context_is_told_in_numbers():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.sources.receiver_types import find_receiver_types, read_declared_types
+from lsp_harness.context.lookup.receiver_types import find_receiver_types, read_declared_types
 from tests.index.place import Indexed
 
 FILES = {

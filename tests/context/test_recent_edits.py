@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.context.sources.recent_edits import (
+from lsp_harness.context.recent_edits import (
     MAX_CLOSED_DOCUMENTS,
     MAX_PLACES,
     PROMPT_RADIUS_LINES,

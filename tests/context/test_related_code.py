@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.repository_context import T
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.lookup.declaration_extract import extract_declarations
+from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.context.sources.callers import find_uses
-from lsp_harness.context.sources.declaration_extract import extract_declarations
-from lsp_harness.context.sources.related_code import RelatedCode
-from lsp_harness.context.sources.required_imports import find_required_imports
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.index.index_query import DirectIndexQuery, T
 from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of, inputs
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked, tree_of
 
@@ -59,9 +60,9 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
-    related = RelatedCode(DirectIndexQuery(indexed.reader), count)
-    span = Span(source.start, source.end)
-    return await related.find_fragments(CodeSelection(tree.document, tree, span, "shop/till.py"), budget)
+    code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
@@ -171,7 +172,7 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await RelatedCode(Desk(indexed.reader), count).find_fragments(code, 1000)
+    assert await fragments_of(RelatedCodeSource, inputs(code, WorkspaceScope(Desk(indexed.reader))), 1000)
     assert asked == [True]
 
 

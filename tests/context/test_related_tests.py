@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.sources import related_tests
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of, inputs
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 
@@ -64,9 +66,9 @@ def indexed(tmp_path: Path):
 
 async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
     source = marked("shop/till.py", TILL)
-    related = RelatedCode(DirectIndexQuery(indexed.reader), count, failing)
-    span = Span(source.start, source.end)
-    return await related.find_fragments(CodeSelection(source.tree.document, source.tree, span, "shop/till.py"), budget)
+    code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader), failing)
+    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
 
 
 async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):

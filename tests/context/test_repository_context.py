@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, RepositoryContext
-from lsp_harness.context.sources.recent_edits import RecentEdits
+from lsp_harness.context.recent_edits import RecentEdits
+from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, RepositoryChoice, RepositoryContext
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import find_declarations
@@ -51,13 +51,14 @@ class Desk:
     def __init__(self, indexed: Indexed) -> None:
         self.known = Known(indexed.reader)
         self.elsewhere = RepositoryContext(self.known, count)
+        self.choice = RepositoryChoice()
         self.text = HERE
 
     async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
         document = Document.from_text("file:///here.py", self.text, language="python")
         offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
         cursor = Cursor(document, parse(document), offset, "here.py")
-        return await self.elsewhere.find_fragments(cursor, budget, is_resting=rests)
+        return await self.elsewhere.find_fragments(cursor, budget, self.choice, is_resting=rests)
 
 
 @pytest.fixture
@@ -92,8 +93,9 @@ async def test_no_more_than_the_budget(desk: Desk, budget: int):
 async def test_typing_near_the_place_changes_nothing(desk: Desk):
     first = await desk.at("if not amount")
     desk.text = desk.text.replace("        return\n", "        return rounded(\n")
+    asked = desk.known.asked
     assert await desk.at("rounded(\n") is first
-    assert desk.known.asked == 1
+    assert desk.known.asked == asked
 
 
 async def test_another_place_is_another_choice(desk: Desk):
@@ -113,16 +115,17 @@ async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
     assert "shop/money.py" in origins(await desk.at("rounded(taxed", 40, rests=True))
 
 
-async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
+async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):
     await desk.at("if not amount")
-    desk.elsewhere.forget("file:///here.py")
+    asked = desk.known.asked
+    desk.choice = RepositoryChoice()
     await desk.at("if not amount")
-    assert desk.known.asked == 2
+    assert desk.known.asked == 2 * asked
 
 
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
     document = Document.from_text("file:///x.odd", "a\n", language="odd")
-    assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200, is_resting=True) == ()
+    assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200) == ()
 
 
 async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
@@ -169,5 +172,5 @@ async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
     ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
     desk.elsewhere = RepositoryContext(desk.known, count, clock=lambda: next(ticks))
     some = await desk.at("if not amount")
-    desk.elsewhere = RepositoryContext(desk.known, count, clock=lambda: 0.0)
+    desk.elsewhere, desk.choice = RepositoryContext(desk.known, count, clock=lambda: 0.0), RepositoryChoice()
     assert len(some) < len(await desk.at("if not amount"))

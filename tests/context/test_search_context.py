@@ -7,14 +7,14 @@ import pytest
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction_prompt import PromptSources, build_instruction_prompt
-from lsp_harness.context.prompt_budget import PromptBudget
-from lsp_harness.context.sources.related_code import RelatedCode
-from lsp_harness.context.sources.search_context import find_search_context
+from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.instruction_prompt import build_instruction_prompt
+from lsp_harness.context.sources.search_result_source import SearchResultSource
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
+from tests.context.source_call import fragments_of, inputs
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked
 
@@ -55,10 +55,9 @@ async def of(
     indexed: Indexed, budget: int = 1000, task: str = TASK, others: tuple[Fragment, ...] = ()
 ) -> tuple[Fragment, ...]:
     source: Source = marked("shop/till.py", TILL)
-    span, related = Span(source.start, source.end), RelatedCode(DirectIndexQuery(indexed.reader), count)
-    return await find_search_context(
-        related, CodeSelection(source.tree.document, source.tree, span, "shop/till.py"), task, budget, others
-    )
+    code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, others)
 
 
 async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
@@ -105,16 +104,13 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
     indexed: Indexed, related_budget: int, code_budget: int, shown: bool
 ):
     source = marked("shop/till.py", TILL)
-    asked = await build_instruction_prompt(
-        CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py"),
-        PromptSources(RelatedCode(DirectIndexQuery(indexed.reader), count), search_text=TASK),
-        system="You edit.",
-        task=Fragment(TASK, 10, "", "the task"),
-        budget=PromptBudget(Context(related_budget=related_budget, code_budget=code_budget)),
-        count=count,
-    )
-    assert sum(one.tokens for one in asked.related) <= related_budget
-    assert asked.code.tokens + sum(one.tokens for one in (*asked.examples, *asked.related)) <= code_budget
+    code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
+    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    settings = Context(related_budget=related_budget, code_budget=code_budget)
+    read = inputs(code, scope, settings, search_text=TASK)
+    asked = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
+    assert total_tokens(asked.find("related")) <= related_budget
+    assert sum(total_tokens(asked.find(name)) for name in ("code", "examples", "related")) <= code_budget
     text = asked.messages[1][1]
     # `rounded` is used there, and shown as that already
     assert text.count("def rounded") <= 1

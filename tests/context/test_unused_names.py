@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsp_harness.context.sources.cursor_names import read_cursor_names
-from lsp_harness.context.sources.unused_names import find_unused_imports
+from lsp_harness.context.lookup.cursor_names import read_cursor_names
+from lsp_harness.context.lookup.unused_names import find_unused_imports
 from tests.syntax.markup import marked
 
 CASES = {

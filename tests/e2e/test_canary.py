@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from lsp_harness.bench.lsp_client import LspClient, RpcError
-from lsp_harness.cli.commands.engine_cli import running
+from lsp_harness.inference.engine_inventory import list_engines
 from tests.inference.backends.test_remote import llama
 from tests.support.server import Reply, serving
 from tests.support.tiny import texts
@@ -143,8 +143,8 @@ async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Pat
     }
     async with LspClient.start(workspace, env=env) as client:
         await use(client, workspace)
-    for row in running():
-        process = psutil.Process(row["pid"])
+    for engine in list_engines():
+        process = psutil.Process(engine.pid)
         # what it holds goes to disk when it ends
         process.terminate()
         process.wait(30)

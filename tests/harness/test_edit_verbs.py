@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.context.sources.related_code import RelatedCode
+from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness import edit_verbs, prompt_preview
 from lsp_harness.harness.services import ReadyIndex
@@ -280,7 +280,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
         b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
             job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-            job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+            job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
             await Fix(job, src.finding).run()
         one = next(
             event.data
@@ -308,7 +308,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     src = b.open(TILL, "shop/till.py")
     with closing(Indexed(tmp_path, SHOP)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         await Fix(job, src.finding).run()
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert fills
@@ -328,7 +328,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
     with closing(Indexed(tmp_path, shop)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
     fills = [request.context for request in b.engine.foreground_requests if isinstance(request, Infill)]
@@ -402,9 +402,8 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     b = bench(config=settings(TWO, context={"related_budget": 0, **context}))
     snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
     with closing(Indexed(tmp_path, MANY)) as indexed:
-        prompt = await prompt_preview.edit(
-            b.harness, b.harness.services.engine, snapshot, span, "return a page", DirectIndexQuery(indexed.reader)
-        )
+        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
+        prompt = await prompt_preview.edit(b.harness, b.harness.services.engine, snapshot, span, "return a page")
     reasons = [one.reason for one in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
@@ -416,13 +415,9 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
     snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
+        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
         prompt = await prompt_preview.edit(
-            b.harness,
-            b.harness.services.engine,
-            snapshot,
-            span,
-            "add the tax of each price",
-            DirectIndexQuery(indexed.reader),
+            b.harness, b.harness.services.engine, snapshot, span, "add the tax of each price"
         )
     [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
@@ -442,7 +437,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
     )
     with closing(Indexed(tmp_path, MANY)) as indexed:
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, related_code=RelatedCode(DirectIndexQuery(indexed.reader), b.engine.count))
+        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()
     rewrites = [n for n, request in enumerate(b.engine.foreground_requests) if isinstance(request, ChatRequest)]

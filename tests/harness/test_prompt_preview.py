@@ -1,7 +1,13 @@
 """What the model would see, as a document."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from lsp_harness.context import source_registry
+from lsp_harness.context.context_source import CompletionSource, InstructionSource, SectionTitle, Share
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.source_registry import COMPLETION_SOURCES, INSTRUCTION_SOURCES
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness import prompt_preview
 from lsp_harness.text.position import Span
@@ -88,3 +94,47 @@ async def test_what_the_context_has_no_room_for_is_said(bench: Make):
         NoAnswer, match="264 are reserved for the answer, but the model's context has only 64; select less"
     ):
         await prompt_preview.edit(b.harness, b.harness.services.engine, snapshot, Span(src.cursor, src.cursor), "use r")
+
+
+NOTE = Fragment("# note: keep it short\n", 5, "notes.txt", "is a note")
+
+
+class CompletionNotes(CompletionSource):
+    name, share, order, reasons = "notes", Share(), 5, ("is a note",)
+
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        return (NOTE,)
+
+
+class EditNotes(InstructionSource):
+    name, share, order, reasons = "notes", Share(("docs_budget",)), 55, ("is a note",)
+    section = SectionTitle("notes", "Notes of the project", is_code=False)
+
+    async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
+        return (NOTE,)
+
+
+async def test_a_source_that_is_added_is_in_the_prompt_of_a_completion_and_in_the_preview(
+    bench: Make, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(source_registry, "COMPLETION_SOURCES", (CompletionNotes, *COMPLETION_SOURCES))
+    b = bench()
+    src = b.open(TEXT)
+    snapshot, engine = b.harness.snapshot(src.document.uri), b.harness.services.engine
+    prompt = await prompt_preview.completion(b.harness, engine, snapshot, src.cursor)
+    assert prompt.text.startswith(NOTE.text)
+    page = prompt_preview.document(prompt, *await prompt_preview.evaluated(engine, prompt))
+    assert "| `# note: keep it short` | `notes.txt` | is a note | 5 | evaluated |" in page
+
+
+async def test_a_source_that_is_added_is_in_the_prompt_of_an_edit_and_in_the_preview(
+    bench: Make, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(source_registry, "INSTRUCTION_SOURCES", (*INSTRUCTION_SOURCES, EditNotes))
+    b = bench()
+    src = b.open(TEXT)
+    snapshot, engine = b.harness.snapshot(src.document.uri), b.harness.services.engine
+    prompt = await prompt_preview.edit(b.harness, engine, snapshot, Span(src.cursor, src.cursor), "use hypot")
+    assert "```\n\nNotes of the project:\n# note: keep it short\n\nInstruction: use hypot" in prompt.text
+    page = prompt_preview.document(prompt, *await prompt_preview.evaluated(engine, prompt))
+    assert "| `# note: keep it short` | `notes.txt` | is a note | 5 | evaluated |" in page

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.builder.chunks import split_chunks
-from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_names
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"
-NAMES = sorted(one.id for one in LANGUAGES if one.queries)
+NAMES = sorted(one.id for one in shipped_languages() if one.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)

@@ -12,6 +12,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.engine_inventory import list_engines
 
 
 async def start(config: Config) -> int:
@@ -70,7 +71,7 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out) == [process.pid]
     # it is gone when that is said
     assert gone(process.pid)
-    assert cli.running() == []
+    assert list_engines() == []
     assert not list(paths.runtime_folder().glob("*.sock"))
 
 
@@ -84,7 +85,7 @@ def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
 def test_a_socket_nobody_listens_at_is_no_engine(home: Path):
     (paths.runtime_folder() / "engine-0.sock").touch()
 
-    assert cli.running() == []
+    assert list_engines() == []
 
 
 def test_logs_show_the_end_of_each(home: Path, capsys: pytest.CaptureFixture[str]):

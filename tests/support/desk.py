@@ -75,7 +75,6 @@ class Desk:
         """Close a document."""
         if opened := self._opened.pop(uri, None):
             opened.close()
-        self.completer.forget(uri)
 
     def stop_background(self) -> None:
         for opened in self._opened.values():

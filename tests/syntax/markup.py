@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Parser
 
-from lsp_harness.syntax.languages import grammar, language_for
+from lsp_harness.syntax.grammars import grammar, language_for
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 

@@ -4,8 +4,9 @@ from itertools import count
 
 import pytest
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import check_shape, parse_bytes
-from lsp_harness.syntax.languages import Language, language_named
+from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.names.calls import parse_parameters
 from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
 from lsp_harness.syntax.recovery import recovery
@@ -17,7 +18,7 @@ from lsp_harness.text.edit import Edit
 MANY_LINES = b"x = f(1)\n" * 5_000
 
 
-def language(name: str) -> Language:
+def language(name: str) -> LanguageSpec:
     found = language_named(name)
     assert found is not None
     return found

@@ -1,10 +1,12 @@
 """What a file declares and imports. `declarations/<language>.txt` hold a source and what is expected of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.languages.declaration_traits import DeclarationTraits
+from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden, tree_of
@@ -31,7 +33,7 @@ def test_declarations_of(file: Path, golden_update: bool):
 
 
 def test_every_language_with_queries_has_one():
-    assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries}
+    assert {file.stem for file in FILES} == {one.id for one in shipped_languages() if one.queries}
 
 
 DEEP = """\
@@ -65,7 +67,7 @@ if os.name == "nt":
 """
 
 
-def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch: pytest.MonkeyPatch):
+def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked():
     tree = tree_of("deep.py", DEEP)
     found = find_declarations(tree.language, tree.data, tree.root)
     assert [qualified_name(found[0], one) for one in found[0]] == [
@@ -84,5 +86,5 @@ def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch
         ("i", ""),
         (".j", "k"),
     ]
-    monkeypatch.setattr("lsp_harness.syntax.symbols.declarations.DECLARATION_WORDS", {})
-    assert find_declarations(tree.language, tree.data, tree.root) == found
+    without_words = replace(tree.language, declarations=DeclarationTraits())
+    assert find_declarations(without_words, tree.data, tree.root) == found

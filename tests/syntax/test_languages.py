@@ -6,8 +6,10 @@ import types
 
 import pytest
 
-from lsp_harness.syntax import languages
-from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.syntax import grammars
+from lsp_harness.syntax.grammars import grammar, language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -49,16 +51,16 @@ def test_the_language_id_counts_before_the_name(language_id: str, path: str, exp
     assert (found.id if found else None) == expected
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+@pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)
 @pytest.mark.usefixtures("_no_network")
-def test_every_grammar_is_installed_and_loaded_once(language: Language):
+def test_every_grammar_is_installed_and_loaded_once(language: LanguageSpec):
     assert grammar(language) is grammar(language)
     assert parse(Document.from_text("file:///x", "", language=language.id)) is not None
 
 
 @pytest.mark.usefixtures("_no_network")
 def test_a_language_only_the_pack_knows_is_not_downloaded():
-    languages._language_from_pack.cache_clear()
+    grammars._language_from_pack.cache_clear()
     assert language_for("kotlin", "Main.kt") is None
     assert parse(Document.from_text("file:///Main.kt", "fun main() {}", language="kotlin")) is None
 
@@ -67,10 +69,10 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
     pack = types.SimpleNamespace(
         detect_language=lambda _: "kotlin",
         downloaded_languages=lambda: ["kotlin"],
-        get_language=lambda _: grammar(LANGUAGES[0]),
+        get_language=lambda _: grammar(find_language("python")),
     )
     monkeypatch.setitem(sys.modules, "tree_sitter_language_pack", pack)
-    languages._language_from_pack.cache_clear()
+    grammars._language_from_pack.cache_clear()
     grammar.cache_clear()
     try:
         tree = parse(Document.from_text("file:///Main.kt", "x = 1"))
@@ -78,7 +80,7 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
         assert tree.language.id == "kotlin"
         assert tree.root.type == "module"
     finally:
-        languages._language_from_pack.cache_clear()
+        grammars._language_from_pack.cache_clear()
         grammar.cache_clear()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import LANGUAGES, Language
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.symbols import name_uses
 from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES, UNKNOWN_RECEIVER, find_references, split_chain
 from lsp_harness.syntax.tree import SyntaxTree
@@ -32,7 +33,7 @@ def test_references_of(file: Path, golden_update: bool):
 
 
 def test_every_language_with_queries_has_one():
-    assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries}
+    assert {file.stem for file in FILES} == {one.id for one in shipped_languages() if one.queries}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -76,7 +77,7 @@ def test_a_long_chain_that_is_none_is_read_once(written: str):
 def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytest.MonkeyPatch):
     looked = list[tuple[int, int] | None]()
 
-    def matched(language: Language, query: str, node: Node, within: tuple[int, int] | None = None):
+    def matched(language: LanguageSpec, query: str, node: Node, within: tuple[int, int] | None = None):
         looked.append(within)
         return matches(language, query, node, within)
 
@@ -88,7 +89,7 @@ def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytes
 
 
 def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
-    bare = Language("javascript", "tree_sitter_javascript")
+    bare = LanguageSpec("javascript", "tree_sitter_javascript")
     source = "a.b" * 30_000 + ".turn\n"
     found = tree_of("a.js", source)
     # otherwise this would take minutes
@@ -108,7 +109,7 @@ def test_a_variable_of_a_function_hides_what_is_outside_of_it():
 
 
 def test_a_language_without_queries_is_told_by_looks():
-    bare = Language("java", "tree_sitter_java")
+    bare = LanguageSpec("java", "tree_sitter_java")
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
     found = tree_of("A.java", source)
     tree = SyntaxTree(bare, found.document, found.tree)

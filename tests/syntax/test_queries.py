@@ -8,7 +8,9 @@ from tree_sitter import Query
 
 from lsp_harness.config import resources
 from lsp_harness.config.resources import grammar_folder, resource_path
-from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.syntax.grammars import grammar, language_for
 from lsp_harness.syntax.tree_query import load_query, read_query_source
 
 FILES = sorted(resource_path("queries").glob("*/*.scm"))
@@ -27,9 +29,11 @@ def test_a_query_file_fits_its_grammar(file: Path):
     KEPT.append(Query(grammar(language), text))
 
 
-@pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda language: language.id)
+@pytest.mark.parametrize(
+    "language", [one for one in shipped_languages() if one.queries], ids=lambda language: language.id
+)
 @pytest.mark.parametrize("name", ["scopes", "outline"])
-def test_what_a_language_inherits_fits_its_grammar(language: Language, name: str):
+def test_what_a_language_inherits_fits_its_grammar(language: LanguageSpec, name: str):
     built = load_query(language, name)
     assert built is not None
     assert built is load_query(language, name)
@@ -50,8 +54,8 @@ def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: py
     # a folder of that name beside the package is somebody else's
     (tmp_path / "grammars" / "gbnf").mkdir(parents=True)
     monkeypatch.setattr(resources, "PACKAGE_FOLDER", package)
-    assert read_query_source(LANGUAGES[0], "outline") == "(module) @const"
-    assert read_query_source(LANGUAGES[0], "scopes") == ""
+    assert read_query_source(find_language("python"), "outline") == "(module) @const"
+    assert read_query_source(find_language("python"), "scopes") == ""
     assert grammar_folder() == package / "grammars" / "gbnf"
 
 
@@ -62,8 +66,8 @@ def test_in_a_checkout_they_are_beside_the_package():
     )
 
 
-@pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda one: one.id)
-def test_what_begins_with_a_parent_says_nothing_else_of_it(language: Language):
+@pytest.mark.parametrize("language", [one for one in shipped_languages() if one.queries], ids=lambda one: one.id)
+def test_what_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
     # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
     source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parent / "references"
-NAMES = sorted(one.id for one in LANGUAGES if one.queries)
+NAMES = sorted(one.id for one in shipped_languages() if one.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)

@@ -8,16 +8,11 @@ import pytest
 from inline_snapshot import snapshot
 from tree_sitter import Parser
 
-from lsp_harness.syntax import languages
-from lsp_harness.syntax.languages import (
-    LANGUAGES,
-    OPTIONAL_LANGUAGES,
-    Language,
-    detect_language_name,
-    grammar,
-    language_for,
-    language_named,
-)
+from lsp_harness.languages import language_table
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import optional_languages, shipped_languages
+from lsp_harness.syntax import grammars
+from lsp_harness.syntax.grammars import detect_language_name, grammar, language_for, language_named
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
@@ -25,7 +20,7 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 
-RUBY = Language("ruby", "tree_sitter_ruby")
+RUBY = LanguageSpec("ruby", "tree_sitter_ruby")
 """Ruby as if we had no queries for it."""
 SHAPES = """
     module Shapes
@@ -43,7 +38,7 @@ SHAPES = """
 """
 
 
-def tree_of(language: Language, text: str) -> SyntaxTree:
+def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
     document = Document.from_text(f"file:///a.{language.id}", dedent(text).lstrip())
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
@@ -83,7 +78,7 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
         (module name: (constant) @name) @definition.unheard_of
     """
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: said)
-    tree = tree_of(Language("said", "tree_sitter_ruby"), SHAPES)
+    tree = tree_of(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
     found, _ = find_declarations(tree.language, tree.data, tree.root)
     assert [(one.kind, one.name, tree.data[one.start : one.end].decode()[:8]) for one in found] == [
         ("class", "Circle", "class Ci"),
@@ -99,15 +94,15 @@ def test_a_part_of_a_text_has_what_is_around_and_in_it():
     assert [qualified_name(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
-def test_of_the_languages_that_come_with_us_tags_say_nothing(language: Language):
+@pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)
+def test_of_the_languages_that_come_with_us_tags_say_nothing(language: LanguageSpec):
     assert tag_queries.load_tags_query(language) is None
     assert tag_queries.declaration_source(language) == ("queries" if language.queries else "lines")
 
 
 @pytest.mark.parametrize("name", ["kotlin", "scala", "haskell"])
 def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
-    unfit = Language(name, "tree_sitter_go")
+    unfit = LanguageSpec(name, "tree_sitter_go")
     assert tag_queries.declaration_source(unfit) == "lines"
     assert listed(tree_of(unfit, "package a\nfunc f() {}\n")) == []
 
@@ -132,20 +127,21 @@ def test_an_open_text_is_followed():
 
 
 def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
-    elsewhere = Language("scala", "tree_sitter_go")
-    monkeypatch.setattr(
-        languages,
-        "OPTIONAL_LANGUAGES",
-        {**OPTIONAL_LANGUAGES, "scala": elsewhere, "kotlin": Language("kotlin", "tree_sitter_x")},
-    )
-    languages._language_from_pack.cache_clear()
+    elsewhere = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
+    languages = [
+        *language_table.language_table().by_id.values(),
+        elsewhere,
+        LanguageSpec("kotlin", "tree_sitter_x", is_optional=True),
+    ]
+    monkeypatch.setattr(language_table, "load_table", lambda: language_table.LanguageTable(languages))
+    grammars._language_from_pack.cache_clear()
     try:
         assert language_for("", "src/A.scala") == language_named("scala") == elsewhere
         assert language_for("", "src/A.kt") is language_named("kotlin") is None
-        assert languages.optional_grammar_versions()["tree_sitter_go"] == version("tree-sitter-go")
-        assert "tree_sitter_x" not in languages.optional_grammar_versions()
+        assert grammars.optional_grammar_versions()["tree_sitter_go"] == version("tree-sitter-go")
+        assert "tree_sitter_x" not in grammars.optional_grammar_versions()
     finally:
-        languages._language_from_pack.cache_clear()
+        grammars._language_from_pack.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -164,12 +160,12 @@ def test_what_a_file_is_can_be_told_though_it_cannot_be_parsed(path: str, name: 
     assert detect_language_name(path) == name
 
 
-def installed(name: str) -> Language:
+def installed(name: str) -> LanguageSpec:
     try:
         version(f"tree-sitter-{name}")
     except PackageNotFoundError:
         pytest.skip(f"tree-sitter-{name} is not installed (pip install 'lsp-harness[languages]')")
-    return OPTIONAL_LANGUAGES[name]
+    return optional_languages()[name]
 
 
 def test_scala():

@@ -37,8 +37,8 @@ async def run(lab: Lab) -> Result:
         sides[REFERENCE] = lambda prompt, tokens, client: reference.completion(prompt, tokens, slot=client)
     measured: dict[str, dict[str, list[float]]] = {"in generation": {}, "in a prompt": {}}
     for side, send in sides.items():
-        quiet = [(await measure_stream(send(f"{TINY_PROMPT} {n}", 1, 1))).first_ms for n in range(rounds)]
-        idle_ms = p50(quiet) or 0.0
+        idle_firsts = [(await measure_stream(send(f"{TINY_PROMPT} {n}", 1, 1))).first_ms for n in range(rounds)]
+        idle_ms = p50(idle_firsts) or 0.0
         generator = random.Random(SEED)
         for kind, delays in measured.items():
             delays[side] = []
@@ -75,10 +75,10 @@ async def cancel_at_first_text(chunks: AsyncIterator[Chunk]) -> None:
 
 async def cancel_after(chunks: AsyncIterator[Chunk], seconds: float) -> None:
     """Close the connection after a time."""
-    work = asyncio.ensure_future(measure_stream(chunks))
-    await asyncio.wait({work}, timeout=seconds)
-    work.cancel()
-    await asyncio.wait({work})
+    task = asyncio.ensure_future(measure_stream(chunks))
+    await asyncio.wait({task}, timeout=seconds)
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def figures(measured: dict[str, dict[str, list[float]]]) -> list[Figure]:

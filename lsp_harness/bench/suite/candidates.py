@@ -99,7 +99,7 @@ def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs
             f"candidates that came of {MANY_CANDIDATES}",
             min((float(len(t.texts)) for t in many), default=None),
             unit="",
-            goal=Goal(MANY_CANDIDATES, least=True),
+            goal=Goal(MANY_CANDIDATES, is_minimum=True),
         ),
         Figure(f"wall, {FEW_CANDIDATES} candidates, p50", p50([timing.total_ms for timing in few])),
         Figure(

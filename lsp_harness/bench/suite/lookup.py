@@ -1,4 +1,4 @@
-"""`bench lookup`: a model rewrites a function of 60 lines and changes three, with and without drafts from the prompt."""
+"""`bench lookup`: rewrites of a function of 60 lines that change three, with and without drafts from the prompt."""
 
 import difflib
 from pathlib import Path
@@ -93,9 +93,9 @@ def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
             p50(generation_speeds(plain)),
             WITHOUT_DRAFTING,
             "/s",
-            Goal(1.8, "ratio", least=True),
+            Goal(1.8, "ratio", is_minimum=True),
         ),
-        Figure("identical answers", float(same), float(len(plain)), "answers", "", Goal(1, "ratio", least=True)),
+        Figure("identical answers", float(same), float(len(plain)), "answers", "", Goal(1, "ratio", is_minimum=True)),
         Figure("drafted tokens accepted", 100 * accepted / proposed if proposed else None, unit="%"),
         Figure("total, p50", p50([t.total_ms for t in drafted]), p50([t.total_ms for t in plain]), WITHOUT_DRAFTING),
     ]

@@ -36,10 +36,10 @@ async def run(lab: Lab) -> Result:
     theirs: tuple[list[float], list[float]] = ([], [])
     if lab.reference:
         fewer = [replace(trace, states=trace.states[: 1 + max_keys // lab.options.anchor_every]) for trace in traces]
-        quiet = fewer[: half : lab.options.anchor_every]
+        idle = fewer[: half : lab.options.anchor_every]
         loaded = fewer[half :: lab.options.anchor_every]
         theirs = await type_quiet_and_loaded(
-            lab, [*quiet, *loaded], len(quiet), type_on_reference, lambda turn: load_reference(lab, prompt, turn)
+            lab, [*idle, *loaded], len(idle), type_on_reference, lambda turn: load_reference(lab, prompt, turn)
         )
     return lab.result(
         "preempt",
@@ -74,16 +74,16 @@ async def type_quiet_and_loaded(
         typing: Types an edit.
         load: Produces load, for turn 0, 1, …
     """
-    quiet: list[float] = []
+    idle: list[float] = []
     loaded: list[float] = []
     for number, trace in enumerate(traces):
         lab.say(f"edit {number + 1} of {len(traces)}{' under load' if number >= half else ''}")
         if number < half:
-            quiet += first_token_ms((await typing(lab, trace))[1:])
+            idle += first_token_ms((await typing(lab, trace))[1:])
         else:
             async with repeating(load):
                 loaded += first_token_ms((await typing(lab, trace))[1:])
-    return quiet, loaded
+    return idle, loaded
 
 
 @asynccontextmanager
@@ -94,21 +94,21 @@ async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[
         for turn in count():
             await load(turn)
 
-    work = asyncio.ensure_future(forever())
+    task = asyncio.ensure_future(forever())
     try:
         yield
     finally:
-        work.cancel()
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await work
+            await task
 
 
 async def load_engine(lab: Lab, prompt: str, turn: int) -> Timing:
     """Generate candidates on our engine in the background."""
     sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, seed=turn * N, n=N)
     # a new first line makes the prompt new, because the prompt of an edit must be evaluated too
-    work = Continuation(f"# {turn}\n{prompt}", sampling, "background", Owner("edit"))
-    return await measure_stream(lab.engine.client.stream(work))
+    request = Continuation(f"# {turn}\n{prompt}", sampling, "background", Owner("edit"))
+    return await measure_stream(lab.engine.client.stream(request))
 
 
 async def load_reference(lab: Lab, prompt: str, turn: int) -> list[Timing]:
@@ -152,7 +152,7 @@ def figures(
     ]
 
 
-def p95_rise(quiet: list[float], loaded: list[float]) -> float | None:
+def p95_rise(idle: list[float], loaded: list[float]) -> float | None:
     """Return how much the 95th percentile rises under load."""
-    a, b = p95(quiet), p95(loaded)
+    a, b = p95(idle), p95(loaded)
     return None if a is None or b is None else b - a

@@ -26,7 +26,7 @@ async def run(lab: Lab) -> Result:
     cold: list[Timing] = []
     restored: list[Timing] = []
     starts: list[float] = []
-    saved = 0
+    saved_count = 0
     rounds = lab.size(ROUNDS)
     # different files, because the prompt of an earlier file is partly evaluated
     for number, edit in enumerate(edits_of_different_files(lab.edits, rounds)):
@@ -34,16 +34,16 @@ async def run(lab: Lab) -> Result:
         trace = make_trace(edit, 0, KEYS)
         typist = Typist(SimulatedEditor(lab.engine, edit, persist=True, full_prompt=True), edit)
         cold.append(await typist.key(trace.states[0], TOKENS))
-        for typed in trace.states[1:-1]:
-            await typist.key(typed, TOKENS)
-        saved += await wait_until_saved(lab)
+        for state in trace.states[1:-1]:
+            await typist.key(state, TOKENS)
+        saved_count += await wait_until_saved(lab)
         await lab.engine.end(signal.SIGKILL)
         start = perf_counter()
         await lab.engine.start()
         starts.append((perf_counter() - start) * 1000)
         restored.append(await typist.key(trace.states[-1], TOKENS))
-    notes = [f"the engine had saved sequences before it was killed in {saved} of {rounds} rounds"]
-    if not saved:
+    notes = [f"the engine had saved sequences before it was killed in {saved_count} of {rounds} rounds"]
+    if not saved_count:
         notes.append("nothing was saved: the second request is as cold as the first")
     return lab.result(
         "restart",

@@ -43,13 +43,13 @@ async def run(lab: Lab) -> Result:
         fewer = [replace(trace, states=trace.states[: 1 + keys // lab.options.anchor_every]) for trace in traces]
         theirs_alone = [t for trace in fewer[:2] for t in (await type_on_reference(lab, trace))[1:]]
         theirs_shared = await type_in_one_slot(lab, fewer[2:])
-    quiet = [timing for typed in alone for timing in typed[1:]]
-    busy = [timing for typed in shared for timing in typed[1:]]
+    alone_timings = [timing for timings in alone for timing in timings[1:]]
+    busy = [timing for timings in shared for timing in timings[1:]]
     return lab.result(
         "share",
         f"{len(shared)} clients taking turns in as many files, {keys} keys each",
         [
-            *figures(quiet, busy),
+            *figures(alone_timings, busy),
             Figure(
                 "growth of the engine's memory",
                 growth / MIB,
@@ -75,7 +75,7 @@ async def run(lab: Lab) -> Result:
         "the first key of each file, which nobody could have evaluated before, is left out",
         series={
             "time to first token, ms": {
-                "ours, one client": first_token_ms(quiet),
+                "ours, one client": first_token_ms(alone_timings),
                 f"ours, {CLIENTS} clients": first_token_ms(busy),
                 f"{REFERENCE}, one client": first_token_ms(theirs_alone),
                 f"{REFERENCE}, two clients": first_token_ms(theirs_shared),
@@ -101,7 +101,7 @@ def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:
 async def type_alone(lab: Lab, trace: KeyTrace) -> list[Timing]:
     """Type an edit as the only client."""
     typist = Typist(SimulatedEditor(lab.engine, trace.edit, client="alone", full_prompt=True), trace.edit)
-    return [await typist.key(typed, TOKENS) for typed in trace.states]
+    return [await typist.key(state, TOKENS) for state in trace.states]
 
 
 async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
@@ -112,9 +112,9 @@ async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
     ]
     timings: list[list[Timing]] = [[] for _ in traces]
     for turn in zip_longest(*(trace.states for trace in traces)):
-        for typist, typed, results in zip(typists, turn, timings, strict=True):
-            if typed is not None:
-                results.append(await typist.key(typed, TOKENS))
+        for typist, state, results in zip(typists, turn, timings, strict=True):
+            if state is not None:
+                results.append(await typist.key(state, TOKENS))
     return timings
 
 
@@ -125,10 +125,10 @@ async def type_in_one_slot(lab: Lab, traces: list[KeyTrace]) -> list[Timing]:
     """
     timings: list[Timing] = []
     for turn, states in enumerate(zip_longest(*(trace.states for trace in traces))):
-        for trace, typed in zip(traces, states, strict=True):
-            if typed is not None and lab.reference:
+        for trace, state in zip(traces, states, strict=True):
+            if state is not None and lab.reference:
                 edit = trace.edit
-                timing = await measure_stream(lab.reference.infill(edit.before + typed, edit.after, TOKENS))
+                timing = await measure_stream(lab.reference.infill(edit.before + state, edit.after, TOKENS))
                 timings += [timing] if turn else []
     return timings
 
@@ -149,24 +149,24 @@ def kv_bytes(model: Path, cells: int) -> int:
     return 2 * 2 * header.layers * kv_heads * width * cells
 
 
-def figures(quiet: list[Timing], busy: list[Timing]) -> list[Figure]:
+def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
     """Return the figures of all clients, compared with one client."""
     one = "one client"
     return [
-        Figure("reuse", reuse_percent(busy), reuse_percent(quiet), one, "%", Goal(97, least=True)),
+        Figure("reuse", reuse_percent(busy), reuse_percent(alone_timings), one, "%", Goal(97, is_minimum=True)),
         Figure(
             "total of a completion, p50",
             p50([t.total_ms for t in busy]),
-            p50([t.total_ms for t in quiet]),
+            p50([t.total_ms for t in alone_timings]),
             one,
             goal=Goal(1.2, "ratio"),
         ),
         Figure(
             "time to first token, p50",
             p50(first_token_ms(busy)),
-            p50(first_token_ms(quiet)),
+            p50(first_token_ms(alone_timings)),
             one,
             goal=Goal(1.2, "ratio"),
         ),
-        Figure("time to first token, p95", p95(first_token_ms(busy)), p95(first_token_ms(quiet)), one),
+        Figure("time to first token, p95", p95(first_token_ms(busy)), p95(first_token_ms(alone_timings)), one),
     ]

@@ -19,22 +19,27 @@ ROUNDS, TOKENS, PROMPT_TOKENS = 6, 64, 200
 async def run(lab: Lab) -> Result:
     """Measure quiet and busy rounds in turn."""
     prompt = await make_prompt(lab, PROMPT_TOKENS)
-    quiet: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
+    idle: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
     busy: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
     rounds = lab.size(ROUNDS)
     for number in range(rounds):
         lab.say(f"round {number + 1} of {rounds}")
-        await measure_both(lab, prompt, quiet)
+        await measure_both(lab, prompt, idle)
         with busy_cores(os.cpu_count() or 1):
             await measure_both(lab, prompt, busy)
-    ours = (generation_speeds(quiet["ours"]), generation_speeds(busy["ours"]))
-    theirs = (generation_speeds(quiet[REFERENCE]), generation_speeds(busy[REFERENCE]))
+    ours = (generation_speeds(idle["ours"]), generation_speeds(busy["ours"]))
+    theirs = (generation_speeds(idle[REFERENCE]), generation_speeds(busy[REFERENCE]))
     return lab.result(
         "threads",
         f"{rounds} answers of {TOKENS} tokens quiet, as many with every core kept busy by other processes",
         [
             Figure(
-                "tokens per second busy, p50", p50(ours[1]), p50(ours[0]), "quiet", "/s", Goal(0.4, "ratio", least=True)
+                "tokens per second busy, p50",
+                p50(ours[1]),
+                p50(ours[0]),
+                "quiet",
+                "/s",
+                Goal(0.4, "ratio", is_minimum=True),
             ),
             Figure(
                 f"tokens per second busy, {REFERENCE}, p50", p50(theirs[1]), p50(theirs[0]), f"quiet, {REFERENCE}", "/s"

@@ -24,11 +24,11 @@ async def run(lab: Lab) -> Result:
     for number, trace in enumerate(traces):
         lab.say(f"edit {number + 1} of {len(traces)}: {trace.edit.path}")
         is_compared = lab.runs_on_reference(number)
-        beside = await type_on_reference(lab, trace) if is_compared and number % 2 else []
-        typed = await type_on_engine(lab, trace, background)
-        beside = beside or (await type_on_reference(lab, trace) if is_compared else [])
-        ours += typed
-        pairs += zip(typed, beside, strict=bool(beside))
+        reference_timings = await type_on_reference(lab, trace) if is_compared and number % 2 else []
+        own_timings = await type_on_engine(lab, trace, background)
+        reference_timings = reference_timings or (await type_on_reference(lab, trace) if is_compared else [])
+        ours += own_timings
+        pairs += zip(own_timings, reference_timings, strict=bool(reference_timings))
     theirs = [b for _, b in pairs]
     return lab.result(
         "typing",
@@ -52,7 +52,7 @@ async def type_on_engine(lab: Lab, trace: KeyTrace, background: list[Timing] | N
     if lab.options.rest:
         await editor.rest(typist.hole)
         await editor.settle()
-    timings = [await typist.key(typed, TOKENS) for typed in trace.states]
+    timings = [await typist.key(state, TOKENS) for state in trace.states]
     await editor.settle()
     if background is not None:
         background += editor.background_timings
@@ -65,8 +65,8 @@ async def type_on_reference(lab: Lab, trace: KeyTrace, slot: int = 0) -> list[Ti
         return []
     edit = trace.edit
     return [
-        await measure_stream(lab.reference.infill(edit.before + typed, edit.after, TOKENS, slot))
-        for typed in trace.states
+        await measure_stream(lab.reference.infill(edit.before + state, edit.after, TOKENS, slot))
+        for state in trace.states
     ]
 
 
@@ -91,7 +91,7 @@ def full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple
 def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
     """Return the figures of both servers."""
     theirs = [b for _, b in pairs]
-    total, beside = full_totals(ours, pairs)
+    total, reference_timings = full_totals(ours, pairs)
     tokens, theirs_tokens = evaluated_tokens(ours), evaluated_tokens(theirs)
     first, theirs_first = first_token_ms(ours), first_token_ms(theirs)
     background_mean = sum(timing.evaluated for timing in background) / len(ours)
@@ -104,7 +104,7 @@ def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: 
         Figure(
             f"total of {len(total)} completions of {TOKENS} tokens, p50",
             p50(total),
-            p50(beside),
+            p50(reference_timings),
             REFERENCE,
             goal=Goal(0.4, "ratio"),
         ),

@@ -2,25 +2,31 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.commands.locate_cli import sought
-from lsp_harness.cli.composition import headless
+from lsp_harness.cli.composition import headless, make_engine
 from lsp_harness.cli.console import AsJson, as_json, console, say, warn
 from lsp_harness.cli.file_place import offset_of, place
-from lsp_harness.cli.fresh_index import fresh
+from lsp_harness.cli.project_folder import project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness import prompt_preview
-from lsp_harness.index.index_place import prepare_place as index_of
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.harness.project.project_location import locate_in_project
 from lsp_harness.inference.request import Usage
-from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPlace:
+    """A place in a file, or the lines from there to `last_line`. All numbers count from 1; 0 means no last line."""
+
+    file: Path
+    line: int
+    column: int
+    last_line: int = 0
 
 
 def context(
@@ -47,56 +53,50 @@ def context(
         FILE:LINE:COL, counted from 1. With --task, FILE:LINE is enough, and no place at all means that it is searched for.
     """
     if task and not at:
-        return asyncio.run(_found(task, explain=explain, json=json))
+        return asyncio.run(_show_located_prompt(task, explain=explain, json=json))
     if not at:
         raise UsageError('say where: lsp-harness context FILE:LINE:COL, or describe a task: --task "WORDS"')
     file, numbers = place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
         raise UsageError(f"say where in the file: lsp-harness context {file}:LINE:COL")
-    begin = numbers[0], numbers[1] if numbers[1:] else 1
-    return asyncio.run(_context(file, begin, task, explain=explain, json=json))
+    start = PromptPlace(file, numbers[0], numbers[1] if numbers[1:] else 1)
+    return asyncio.run(_show_prompt(start, task, explain=explain, json=json))
 
 
-async def _found(task: str, *, explain: bool, json: bool) -> int:
-    """Of the place that the task is about; which place that is, is printed on standard error."""
-    best = (await sought(task, Path(), explain=explain)).best
+async def _show_located_prompt(task: str, *, explain: bool, json: bool) -> int:
+    """Show the prompt for the lines that a task is about, and say on standard error which lines these are."""
+    best = (await locate_in_project(project_at(Path()), task, make_engine, explains=explain)).best
     warn(f"the prompt is that of {best.place} ({best.symbol or 'text'})")
-    return await _context(Path(best.path), (best.first, 1), task, last=best.last, explain=explain, json=json)
+    return await _show_prompt(PromptPlace(Path(best.path), best.first, 1, best.last), task, explain=explain, json=json)
 
 
-async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int = 0, explain: bool, json: bool) -> int:
-    """Of a place, or the lines from there to the `last`."""
-    async with headless(file) as (harness, snapshot):
-        offset = offset_of(snapshot.document, *begin)
-        end = snapshot.document.line_span(last - 1)[1] if last else offset
-        where = index_of(snapshot.root or file.parent)
-        if harness.config.index.enabled:
-            where = await fresh(where)
-        with closing(Reader(where.database)) as reader:
-            known = DirectIndexQuery(reader) if harness.config.index.enabled else None
-            engine = await harness.services.engines.estimating(harness.config)
-            if task:
-                prompt = await prompt_preview.edit(harness, engine, snapshot, Span(offset, end), task, known)
-            else:
-                prompt = await prompt_preview.completion(harness, engine, snapshot, offset, known)
-        shown = explain or json
-        parts, usage = await prompt_preview.evaluated(engine, prompt) if shown else ([], Usage())
+async def _show_prompt(place: PromptPlace, task: str, *, explain: bool, json: bool) -> int:
+    async with headless(place.file, creates_index=True) as (harness, snapshot):
+        start = offset_of(snapshot.document, place.line, place.column)
+        end = snapshot.document.line_span(place.last_line - 1)[1] if place.last_line else start
+        engine = await harness.services.engines.estimating(harness.config)
+        if task:
+            prompt = await prompt_preview.edit(harness, engine, snapshot, Span(start, end), task)
+        else:
+            prompt = await prompt_preview.completion(harness, engine, snapshot, start)
+        has_parts = explain or json
+        parts, usage = await prompt_preview.evaluated(engine, prompt) if has_parts else ([], Usage())
         if engine.reason:
             warn(f"token counts are estimates: {engine.reason}")
-        if not shown:
-            say(prompt.text)
-            return 0
+    if not has_parts:
+        say(prompt.text)
+        return 0
     if json:
-        rows = [asdict(part) for part in parts]
-        spent = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
+        fragments = [asdict(part) for part in parts]
+        cost = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
         room = {"context": prompt.context, "over": prompt.over(parts)}
-        as_json({"fragments": rows, **spent, **room, "likelier": prompt.likelier})
+        as_json({"fragments": fragments, **cost, **room, "likelier": prompt.likelier})
     else:
-        _show(prompt, parts, usage)
+        _print_parts(prompt, parts, usage)
     return 0
 
 
-def _show(prompt: prompt_preview.Prompt, parts: Sequence[prompt_preview.Part], usage: Usage) -> None:
+def _print_parts(prompt: prompt_preview.Prompt, parts: Sequence[prompt_preview.Part], usage: Usage) -> None:
     from rich.table import Table
 
     table = Table(box=None)
@@ -105,6 +105,6 @@ def _show(prompt: prompt_preview.Prompt, parts: Sequence[prompt_preview.Part], u
     for part in parts:
         first = part.first.replace("[", "\\[")
         table.add_row(first, part.origin, part.reason, str(part.tokens), "reused" if part.reused else "evaluated")
-    for what, tokens, how in prompt_preview.sums(prompt, parts, usage):
-        table.add_row("", "", what, str(tokens), how)
+    for label, tokens, note in prompt_preview.sums(prompt, parts, usage):
+        table.add_row("", "", label, str(tokens), note)
     console().print(table)

@@ -1,20 +1,11 @@
 """`lsp-harness index embed`: make the missing vectors of an index now."""
 
 import asyncio
-from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 from lsp_harness.cli.console import AsJson, as_json, say
-from lsp_harness.cli.fresh_index import Folder, bar, fresh, wanted
-from lsp_harness.config.load import load
-from lsp_harness.config.schema import Index
-from lsp_harness.engine.embed.in_process import InProcessEmbedder
-from lsp_harness.errors import ModelError
-from lsp_harness.harness.indexes.embedding_index import BATCH, living, made_of, missing, texts_of
-from lsp_harness.index.index_place import IndexPlace
-from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import make_recipe
-from lsp_harness.store.database import Reader, remove_database
+from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.text.wording import format_count
 
 
@@ -23,38 +14,12 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
 
     This needs no engine. If it is interrupted, the vectors made so far are kept.
     """
-    where = wanted(folder)
-    settings = load(where.root)[0].index
-    # first, as it says what is missing
-    model = make_recipe(settings).model
-    where = asyncio.run(fresh(where))
-    made, texts = asyncio.run(_made(where, settings))
+    from lsp_harness.harness.project.vector_build import build_vectors
+
+    build = asyncio.run(build_vectors(project_at(folder)))
     if json:
-        as_json({"model": model, "made": made, "texts": texts})
+        as_json(asdict(build))
     else:
-        say(f"{format_count(made, 'vector')} made with {model}; all {format_count(texts, 'text')} have one")
+        made, texts = format_count(build.made, "vector"), format_count(build.texts, "text")
+        say(f"{made} made with {build.model}; all {texts} have one")
     return 0
-
-
-async def _made(where: IndexPlace, settings: Index) -> tuple[int, int]:
-    """How many vectors were made, and how many texts there are."""
-    how, count = make_recipe(settings), 0
-    with (
-        bar("embedding") as tell,
-        closing(Reader(where.database)) as reader,
-        closing(Vectors(where.folder)) as vectors,
-        closing(InProcessEmbedder(settings)) as model,
-    ):
-        if not vectors.is_sound():
-            remove_database(vectors.database_path)
-        new = missing(reader, vectors, how)
-        for at in range(0, len(new), BATCH):
-            # a server may have changed the index meanwhile
-            if texts := texts_of(reader, new[at : at + BATCH]):
-                made = await made_of(model, how, texts)
-                if make_recipe(settings) != how:
-                    raise ModelError("the embedding model changed during this run; run the command again")
-                vectors.add(how.name, made, living(reader))
-                count += len(made)
-            tell(at + BATCH, len(new))
-        return count, living(reader)

@@ -2,21 +2,16 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lsp_harness.cli.console import AsJson, as_json, say
-from lsp_harness.cli.fresh_index import Folder, called, fresh, wanted
-from lsp_harness.index.graph.symbol_graph import Edge, SymbolGraph
-from lsp_harness.index.graph.symbol_graph import build_graph as graph_of
-from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.doc_line import read_doc_line
-from lsp_harness.store.database import Reader
+from lsp_harness.cli.project_folder import Folder, project_at
+from lsp_harness.harness.project.symbol_report import Relation, RelationReport, report_relations
 
-MOST = 8
-"""Symbols of one name that are told of."""
+SECTIONS = ("calls", "called_by", "inherits", "inherited_by", "tests")
+"""The relations of a symbol, in the order of the output. Each is an attribute of `RelationReport` and a JSON key."""
 
 
 def graph(
@@ -35,68 +30,42 @@ def graph(
         Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
         `src/config.py:Config.parse`.
     """
-    where = wanted(folder)
-    where = asyncio.run(fresh(where))
-    with closing(Reader(where.database)) as reader:
-        view = IndexView(reader)
-        named = called(view, symbol)
-        found = [
-            (graph_of(view, one), view.texts.read_signature(one), read_doc_line(view, one)) for one in named[:MOST]
-        ]
+    reports, count = asyncio.run(report_relations(project_at(folder), symbol))
     if json:
-        as_json([_as_row(*one) for one in found])
+        as_json([_report_json(report) for report in reports])
     else:
-        say("\n\n".join("\n".join(_lines(*one)) for one in found))
-        if named[MOST:]:
-            say(f"\nand {len(named) - MOST} more have this name; write FILE:NAME for one of them")
+        say("\n\n".join("\n".join(_report_lines(report)) for report in reports))
+        if count > len(reports):
+            say(f"\nand {count - len(reports)} more have this name; write FILE:NAME for one of them")
     return 0
 
 
-def _lines(found: SymbolGraph, _: str, said: str) -> Iterator[str]:
-    it = found.symbol
-    yield f"{it.path}:{it.line + 1} {it.qualified}" + f"  {said}" * bool(said)
-    for name, edges in _sections(found).items():
-        if edges:
-            yield name
-            yield from map(_line, edges)
-    if found.imported_by:
+def _report_lines(report: RelationReport) -> Iterator[str]:
+    doc = f"  {report.doc}" if report.doc else ""
+    yield f"{report.path}:{report.line + 1} {report.symbol}{doc}"
+    for section in SECTIONS:
+        if relations := getattr(report, section):
+            yield section.replace("_", " ")
+            yield from map(_relation_line, relations)
+    if report.imported_by:
         yield "imported by"
-        yield from (f"  {path}" for path in found.imported_by)
-    if found.cycles:
+        yield from (f"  {path}" for path in report.imported_by)
+    if report.cycles:
         yield "import cycles"
-        yield from (f"  {' > '.join(one)}" for one in found.cycles)
+        yield from (f"  {' > '.join(cycle)}" for cycle in report.cycles)
 
 
-def _line(one: Edge) -> str:
-    where = f"  {one.path}:{one.line + 1} {one.name or '(outside of functions)'}"
-    return where + f", through {one.through}" * bool(one.through) + "  unresolved" * (not one.is_certain)
+def _relation_line(relation: Relation) -> str:
+    line = f"  {relation.path}:{relation.line + 1} {relation.name or '(outside of functions)'}"
+    if relation.through:
+        line += f", through {relation.through}"
+    return line if relation.is_certain else f"{line}  unresolved"
 
 
-def _sections(found: SymbolGraph) -> dict[str, tuple[Edge, ...]]:
-    return {
-        "calls": found.calls,
-        "called by": found.called_by,
-        "inherits": found.inherits,
-        "inherited by": found.inherited_by,
-        "tests": found.tests,
-    }
-
-
-def _as_row(found: SymbolGraph, signature: str, said: str) -> dict[str, Any]:
-    it = found.symbol
-    return {
-        **{name: getattr(it, name) for name in ("path", "line", "kind")},
-        "symbol": it.qualified,
-        "signature": signature,
-        "doc": said,
-        **{name.replace(" ", "_"): [_edge_row(edge) for edge in edges] for name, edges in _sections(found).items()},
-        "imported_by": found.imported_by,
-        "cycles": found.cycles,
-    }
-
-
-def _edge_row(edge: Edge) -> dict[str, Any]:
-    """Return the JSON of an edge. Its keys are part of the command's interface."""
-    row = asdict(edge)
-    row["sure"] = row.pop("is_certain")
+def _report_json(report: RelationReport) -> dict[str, Any]:
+    """Return the JSON of a report. Its keys are part of the command's interface."""
+    row = asdict(report)
+    for section in SECTIONS:
+        for relation in row[section]:
+            relation["sure"] = relation.pop("is_certain")
     return row

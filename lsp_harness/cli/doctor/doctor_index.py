@@ -1,139 +1,87 @@
-"""What `doctor` says of the index of a folder: what it holds, by what each language is known, and whether what code means is
-searched as well, or names and words alone."""
+"""What `doctor` reports on the index of a folder: its size, its languages, and whether search can use meaning."""
 
-import asyncio
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from lsp_harness.cli.index_report import told
-from lsp_harness.cli.nearest_texts import EMBED
-from lsp_harness.config.load import user_config_file
-from lsp_harness.config.schema import Config, Index
-from lsp_harness.engine.embed.in_process import InProcessEmbedder
+from lsp_harness.cli.doctor.doctor_row import Row
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
-from lsp_harness.harness.engines import Engines
-from lsp_harness.index.index_place import IndexPlace
-from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
-from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.store.database import Reader
-from lsp_harness.syntax.languages import OPTIONAL_LANGUAGES, detect_language_name, language_named
-from lsp_harness.syntax.symbols import tag_queries
+from lsp_harness.harness.project.command_project import find_index_place
+from lsp_harness.harness.project.embedding_status import EmbeddingStatus, read_embedding_status
+from lsp_harness.harness.project.index_status import IndexStatus, read_index_status
+from lsp_harness.harness.project.language_coverage import read_language_coverage
+from lsp_harness.harness.project.vector_search import EMBED_COMMAND
 from lsp_harness.text.wording import format_count
 
-Row = tuple[str, str, str]
-"""State, what it is about, what is said."""
-
-WORDS = "search uses names and words only (BM25)"
-PULL = "lsp-harness model pull all-minilm-l6-v2"
-EXTRA = "pip install 'lsp-harness[languages]'"
-UNFIT = frozenset({"kotlin"})
-"""Whose grammar is in no extra, as the tags do not fit it."""
+WORDS_ONLY = "search uses names and words only (BM25)"
+PULL_COMMAND = "lsp-harness model pull all-minilm-l6-v2"
+INSTALL_COMMAND = "pip install 'lsp-harness[languages]'"
 
 
-def rows(where: IndexPlace, config: Config) -> Iterator[Row]:
-    """Raises StoreError where the index is damaged."""
-    found = told(where)
-    if not found["files"]:
-        yield "ok", "index", "this folder has no index yet; it is made when an editor opens the folder"
+def check_index(folder: Path, config: Config) -> Iterator[Row]:
+    """Check the index of a folder.
+
+    Raises:
+        ConfigError: The settings name no usable directory.
+        StoreError: The index is damaged.
+    """
+    if not config.index.enabled:
+        yield Row("ok", "index", "off: the setting index.enabled is false")
+        return
+    place = find_index_place(folder)
+    status = read_index_status(place)
+    if not status.files:
+        yield Row("ok", "index", "this folder has no index yet; it is made when an editor opens the folder")
     else:
-        yield (
-            "ok",
-            "index",
-            f"{format_count(found['files'], 'file')} of this folder, {format_count(found['symbols'], 'symbol')}",
-        )
-        yield from _languages(where, found["languages"])
-    yield _embeddings(where, config)
-
-
-def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
-    by: dict[tag_queries.DeclarationSource, Counter[str]] = {
-        "queries": Counter(),
-        "tags": Counter(),
-        "lines": Counter(),
-    }
-    for name, count in counts.items():
-        if language := language_named(name):
-            by[tag_queries.declaration_source(language)][name] += count
-    unfit = sorted(name for name in by["lines"] if name in OPTIONAL_LANGUAGES)
-    by["lines"] += (texts := _texts(where))
-    if by["queries"]:
-        yield "ok", "languages", f"declarations and imports are known in {_listed(by['queries'])}"
-    if by["tags"]:
-        says = f"declarations but no imports are known in {_listed(by['tags'])}"
-        yield "ok", "languages", says
-    if by["lines"]:
-        says = f"no declarations are known, only lines, in {_listed(by['lines'])}"
-        if unfit:
-            says += f"; the installed grammar for {', '.join(unfit)} does not fit its tags"
-        if wanted := sorted(name for name in texts if name in OPTIONAL_LANGUAGES and name not in UNFIT):
-            says += f"; for {', '.join(wanted)}: {EXTRA}"
-        yield "note", "languages", says
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
-
-
-def _texts(where: IndexPlace) -> Counter[str]:
-    """The files in languages that we cannot parse, by what their names say they are."""
-    with closing(Reader(where.database)) as reader:
-        paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
-    return Counter(detect_language_name(path) or "text" for (path,) in paths)
-
-
-def _embeddings(where: IndexPlace, config: Config) -> Row:
+        files, symbols = format_count(status.files, "file"), format_count(status.symbols, "symbol")
+        yield Row("ok", "index", f"{files} of this folder, {symbols}")
+        yield from _check_languages(status)
     try:
-        how = make_recipe(config.index)
-        asked = asyncio.run(_tried(config.index, how))
+        yield _embedding_row(read_embedding_status(place, config))
     except ModelError as error:
-        mend = "" if "model pull" in error.message else f" ({PULL})"
-        return "note", "embeddings", f"{WORDS}: {error.message}{mend}"
+        repair = "" if "model pull" in error.message else f" ({PULL_COMMAND})"
+        yield Row("note", "embeddings", f"{WORDS_ONLY}: {error.message}{repair}")
     except HarnessError as error:
-        return "note", "embeddings", f"{WORDS}: {error.message}"
-    return _vectors(where, how, asked, _apart(config))
+        yield Row("note", "embeddings", f"{WORDS_ONLY}: {error.message}")
 
 
-async def _tried(settings: Index, how: EmbeddingRecipe) -> list[float]:
-    """The vector of a query: that a file is there does not say that it can be used."""
-    with closing(InProcessEmbedder(settings)) as model:
-        [vector] = await model.embed([f"{how.query_prefix}parse config"], max_tokens=how.tokens, priority="interactive")
-    return vector
+def _check_languages(status: IndexStatus) -> Iterator[Row]:
+    coverage = read_language_coverage(status)
+    if coverage.with_imports:
+        yield Row("ok", "languages", f"declarations and imports are known in {_list_counts(coverage.with_imports)}")
+    if coverage.with_declarations:
+        counts = _list_counts(coverage.with_declarations)
+        yield Row("ok", "languages", f"declarations but no imports are known in {counts}")
+    if coverage.lines_only:
+        says = f"no declarations are known, only lines, in {_list_counts(coverage.lines_only)}"
+        if coverage.unfit_grammars:
+            says += f"; the installed grammar for {', '.join(coverage.unfit_grammars)} does not fit its tags"
+        if coverage.installable:
+            says += f"; for {', '.join(coverage.installable)}: {INSTALL_COMMAND}"
+        yield Row("note", "languages", says)
 
 
-def _apart(config: Config) -> str:
-    """Why editors neither make vectors nor ask for them; empty where they do."""
-    if not Engines.own(config):
-        named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
-        return (
-            f"{named} is set, and editors make vectors with the local engine only; remove it from {user_config_file()}"
-        )
-    try:
-        resolve_model(config.model.path, "completion")
-    except HarnessError as error:
-        return error.message
-    return ""
+def _list_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
-def _vectors(where: IndexPlace, how: EmbeddingRecipe, asked: Sequence[float], apart: str) -> Row:
-    """What there are, and who goes by them; `asked` is the vector of a query, `apart` why editors do not."""
-    with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
-        texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
-        made, count = vectors.read_model(), len(texts.intersection(vectors.read_digests().values()))
-        damaged = count and not (vectors.is_sound() and vectors.find_nearest(asked, 1))
-    later = EMBED if apart else f"{EMBED}, or an editor while its engine is in use,"
-    if damaged:
-        return "note", "embeddings", f"{WORDS}: the vectors are damaged; {EMBED} makes new ones"
-    if made and made[0] != how.name:
-        says = f"the vectors were made by {model_name(made[0])} with other settings; {later} makes new ones with {how.model}"
-        return "note", "embeddings", f"{WORDS}: {says}"
-    if not made or not count:
-        says = f"{how.model} works, but none of {format_count(len(texts), 'text')} has a vector yet; {later} makes them"
-        return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
-    says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
-    if count < len(texts):
-        says += f" ({later} makes the missing ones)"
-    if apart:
-        return "note", "embeddings", f"{says}; the command line uses them, but editors do not: {apart}"
-    return "ok", "embeddings", f"{says}; search and edits by instruction use them"
+def _embedding_row(status: EmbeddingStatus) -> Row:
+    makes = EMBED_COMMAND if status.editor_problem else f"{EMBED_COMMAND}, or an editor while its engine is in use,"
+    if status.is_damaged:
+        says = f"{WORDS_ONLY}: the vectors are damaged; {EMBED_COMMAND} makes new ones"
+        return Row("note", "embeddings", says)
+    if status.other_model:
+        says = f"the vectors were made by {status.other_model} with other settings; {makes} makes new ones with {status.model}"
+        return Row("note", "embeddings", f"{WORDS_ONLY}: {says}")
+    if not status.embedded_texts:
+        texts = format_count(status.texts, "text")
+        says = f"{status.model} works, but none of {texts} has a vector yet; {makes} makes them"
+        return Row("note" if status.texts else "ok", "embeddings", f"{WORDS_ONLY} so far: {says}")
+    counts = f"{status.embedded_texts:,} of {status.texts:,} texts have a vector"
+    says = f"{status.model}, {status.dimensions} dimensions: {counts}"
+    if status.embedded_texts < status.texts:
+        says += f" ({makes} makes the missing ones)"
+    if status.editor_problem:
+        says += f"; the command line uses them, but editors do not: {status.editor_problem}"
+        return Row("note", "embeddings", says)
+    return Row("ok", "embeddings", f"{says}; search and edits by instruction use them")

@@ -1,83 +1,79 @@
-"""What `doctor` says of servers that somebody else runs: whether they answer, what they are, what they lack."""
+"""What `doctor` reports on remote servers: whether they answer, what they serve, and what they lack."""
 
 import asyncio
+from collections.abc import Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from lsp_harness.cli.doctor.doctor_row import Row
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineError, HarnessError
+from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target
 
-Row = tuple[str, str, str]
-"""State (`ok`, `note`, `bad`), what was looked at, and what is to be said of it."""
-SECONDS = 10.0
-"""A check waits no longer for a server."""
+SERVER_TIMEOUT_S = 10.0
+"""How long `doctor` waits for an answer of a server."""
 
 
-def servers(settings: Engine) -> list[Row]:
-    """Rows for each server of the settings. No key is shown, only the name of the variable it comes from."""
+def check_servers(settings: Engine) -> list[Row]:
+    """Check each server of the settings. The rows show the variable that contains a key, and never the key."""
     try:
-        named = targets(settings)
+        servers = targets(settings)
     except HarnessError as error:
-        return [("bad", "server", error.message)]
-    return asyncio.run(_all(named))
+        return [Row("bad", "server", error.message)]
+    return asyncio.run(_check_all(servers))
 
 
-async def _all(named: list[Target]) -> list[Row]:
-    found = await asyncio.gather(*(_one(target) for target in named))
-    rows = [row for answered, _ in found for row in answered]
-    models = sorted({model for _, model in found if model})
+def is_private(target: Target) -> bool:
+    """Return whether nobody on the network can read what is sent to a server."""
+    url = urlsplit(target.base)
+    if target.socket or url.scheme == "https" or url.hostname == "localhost":
+        return True
+    try:
+        return ip_address(url.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+async def _check_all(servers: list[Target]) -> list[Row]:
+    results = await asyncio.gather(*(_check_server(target) for target in servers))
+    rows = [row for server_rows, _ in results for row in server_rows]
+    models = sorted({model for _, model in results if model})
     if len(models) > 1:
-        rows.append(
-            (
-                "note",
-                "servers",
-                f"they serve different models ({', '.join(models)}), but several servers must serve the same one",
-            )
-        )
+        says = f"they serve different models ({', '.join(models)}), but several servers must serve the same one"
+        rows.append(Row("note", "servers", says))
     return rows
 
 
-async def _one(target: Target) -> tuple[list[Row], str]:
-    server = Server(Endpoint(target, SilenceLimits(SECONDS, SECONDS)))
+async def _check_server(target: Target) -> tuple[list[Row], str]:
+    """Return the rows of a server and its model, which is empty if the server does not answer."""
+    server = Server(Endpoint(target, SilenceLimits(SERVER_TIMEOUT_S, SERVER_TIMEOUT_S)))
     try:
         backend = await server.backend()
         with protocol_errors(target.name):
             props, features = await backend.props(), backend.features()
     except EngineError as error:
-        return [("bad", "server", error.message)], ""
-    except RetryableError as setback:
-        return [("bad", "server", setback.error.message)], ""
+        return [Row("bad", "server", error.message)], ""
+    except RetryableError as failure:
+        return [Row("bad", "server", failure.error.message)], ""
     finally:
         await server.endpoint.aclose()
     key = f"key from {target.key_name}" if target.key else "no key"
-    rows = [("ok", "server", f"{target.name}: {backend.kind}, {props.model or 'an unnamed model'}, {key}")]
-    lacking = [name for name, has in features.items() if has is False]
-    if lacking:
-        rows.append(("note", "missing", f"{', '.join(lacking)} (docs/team.md says what is done instead)"))
-    partly = [f"{name}: {has}" for name, has in features.items() if isinstance(has, str)]
-    if partly:
-        rows.append(("note", "limited", "; ".join(partly)))
-    if target.key and not private(target):
-        rows.append(
-            (
-                "note",
-                "key",
-                f"{target.name} does not use https, so others on the network can read the key and your code",
-            )
-        )
-    return rows, props.model
+    row = Row("ok", "server", f"{target.name}: {backend.kind}, {props.model or 'an unnamed model'}, {key}")
+    return [row, *_feature_rows(features), *_key_rows(target)], props.model
 
 
-def private(target: Target) -> bool:
-    """Whether nobody on the way can read what is sent."""
-    parts = urlsplit(target.base)
-    if target.socket or parts.scheme == "https" or parts.hostname == "localhost":
-        return True
-    try:
-        return ip_address(parts.hostname or "").is_loopback
-    except ValueError:
-        return False
+def _feature_rows(features: Features) -> Iterator[Row]:
+    if missing := [name for name, value in features.items() if value is False]:
+        yield Row("note", "missing", f"{', '.join(missing)} (docs/team.md says what is done instead)")
+    if limited := [f"{name}: {value}" for name, value in features.items() if isinstance(value, str)]:
+        yield Row("note", "limited", "; ".join(limited))
+
+
+def _key_rows(target: Target) -> Iterator[Row]:
+    if target.key and not is_private(target):
+        says = f"{target.name} does not use https, so others on the network can read the key and your code"
+        yield Row("note", "key", says)

@@ -1,6 +1,6 @@
-"""What `doctor` says of what surrounds us: the home, the folders of our files, the path of sockets, and the locale.
+"""What `doctor` reports on the surroundings: the home directory, our folders, the path of sockets, and the locale.
 
-Folders are tried by writing a file, as what their modes and the figures of a disk say is not always so.
+Each folder is tested with a file that is written to it. Access modes and the numbers of a disk do not always tell the truth.
 """
 
 import os
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lsp_harness.cli.doctor.doctor_row import Row
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
 from lsp_harness.config.paths import FolderKind
@@ -17,10 +18,8 @@ from lsp_harness.errors import FileError, FileMissing, HarnessError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES, MAX_FILE_BYTES
 from lsp_harness.inference.supervisor import SOCKET_PATH_LIMIT_BYTES
 
-Finding = tuple[str, str, str]
-"""State, what it is about, what is said."""
-SOCKET = "engine-0123456789ab.sock"
-"""A name as long as that of every socket."""
+LONGEST_SOCKET_NAME = "engine-0123456789ab.sock"
+"""A name that is as long as the names of all sockets."""
 FOLDERS: tuple[tuple[str, FolderKind, Callable[[], Path]], ...] = (
     ("state", paths.STATE, paths.state_folder),
     ("cache", paths.CACHE, paths.cache_folder),
@@ -28,75 +27,70 @@ FOLDERS: tuple[tuple[str, FolderKind, Callable[[], Path]], ...] = (
 )
 
 
-def surroundings() -> Iterator[Finding]:
-    yield from _home()
-    for name, kind, folder in FOLDERS:
-        yield _folder(name, kind, folder)
-    yield from _socket()
-    yield _locale()
+def check_surroundings() -> Iterator[Row]:
+    """Check the environment, our folders, the path of sockets, and the locale."""
+    yield from _check_home()
+    for name, kind, find_folder in FOLDERS:
+        yield _check_folder(name, kind, find_folder)
+    yield from _check_socket_path()
+    yield _check_locale()
 
 
-def ignore_problems(folder: Path) -> list[Problem]:
-    """Ignore files of a folder that cannot be read, so that nothing is ignored by them."""
-    found: list[Problem] = []
+def ignore_file_problems(folder: Path) -> list[Problem]:
+    """Return the ignore files of a folder that cannot be read. Their patterns have no effect."""
+    problems: list[Problem] = []
     for name in IGNORE_FILE_NAMES:
+        file = folder / name
         try:
-            if read_file(folder / name, MAX_FILE_BYTES).startswith(UTF_16_BOMS):
-                found.append(
-                    Problem(f"{folder / name} is UTF-16, so its patterns are not used; save it as UTF-8", folder / name)
-                )
+            if read_file(file, MAX_FILE_BYTES).startswith(UTF_16_BOMS):
+                problems.append(Problem(f"{file} is UTF-16, so its patterns are not used; save it as UTF-8", file))
         except FileMissing:
             continue
         except FileError as error:
-            found.append(Problem(error.message, folder / name))
-    return found
+            problems.append(Problem(error.message, file))
+    return problems
 
 
-def _home() -> Iterator[Finding]:
+def _check_home() -> Iterator[Row]:
     home = os.environ.get("HOME", "")
     if os.environ.get("LSP_HARNESS_HOME"):
         return
     if not home:
-        yield (
-            "note",
-            "home",
-            "HOME is not set; set it to your folder, or LSP_HARNESS_HOME to one for the files of lsp-harness",
-        )
+        says = "HOME is not set; set it to your folder, or LSP_HARNESS_HOME to one for the files of lsp-harness"
+        yield Row("note", "home", says)
     elif not os.path.isdir(home) or not os.path.isabs(home):
-        yield "note", "home", f"HOME is {home}, which is no folder; set it to yours, or LSP_HARNESS_HOME to another"
+        says = f"HOME is {home}, which is no folder; set it to yours, or LSP_HARNESS_HOME to another"
+        yield Row("note", "home", says)
 
 
-def _folder(name: str, kind: FolderKind, folder: Callable[[], Path]) -> Finding:
+def _check_folder(name: str, kind: FolderKind, find_folder: Callable[[], Path]) -> Row:
     try:
-        path = folder()
+        folder = find_folder()
     except HarnessError as error:
-        return "bad", name, error.message
+        return Row("bad", name, error.message)
     try:
-        probe_folder(path)
+        probe_folder(folder)
     except OSError as error:
-        return "bad", name, paths.describe_write_failure(kind, path, error)
+        return Row("bad", name, paths.describe_write_failure(kind, folder, error))
     if problem := paths.replacement_message(kind):
-        return "note", name, problem
-    return "ok", name, str(path)
+        return Row("note", name, problem)
+    return Row("ok", name, str(folder))
 
 
-def _socket() -> Iterator[Finding]:
+def _check_socket_path() -> Iterator[Row]:
     try:
-        path = paths.runtime_folder() / SOCKET
+        path = paths.runtime_folder() / LONGEST_SOCKET_NAME
     except HarnessError:
-        # said above
+        # the row of the folder reports this error
         return
     if len(os.fsencode(path)) > SOCKET_PATH_LIMIT_BYTES:
         says = f"{path.parent} is too long for a socket ({SOCKET_PATH_LIMIT_BYTES} bytes with its name)"
-        yield "bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
+        yield Row("bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
 
 
-def _locale() -> Finding:
+def _check_locale() -> Row:
     encoding = (sys.stdout.encoding or "").lower()
     if encoding.replace("-", "") == "utf8":
-        return "ok", "locale", encoding
-    return (
-        "note",
-        "locale",
-        f"output is {encoding or 'of no encoding'}: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",
-    )
+        return Row("ok", "locale", encoding)
+    says = f"output is {encoding or 'of no encoding'}: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8"
+    return Row("note", "locale", says)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.sources.import_list import SORT_KEYS
+from lsp_harness.context.lookup.import_list import SORT_KEYS
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.symbols.import_block import ImportStatement, find_import_statements, insert_import

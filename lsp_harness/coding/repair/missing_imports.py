@@ -13,7 +13,7 @@ from lsp_harness.coding.repair.import_forms import SCRIPTS, NewImport, make_impo
 from lsp_harness.coding.repair.name_place import NamePlace, name_place_at
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.context.sources.import_usage import find_imports
+from lsp_harness.context.lookup.import_usage import find_imports
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.names.occurrences import find_occurrences

@@ -17,7 +17,6 @@ from lsp_harness.syntax.names.occurrences import (
     occurrence_at,
     scopes_around,
 )
-from lsp_harness.syntax.names.scope_nodes import BARE_MEMBER_LANGUAGES
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
 
@@ -131,7 +130,7 @@ def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float
         return _visible_name_cost(place, visible_bindings, uses) + _kind_cost(place, visible_bindings, uses)
     # The class may inherit the method from another class.
     is_inherited_method = (
-        place.language in BARE_MEMBER_LANGUAGES
+        place.tree.language.names.has_bare_members
         and place.occurrence.is_called
         and any(occurrence.role == "member" for occurrence in occurrences)
     )
@@ -150,7 +149,7 @@ def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float
 def _is_own_member(place: NamePlace, occurrence: Occurrence) -> bool:
     """Return whether an occurrence is a member of the enclosing class that may be written without its receiver."""
     return (
-        place.language in BARE_MEMBER_LANGUAGES
+        place.tree.language.names.has_bare_members
         and occurrence.role == "member"
         and occurrence.receiver in OWN_RECEIVERS - {"@"}
     )
@@ -168,7 +167,7 @@ def is_visible(place: NamePlace, binding: Occurrence) -> bool:
         return binding.scope_kind == "file"
     if binding.scope_kind != "class":
         return True
-    return place.language in BARE_MEMBER_LANGUAGES or place.scopes[0][0] == binding.scope
+    return place.tree.language.names.has_bare_members or place.scopes[0][0] == binding.scope
 
 
 def _visible_name_cost(place: NamePlace, bindings: Sequence[Occurrence], uses: Sequence[Occurrence]) -> float:

@@ -43,7 +43,7 @@ class Prefetcher:
         if any(cursor.same(place) for place in slot.prepared) or slot.covers(cursor):
             return
         slot.prepared = [cursor] if is_visited else []
-        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(cursor, is_visited=is_visited))
+        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(slot, cursor, is_visited=is_visited))
 
     def answered(self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage) -> None:
         """Continue after an answer.
@@ -67,7 +67,7 @@ class Prefetcher:
         def speculate() -> None:
             # unless the user asked something else meanwhile
             if len(places) > 1 and slot.prepared is places:
-                slot.start("speculate", places[1], lambda: self._speculate(places[1]))
+                slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
             await self._evaluate(request.evaluations(request.prompts[:1]))
@@ -78,11 +78,12 @@ class Prefetcher:
         else:
             speculate()
 
-    async def _warm(self, cursor: Cursor, *, is_visited: bool) -> None:
+    async def _warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
         pace = await self._requests.pace()
         if not pace.can_infill:
             return
-        request = await self._requests.build(cursor.resting(appends=pace.is_append_only), is_resting=True)
+        place = cursor.resting(appends=pace.is_append_only)
+        request = await self._requests.build(place, slot.repository, is_resting=True)
         full, *shorter = request.prompts
         # the cheapest first, so that an answer is possible soon
         await self._evaluate(request.evaluations([*shorter[-1:], *([full] if is_visited or not shorter else [])]))
@@ -93,8 +94,8 @@ class Prefetcher:
                 async for _ in cast("AsyncIterator[object]", chunks):
                     pass
 
-    async def _speculate(self, cursor: Cursor) -> None:
-        request = await self._requests.build(cursor)
+    async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+        request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:
             answer = await generate(self._engine, request.background(), request.ghost, request.settings.max_lines)
             self._answers.add(*request.cache_key, *answer)

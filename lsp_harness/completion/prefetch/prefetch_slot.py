@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import HarnessError
 from lsp_harness.workspace.cursor import Cursor
 
@@ -30,10 +31,12 @@ class PrefetchSlot:
 
     Attributes:
         prepared: The place that was last asked about or prepared, and the place that a speculation is about.
+        repository: The code of other files that was chosen for the prompts of the document.
     """
 
-    def __init__(self, tasks: BackgroundTasks) -> None:
+    def __init__(self, tasks: BackgroundTasks, repository: RepositoryChoice) -> None:
         self._tasks = tasks
+        self.repository = repository
         self.prepared: list[Cursor] = []
         self._prefetch: _Prefetch | None = None
 

@@ -8,8 +8,8 @@ from lsp_harness.completion.rules.next_line import may_break
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
-from lsp_harness.context.repository_context import RepositoryContext
-from lsp_harness.context.sources.outline_cache import OutlineCache
+from lsp_harness.context.lookup.outline_cache import OutlineCache
+from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
@@ -125,15 +125,19 @@ class RequestBuilder:
         """Return the speed of the engine, as far as it is known."""
         return await self._pacer.current()
 
-    async def build(self, cursor: Cursor, *, is_resting: bool = False) -> CompletionRequest:
+    async def build(self, cursor: Cursor, choice: RepositoryChoice, *, is_resting: bool = False) -> CompletionRequest:
         """Return the request for one place.
 
         Args:
             cursor: The place.
+            choice: The code of other files that was chosen last for the document. It is updated.
             is_resting: Whether the user does not type. Then a better choice of other files' code may replace the old.
         """
         pace, settings = await self.pace(), self.settings
-        fragments = await self._find_fragments(cursor, is_resting=is_resting)
+        fragments: Sequence[Fragment] = ()
+        if self._repository:
+            budget = settings.repository_tokens
+            fragments = await self._repository.find_fragments(cursor, budget, choice, is_resting=is_resting)
         prompts = await build_prompt_ladder(
             cursor,
             settings,
@@ -143,11 +147,6 @@ class RequestBuilder:
             fragments,
         )
         needs_confidence = self.quiet.min_probability > 0
-        expected = self._repository.expected_names(cursor.document.uri) if fragments and self._repository else ()
+        expected = choice.expected_names if fragments else ()
         unbound = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return CompletionRequest(cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected, unbound)
-
-    async def _find_fragments(self, cursor: Cursor, *, is_resting: bool) -> Sequence[Fragment]:
-        if self._repository is None:
-            return ()
-        return await self._repository.find_fragments(cursor, self.settings.repository_tokens, is_resting=is_resting)

@@ -1,1 +1,1 @@
-"""Sources of context: each finds code or documentation that a prompt may quote."""
+"""Sources of context. Each module holds one source, which `source_registry` lists."""

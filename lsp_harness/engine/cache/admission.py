@@ -1,4 +1,4 @@
-"""Whether a request fits into the KV cache beside the requests in progress."""
+"""A test whether a request fits into the KV cache beside the requests in progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

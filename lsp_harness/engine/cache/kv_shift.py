@@ -259,12 +259,12 @@ def find_runs(
     """
     runs: list[TokenRun] = []
     # The end in `old` of the last run that was found, by the distance it moves.
-    ends: dict[int, int] = {}
+    end_by_distance: dict[int, int] = {}
     for source in range(0, len(old) - GRAM_TOKENS + 1, GRAM_TOKENS):
         for target in places.get(tuple(old[source : source + GRAM_TOKENS]), ())[:MAX_PLACES_PER_GRAM]:
-            if ends.get(target - source, 0) <= source and len(runs) < MAX_FOUND_RUNS:
+            if end_by_distance.get(target - source, 0) <= source and len(runs) < MAX_FOUND_RUNS:
                 run = _extend_run(old, prompt, source, target, start)
-                ends[target - source] = run.source + run.size
+                end_by_distance[target - source] = run.source + run.size
                 runs.append(run)
     longest = sorted((run for run in runs if run.size >= min_tokens), key=lambda run: -run.size)[:MAX_CHAINED_RUNS]
     chains: list[tuple[int, list[TokenRun]]] = [(0, [])]

@@ -34,27 +34,26 @@ def tokenize_infill(tokenizer: Tokenizer, infill: Infill, order: FimOrder) -> To
         EngineRefused: The model has no fill-in-the-middle tokens.
     """
     prompts = tuple(
-        _tokenize_prompt(tokenizer, around, order, should_heal=infill.heal)
-        for around in (infill.context, *infill.shorter)
+        _tokenize_prompt(tokenizer, hole, order, should_heal=infill.heal) for hole in (infill.context, *infill.shorter)
     )
     return TokenRequest(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 
-def _tokenize_prompt(tokenizer: Tokenizer, around: InfillContext, order: FimOrder, *, should_heal: bool) -> Prompt:
+def _tokenize_prompt(tokenizer: Tokenizer, hole: InfillContext, order: FimOrder, *, should_heal: bool) -> Prompt:
     pre, suf, mid = (tokenizer.fim_tokens[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused(
             "this model has no fill-in-the-middle tokens; choose one that has them (lsp-harness model list)"
         )
     tokens = [*tokenizer.bos_tokens]
-    for title, (_, text) in zip(file_name_lines(around), around.extra, strict=True):
+    for title, (_, text) in zip(file_name_lines(hole), hole.extra, strict=True):
         if title and (sep := tokenizer.fim_tokens.get("sep", -1)) >= 0:
             tokens += [sep, *tokenizer.tokenize(title)]
         tokens += tokenizer.tokenize(text)
-    before, forced = heal(around.prefix) if should_heal else (around.prefix, b"")
-    prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(around.suffix)
+    before, forced = heal(hole.prefix) if should_heal else (hole.prefix, b"")
+    prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(hole.suffix)
     if order == "suffix-first":
         tokens += [pre, suf, *suffix, mid, *prefix]
     else:
         tokens += [pre, *prefix, suf, *suffix, mid]
-    return Prompt(tokens, forced, around.prefix[-TAIL_CHARS:].encode("utf-8", "replace"))
+    return Prompt(tokens, forced, hole.prefix[-TAIL_CHARS:].encode("utf-8", "replace"))

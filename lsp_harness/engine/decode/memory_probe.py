@@ -1,4 +1,4 @@
-"""What the memory of a model can do, found out by trying."""
+"""A probe of the memory of a model: which operations on its cells it supports."""
 
 # The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

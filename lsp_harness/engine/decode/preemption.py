@@ -1,4 +1,4 @@
-"""Whether the decode step in progress is aborted for a more urgent request."""
+"""The decision whether the decode step in progress is aborted for a more urgent request."""
 
 from collections.abc import Sequence
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""Whether llama.cpp's special weight layouts work on this machine.
+"""A probe whether llama.cpp's special weight layouts work on this machine.
 
 Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that
 starts on a machine tries one small batch in a child process. The result is kept for each processor and version of the

@@ -42,7 +42,7 @@ class Scheduler:
         self._changes = 0
         """The count of changes of the queue when the step in progress began."""
         model.llama.should_abort = self._preemption.should_abort
-        self._thread = threading.Thread(target=self._work, name="llama", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="llama", daemon=True)
         self._thread.start()
 
     @property
@@ -104,7 +104,7 @@ class Scheduler:
         self._queue.close()
         self._thread.join()
 
-    def _work(self) -> None:
+    def _run_loop(self) -> None:
         while waiting := self._queue.wait(self.SAVE_DELAY_S):
             jobs, self._changes = waiting
             self._preemption.last_sign_s = perf_counter()

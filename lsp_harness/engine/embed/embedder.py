@@ -185,12 +185,12 @@ class Embedder:
             if self.pending + job.remaining_texts > self._max_texts:
                 raise EngineBusy(f"{self.pending} texts are waiting to be embedded already; try again")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="embedder", daemon=True)
+                self._thread = threading.Thread(target=self._run_loop, name="embedder", daemon=True)
                 self._thread.start()
             self._jobs.append(job)
             self._condition.notify()
 
-    def _work(self) -> None:
+    def _run_loop(self) -> None:
         # On Linux this changes the niceness of this thread, elsewhere that of the whole process.
         if sys.platform == "linux":
             os.nice(THREAD_NICENESS)

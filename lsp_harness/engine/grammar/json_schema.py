@@ -154,8 +154,8 @@ class _Converter:
     def _check_keywords(self, schema: Schema, *keywords: str) -> None:
         """Refuse a schema that has other keywords than these and annotations."""
         if unknown := sorted(schema.keys() - ANNOTATIONS - set(keywords)):
-            beside = f" beside `{keywords[0]}`" if keywords[0] in schema else ""
-            _raise_unsupported(f"`{unknown[0]}`{beside}")
+            other_keyword = f" beside `{keywords[0]}`" if keywords[0] in schema else ""
+            _raise_unsupported(f"`{unknown[0]}`{other_keyword}")
 
     def _types(self, schema: Schema) -> list[str]:
         """Return the types that a schema names, or those to which its keywords belong."""

@@ -13,7 +13,8 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.builder.chunks import split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES, ParseBudgetExceeded
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.syntax.symbols.declarations import qualified_names
@@ -114,7 +115,7 @@ def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
 
 
 @cache
-def _comment_pattern(language: Language) -> re.Pattern[bytes]:
+def _comment_pattern(language: LanguageSpec) -> re.Pattern[bytes]:
     """Return a pattern for lines that begin with a comment, or in Python with a string that may be a docstring.
 
     Outside of declarations, only chunks with such a line get a vector: imports would be similar to many texts and say

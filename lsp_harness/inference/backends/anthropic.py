@@ -100,9 +100,11 @@ class _Exchange:
 
     def _update_usage(self, counts: Json) -> None:
         """Take the counts of an event, which are cumulative. A count that is missing keeps its value."""
-        written = counts.get("cache_creation_input_tokens") or 0
+        cache_writes = counts.get("cache_creation_input_tokens") or 0
         self._usage = Usage(
-            int(counts["input_tokens"] + written) if counts.get("input_tokens") is not None else self._usage.evaluated,
+            int(counts["input_tokens"] + cache_writes)
+            if counts.get("input_tokens") is not None
+            else self._usage.evaluated,
             int(counts.get("cache_read_input_tokens") or self._usage.reused),
             int(counts.get("output_tokens") or self._usage.generated),
         )

@@ -183,10 +183,10 @@ class LlamaServer(HarnessEngine):
         return _read_vectors(await self._endpoint.call("POST", "/embedding", body), len(texts))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        gate = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
+        limit = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
 
         async def count_one(text: str) -> int:
-            async with gate:
+            async with limit:
                 answer = await self._endpoint.call("POST", "/tokenize", {"content": text, "parse_special": False})
             return len(answer["tokens"])
 

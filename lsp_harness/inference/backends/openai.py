@@ -197,11 +197,11 @@ class OpenAI:
         """Count by the tokenizer of vLLM. For another server each count is an `EstimatedCount`."""
         if not self._vllm:
             return estimate_counts(texts)
-        gate = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
+        limit = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
 
         async def count_one(text: str) -> int:
             body = {"model": self._model, "prompt": text, "add_special_tokens": False}
-            async with gate:
+            async with limit:
                 return int((await self._endpoint.call("POST", "/tokenize", body))["count"]) if text else 0
 
         return await asyncio.gather(*(count_one(text) for text in texts))

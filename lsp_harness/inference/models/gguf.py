@@ -227,14 +227,14 @@ class _HeaderReader:
 
     def fim_tokens(self, metadata: Mapping[str, object], vocabulary: int) -> Mapping[str, FimToken]:
         """Return the fill-in-the-middle tokens: those that the metadata names, or else those that were recognised."""
-        named: dict[str, int] = {}
+        ids_by_role: dict[str, int] = {}
         for role, keys in FIM_KEYS.items():
             for key in reversed(keys):
                 index = metadata.get(f"tokenizer.ggml.{key}")
                 if isinstance(index, int) and 0 <= index < vocabulary:
-                    named[role] = index
-        texts = self.token_texts(set(named.values()))
-        tokens = {role: FimToken(texts[index], index, is_named=True) for role, index in named.items()}
+                    ids_by_role[role] = index
+        texts = self.token_texts(set(ids_by_role.values()))
+        tokens = {role: FimToken(texts[index], index, is_named=True) for role, index in ids_by_role.items()}
         return {role: token for role in FIM_KEYS if (token := tokens.get(role) or self.recognised.get(role))}
 
     def token_texts(self, indices: set[int]) -> dict[int, str]:

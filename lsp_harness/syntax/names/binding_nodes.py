@@ -1,15 +1,14 @@
 """The types of nodes that bind names, for every language that has queries in `grammars/queries`.
 
 A type of node means the same in most grammars that have it, so that one table serves all languages. The exceptions are
-listed by language.
+traits of the languages.
 """
 
 from collections.abc import Mapping
-from typing import Literal
 
 from tree_sitter import Node
 
-Binding = Literal["variable", "parameter", "function", "class", "import"]
+from lsp_harness.languages.name_traits import Binding, NameTraits
 
 PATTERN_NODES = frozenset(
     {"tuple_pattern", "list_pattern", "pattern_list", "list_splat_pattern", "dictionary_splat_pattern", "array_pattern"}
@@ -183,47 +182,27 @@ _BINDERS: Mapping[str, Mapping[str, Binding]] = {
 }
 """For each type of node, the fields in which it binds names, and the kind of the binding. An empty field stands for all
 children."""
-_LANGUAGE_BINDERS: Mapping[str, Mapping[str, Mapping[str, Binding]]] = {
-    "python": {"assignment": {"left": "variable"}},
-    "ruby": {"assignment": {"left": "variable"}},
-    "php": {
-        "assignment_expression": {"left": "variable"},
-        "foreach_statement": {"": "variable"},
-        "pair": {"": "variable"},
-    },
-    "javascript": {"import_clause": {"": "import"}},
-    "typescript": {"import_clause": {"": "import"}},
-    "tsx": {"import_clause": {"": "import"}},
-    "java": {"import_declaration": {"": "import"}},
-    "csharp": {"using_directive": {"name": "import"}},
-}
-"""Entries that replace those of `_BINDERS` for one language."""
-_BODY_REQUIRED: Mapping[str, frozenset[str]] = {
-    "c": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
-    "cpp": frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}),
-}
-"""Nodes that bind their name only if they have a body, by language."""
 
 DECLARATION_NODES = frozenset({"declaration", "function_definition", "field_declaration"})
 """Nodes of C and C++ that declare a function or a variable, depending on the declarator."""
 
 
-def binding_of(language: str, parent: Node, node: Node, leaf: Node) -> Binding | None:
+def binding_of(traits: NameTraits, parent: Node, node: Node, leaf: Node) -> Binding | None:
     """Return the kind of binding that a node makes for a child, or None if it binds no name there.
 
     Args:
-        language: The id of the language.
+        traits: The rules of names in the language.
         parent: The node that may bind a name.
         node: The child of `parent` that contains the name.
         leaf: The node of the name itself.
     """
     kind = parent.type
-    fields = _LANGUAGE_BINDERS.get(language, {}).get(kind) or _BINDERS.get(kind)
+    fields = traits.binders.get(kind) or _BINDERS.get(kind)
     if not fields:
         return None
-    if kind in _BODY_REQUIRED.get(language, ()) and parent.child_by_field_name("body") is None:
+    if kind in traits.body_required and parent.child_by_field_name("body") is None:
         return None
-    if kind == "import_statement" and language != "python":
+    if kind == "import_statement" and not traits.import_statements_bind:
         return None
     for field, binding in fields.items():
         if field == "":

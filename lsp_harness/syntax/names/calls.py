@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.names.scope_nodes import FUNCTION_NODES
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around, parse_root
@@ -104,7 +104,7 @@ def find_parameters(tree: SyntaxTree, name: str) -> list[tuple[Parameter, ...]]:
     return _find_parameters(tree.language, tree.root, tree.data, name)
 
 
-def parse_parameters(language: Language, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
+def parse_parameters(language: LanguageSpec, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
     """Return the same as `find_parameters` for the text of a declaration.
 
     The list is empty if parsing exceeds the budget of a text.
@@ -115,7 +115,7 @@ def parse_parameters(language: Language, data: bytes, name: str) -> list[tuple[P
         return []
 
 
-def _find_parameters(language: Language, root: Node, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
+def _find_parameters(language: LanguageSpec, root: Node, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
     signatures: list[tuple[Parameter, ...]] = []
     for match in re.finditer(rb"(?<![\w.])%s(?!\w)" % re.escape(encode(name)), data):
         path = nodes_around(root, *match.span())

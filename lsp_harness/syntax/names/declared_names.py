@@ -5,31 +5,13 @@ statements are left out. So are declarations that may be invisible at the place 
 conditional compilation.
 """
 
-from collections.abc import Mapping
-
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.occurrences import Occurrence, Role, find_occurrences, occurrence_at, scopes_around
+from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences, occurrence_at, scopes_around
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span
 
-ANY_BINDING: frozenset[Role] = frozenset({"import", "variable", "function", "class"})
-VISIBLE_ROLES: Mapping[str, frozenset[Role]] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust"), ANY_BINDING),
-    # In Java and C# a compiler may report a name as unknown although an import statement names it.
-    "java": frozenset({"class"}),
-    "csharp": frozenset({"class"}),
-    # In Ruby and PHP, functions do not see the variables of the file.
-    "ruby": frozenset({"function", "class"}),
-    "php": frozenset({"function", "class"}),
-    # In C, `struct point` does not declare a type `point`.
-    "c": frozenset({"variable", "function"}),
-    "cpp": frozenset({"variable", "function", "class"}),
-}
-"""Roles of bindings that make a name visible in the whole file, by language. Other languages are not checked."""
-ORDERED_LANGUAGES = frozenset({"c", "cpp"})
-"""Languages in which a name is visible only below its declaration."""
 NAMESPACE_NODES = frozenset({"mod_item", "namespace_definition", "namespace_declaration", "internal_module", "module"})
 CONDITIONAL_NODE_PREFIXES = ("preproc_if", "preproc_elif", "preproc_else")
 """Prefixes of the types of nodes whose code is compiled conditionally."""
@@ -43,7 +25,7 @@ def locate_declaration(span: Span, name: str, tree: SyntaxTree) -> str:
         name: The name at these bytes.
         tree: The tree of the file.
     """
-    roles = VISIBLE_ROLES.get(tree.language.id, frozenset())
+    roles = tree.language.names.visible_roles
     use = occurrence_at(tree, span) if roles else None
     if use is None or use.is_binding or use.role not in ("value", "type"):
         return ""
@@ -53,7 +35,7 @@ def locate_declaration(span: Span, name: str, tree: SyntaxTree) -> str:
         if _fits(use, binding, tree) and _is_visible(binding, use, tree):
             verb = "imported" if binding.role == "import" else "declared"
             return f"`{name}` is {verb} on line {tree.document.line_of(binding.span.start) + 1}"
-    return _locate_go_package(name, tree) if tree.language.id == "go" else ""
+    return _locate_package(name, tree) if tree.language.imports.packages_name_themselves else ""
 
 
 def locate_use(span: Span, name: str, tree: SyntaxTree) -> str:
@@ -82,8 +64,8 @@ def _is_read(use: Occurrence, tree: SyntaxTree) -> bool:
     return next_byte not in (b"=", b",", b":", b"+", b"-", b"*", b"/", b"|", b"&", b"?", b"<", b">", b"%")
 
 
-def _locate_go_package(name: str, tree: SyntaxTree) -> str:
-    """Say where a Go package is imported whose path ends with a name; empty if there is none."""
+def _locate_package(name: str, tree: SyntaxTree) -> str:
+    """Say where a package is imported whose path ends with a name; empty if there is none."""
     _, imports = find_declarations(tree.language, tree.data, tree.root)
     match = next(
         (package for package in imports if not package.alias and package.module.rpartition("/")[2] == name), None
@@ -97,14 +79,14 @@ def _fits(use: Occurrence, binding: Occurrence, tree: SyntaxTree) -> bool:
         return True
     if use.role == "type":
         return binding.role == "class"
-    return binding.role != "class" or tree.language.id in ("javascript", "java", "csharp", "ruby", "php")
+    return binding.role != "class" or tree.language.names.types_are_values
 
 
 def _is_visible(binding: Occurrence, use: Occurrence, tree: SyntaxTree) -> bool:
     """Return whether a binding of the file is certainly visible at a use."""
     if binding.scope_kind != "file" or not binding.scope.start <= use.span.start < binding.scope.end:
         return False
-    if tree.language.id in ORDERED_LANGUAGES and binding.span.start > use.span.start:
+    if tree.language.names.must_declare_above and binding.span.start > use.span.start:
         return False
     if binding.role == "import" and scopes_around(tree, binding.span.start)[0][1] != "file":
         return False

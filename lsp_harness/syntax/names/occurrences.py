@@ -5,23 +5,22 @@ not inferred. Names in strings and comments are no occurrences.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.binding_nodes import NON_BINDING_FIELDS, PATTERN_NODES, Binding, binding_of
+from lsp_harness.languages.name_traits import Binding
+from lsp_harness.syntax.names.binding_nodes import NON_BINDING_FIELDS, PATTERN_NODES, binding_of
 from lsp_harness.syntax.names.scope_nodes import (
     BLOCK_NODES,
-    BLOCK_SCOPED_LANGUAGES,
     CLASS_NODES,
     COMPREHENSION_NODES,
     FUNCTION_NODES,
     IMPORT_NODES,
     KEY_FIELDS,
     NAME_PREFIXES,
-    TYPE_FIELDS,
     TYPE_NODES,
 )
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
@@ -32,12 +31,6 @@ ScopeKind = Literal["function", "class", "file"]
 
 ACCESS_OPERATORS = frozenset({".", "?.", "&.", "::", "->", "?->"})
 """Tokens before the name of a member."""
-NON_ACCESS_OPERATORS: Mapping[str, frozenset[str]] = {
-    # In PHP the dot joins strings.
-    "php": frozenset({"."}),
-    # In these languages the arrow precedes a type or the body of a lambda.
-    **dict.fromkeys(("python", "rust", "java", "csharp", "javascript", "typescript", "tsx", "ruby"), frozenset({"->"})),
-}
 MACRO_RECEIVER = re.compile(rb"[\w.:]*(?:\(\))?(?=(?:\.|::|->)\s*\Z)")
 CALL_SUFFIX = re.compile(rb"\s*(?:::)?(?:<[\w\s,.:<>&'\[\]]{0,100}>)?\s*\(|!\s*[(\[{]")
 SUFFIX = re.compile(rb"\s*(?:(?:\?\.|->|::|\.)\s*\w+|\(|\[|=(?!=)|[-+*/%<>&|]=?)?")
@@ -142,10 +135,10 @@ def _is_name(tree: SyntaxTree, leaf: Node, span: Span) -> bool:
 
 def _find_binding(tree: SyntaxTree, path: list[Node]) -> tuple[Binding | None, int]:
     """Return the kind of binding of a name, and the index in the path of the node that binds it."""
-    language = tree.language.id
+    traits = tree.language.names
     for index, parent in enumerate(path[1:], 1):
         node = path[index - 1]
-        if kind := binding_of(language, parent, node, path[0]):
+        if kind := binding_of(traits, parent, node, path[0]):
             return kind, index
         if parent.type == "import_specifier" and parent.child_by_field_name("alias") not in (None, node):
             return None, 0
@@ -157,15 +150,15 @@ def _find_binding(tree: SyntaxTree, path: list[Node]) -> tuple[Binding | None, i
 
 def _ends_import(tree: SyntaxTree, path: list[Node], span: Span) -> bool:
     """Return whether a name is the last part of an imported path, which is the name that the file uses."""
-    if tree.language.id not in ("java", "rust", "php") or not any(node.type in PATH_IMPORT_NODES for node in path[1:8]):
+    if not tree.language.names.paths_bind_last_part or not any(node.type in PATH_IMPORT_NODES for node in path[1:8]):
         return False
     next_bytes = tree.data[span.end : span.end + 8].lstrip()
     return not next_bytes.startswith((b".", b"::", b"\\", b"as ", b"{"))
 
 
 def _binding_scope(tree: SyntaxTree, path: list[Node], binder: int, kind: Binding) -> tuple[Span, ScopeKind]:
-    language = tree.language.id
-    is_block_scoped = language in BLOCK_SCOPED_LANGUAGES and path[binder].type != "variable_declaration"
+    has_block_functions = tree.language.names.has_block_functions
+    is_block_scoped = tree.language.names.is_block_scoped and path[binder].type != "variable_declaration"
     is_definition = path[binder].type in FUNCTION_NODES | CLASS_NODES and kind in ("function", "class")
     # The declarator of a C function is inside of the node of that function, which is not its scope.
     is_c_function = kind == "function" and any(node.type == "function_declarator" for node in path[:binder])
@@ -175,11 +168,11 @@ def _binding_scope(tree: SyntaxTree, path: list[Node], binder: int, kind: Bindin
         if node.type in CLASS_NODES:
             return Span(*node.byte_range), "class"
         # The scope of a parameter is a function. In Ruby it may also be a block.
-        if kind == "parameter" and not (language == "ruby" and node.type in ("block", "do_block")):
+        if kind == "parameter" and not (has_block_functions and node.type in ("block", "do_block")):
             continue
         if (
             node.type in COMPREHENSION_NODES
-            or (language == "ruby" and node.type == "block")
+            or (has_block_functions and node.type == "block")
             or (is_block_scoped and node.type in BLOCK_NODES)
         ):
             return Span(*node.byte_range), "function"
@@ -207,7 +200,7 @@ def _is_member(tree: SyntaxTree, path: list[Node]) -> bool:
             before = before.prev_sibling
         if before:
             last = before.children[-1] if before.children and not before.is_named else before
-            return last.type in ACCESS_OPERATORS and last.type not in NON_ACCESS_OPERATORS.get(tree.language.id, ())
+            return last.type in ACCESS_OPERATORS and last.type not in tree.language.names.non_access_operators
         if node.start_byte < path[0].start_byte:
             return False
     return False
@@ -253,7 +246,7 @@ def _is_key(path: list[Node]) -> bool:
 def _is_type(tree: SyntaxTree, path: list[Node]) -> bool:
     if path[0].type in ("type_identifier", "primitive_type", "predefined_type"):
         return True
-    fields = TYPE_FIELDS.get(tree.language.id, ())
+    fields = tree.language.names.type_fields
     for index, parent in enumerate(path[1:5], 1):
         if parent.type in TYPE_NODES:
             return True

@@ -38,15 +38,11 @@ BLOCK_NODES = frozenset(
     | {"communication_case", "switch_case", "switch_default", "case_statement", "expression_switch_statement"}
     | {"type_switch_statement", "let_chain"}
 )
-"""Blocks with their own variables, in the languages of `BLOCK_SCOPED_LANGUAGES`."""
+"""Blocks with their own variables, in languages with the trait `is_block_scoped`."""
 COMPREHENSION_NODES = frozenset(
     {"list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression", "do_block"}
 )
 """Nodes that have their own variables in languages whose blocks have none."""
-BLOCK_SCOPED_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
-BARE_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "c", "ruby"})
-"""Languages in which a member of the enclosing class is used without a receiver."""
-
 IMPORT_NODES = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration", "import_spec"}
     | {"use_declaration", "using_directive", "namespace_use_declaration", "preproc_include", "package_declaration"}
@@ -71,6 +67,5 @@ TYPE_NODES = frozenset(
     | {"type_arguments", "attribute_item", "base_clause", "class_interface_clause", "superclass", "type_list"}
     | {"optional_type", "union_type", "type_descriptor"}
 )
-TYPE_FIELDS: Mapping[str, tuple[str, ...]] = {"csharp": ("type", "returns"), "php": ("type", "return_type")}
 NAME_PREFIXES = (b"@", b"@@", b"#", b":", b"$")
 """Prefixes that belong to a name in some grammars. They are not part of the name here."""

@@ -6,14 +6,13 @@ A name is reported only if it is certainly unbound. It is left out if it occurs 
 top level of the file, or as a variable further down. Nothing is reported if the text leaves a doubt.
 """
 
-import builtins
 import re
 from collections.abc import Iterator
 from itertools import islice
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import grammar
+from lsp_harness.syntax.grammars import grammar
 from lsp_harness.syntax.scope import Scope, enclosing_function, indent_width
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.text_kind import text_kind_at
@@ -38,21 +37,6 @@ MAX_CANDIDATES = 8
 MAX_OCCURRENCES = 60
 """How many occurrences of all names together are examined. A name that occurs more often is probably bound
 somewhere."""
-JAVASCRIPT_GLOBALS = (
-    "undefined NaN Infinity arguments globalThis window document self console process global require module exports"
-    " navigator location performance crypto localStorage sessionStorage history __dirname __filename setTimeout"
-    " setInterval clearTimeout clearInterval setImmediate queueMicrotask structuredClone fetch alert jest vi cy chrome"
-    " browser screen"
-)
-GLOBAL_NAMES = {
-    "python": frozenset(dir(builtins)),
-    "rust": frozenset({"self", "crate", "super"}),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset(JAVASCRIPT_GLOBALS.split())),
-}
-"""Names that are bound without a declaration, by language. In other languages a bare name may come from another
-file."""
-BINDING_KEYWORDS = {"rust": "let", **dict.fromkeys(("javascript", "typescript", "tsx"), "const")}
-"""The keyword of a binding, by language."""
 FUNCTION_NODES = frozenset(
     {"function_definition", "lambda", "function_declaration", "generator_function_declaration"}
     | {"function_expression", "generator_function", "arrow_function", "method_definition", "function_signature"}
@@ -81,8 +65,8 @@ AMBIGUOUS_PARENTS = frozenset(
 def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     """Return the starts of statements that bind the names that the code below uses but nothing binds.
 
-    The result is empty at the top level, behind a dot, inside of brackets, and in languages without an entry in
-    `GLOBAL_NAMES`.
+    The result is empty at the top level, behind a dot, inside of brackets, and in languages without the trait
+    `global_names`.
 
     Args:
         tree: The tree of the file.
@@ -99,14 +83,14 @@ def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     in_head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
     if not in_head and _opens_block(tree.data, offset, _indent_unit(tree, function)):
         return (*(f" {name}" for name in names),)
-    keyword = BINDING_KEYWORDS.get(tree.language.id)
-    return names if in_head or keyword is None else (*(f"{keyword} {name}" for name in names),)
+    keyword = tree.language.names.binding_keyword
+    return names if in_head or not keyword else (*(f"{keyword} {name}" for name in names),)
 
 
 def _function_around(tree: SyntaxTree, offset: int) -> Scope | None:
     """Return the function around a place at which a name could be bound."""
     # The language is checked first, as this runs for every keystroke.
-    if tree.language.id not in GLOBAL_NAMES:
+    if tree.language.names.global_names is None:
         return None
     function = enclosing_function(tree, offset)
     return function if function and offset < function.end and _can_bind_at(tree, offset) else None
@@ -128,7 +112,7 @@ def _can_bind_at(tree: SyntaxTree, offset: int) -> bool:
     data = tree.data
     if len(data) > MAX_FILE_BYTES or MEMBER_ACCESS.search(data, max(0, offset - MAX_WORD_BYTES), offset):
         return False
-    if (tree.language.id == "python" and b"import *" in data) or text_kind_at(tree, offset) != "code":
+    if ((wildcard := tree.language.imports.wildcard) and wildcard in data) or text_kind_at(tree, offset) != "code":
         return False
     nodes = (node for node in nodes_around(tree.root, offset, offset) if node.start_byte < offset < node.end_byte)
     innermost = next((node.type for node in nodes if node.type in FUNCTION_NODES | BRACKET_NODES), "")
@@ -150,7 +134,7 @@ def _function_end(tree: SyntaxTree, offset: int, end: int, function: Scope) -> i
 
 def _iter_unbound(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, int], last: int) -> Iterator[str]:
     budget = iter(range(MAX_OCCURRENCES))
-    bound = GLOBAL_NAMES[tree.language.id] | _declared_words(tree, below)
+    bound = (tree.language.names.global_names or frozenset()) | _declared_words(tree, below)
     for name in _used_names(tree, below):
         if name in bound or (name.startswith("__") and name.endswith("__")):
             continue
@@ -167,7 +151,7 @@ def _iter_unbound(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, in
 def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
     """Return the bare names that are used but not bound in a byte range, in the order of their first use."""
     # In languages that need no import for it, a called or capitalized name is mostly declared in another file.
-    is_python = tree.language.id == "python"
+    needs_bindings = tree.language.names.calls_need_bindings
     uses: dict[int, str] = {}
     excluded: set[int] = set()
     bound: set[str] = set()
@@ -180,12 +164,12 @@ def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
                 bound.add(name)
             elif kind in ("use", "call") and "receiver" not in nodes:
                 uses[offset] = name
-                if (kind == "call" and not is_python) or (node.parent and node.parent.type in AMBIGUOUS_PARENTS):
+                if (kind == "call" and not needs_bindings) or (node.parent and node.parent.type in AMBIGUOUS_PARENTS):
                     excluded.add(offset)
             elif kind != "receiver":
                 excluded.add(offset)
     likely = (name for at, name in sorted(uses.items()) if at not in excluded and _is_bare(tree.data, at, name))
-    return [name for name in dict.fromkeys(likely) if name not in bound and (is_python or not name[:1].isupper())]
+    return [name for name in dict.fromkeys(likely) if name not in bound and (needs_bindings or not name[:1].isupper())]
 
 
 def _starts_in(node: Node, byte_range: tuple[int, int]) -> bool:

@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, BLOCK_MIDDLE_WORDS, Lexeme
-
-BLOCK_BEGINNINGS: dict[str, frozenset[bytes]] = {
-    "ruby": frozenset(b"def class module if unless while until for case begin do".split()),
-    "lua": frozenset(b"function if for while do repeat".split()),
-    "bash": frozenset(b"if for while until case select do then".split()),
-}
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.lexemes import BLOCK_MIDDLE_WORDS, Lexeme
 
 
-def continues_block(token: Lexeme, language: str) -> bool:
+def continues_block(token: Lexeme, language: LanguageSpec) -> bool:
     """Return whether a token at the beginning of a line continues or ends a block of an earlier line."""
-    return token.kind == "close" or token.text in BLOCK_MIDDLE_WORDS or token.text in BLOCK_END_WORDS.get(language, ())
+    return token.kind == "close" or token.text in BLOCK_MIDDLE_WORDS or token.text in language.tokens.block_end_words
 
 
-def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: str) -> Iterator[int]:
+def find_misaligned_lines(
+    tokens: Sequence[Lexeme], indentation: Callable[[int], int], language: LanguageSpec
+) -> Iterator[int]:
     """Yield the first tokens of lines that do not fit the blocks around them.
 
     Such a line stands where a block must end but does not end it, or it has a block below it but begins none, or it
@@ -25,9 +22,9 @@ def find_misaligned_lines(tokens: Sequence[Lexeme], indentation: Callable[[int],
     Args:
         tokens: The tokens of the text.
         indentation: Returns the width of the indentation of the line of a token.
-        language: The language id.
+        language: The language of the text.
     """
-    beginnings, ends = BLOCK_BEGINNINGS.get(language), BLOCK_END_WORDS.get(language, frozenset[bytes]())
+    beginnings, ends = language.tokens.block_begin_words, language.tokens.block_end_words
     if not beginnings:
         return
     levels: list[tuple[int, int, bool]] = []

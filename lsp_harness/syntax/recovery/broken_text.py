@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.lexemes import CLOSERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import continues_block, find_misaligned_lines
 from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
@@ -62,8 +63,8 @@ class BrokenText:
         return self.tree.data
 
     @property
-    def language(self) -> str:
-        return self.tree.language.id
+    def language(self) -> LanguageSpec:
+        return self.tree.language
 
     @cached_property
     def tokens(self) -> Sequence[Lexeme]:
@@ -77,7 +78,7 @@ class BrokenText:
     def fault_places(self) -> list[int]:
         """Indices of the tokens at which a fault is noticed. Those that the parser names come first."""
         offsets: list[int] = []
-        if self.language == "python" and (fault := find_python_fault(self.data)):
+        if self.language.compiles_in_process and (fault := find_python_fault(self.data)):
             offsets += [fault.start, fault.end] if b"\n" not in self.data[fault.start : fault.end] else [fault.start]
         pending = [self.tree.root]
         while pending and len(offsets) < 2 * MAX_FAULT_PLACES:
@@ -86,7 +87,7 @@ class BrokenText:
                 offsets += [node.start_byte, node.end_byte]
             if node.has_error:
                 pending += reversed(node.children)
-        accepted_faults = captures(self.tree.language, "faults", self.tree.root).get("fault", [])
+        accepted_faults = captures(self.language, "faults", self.tree.root).get("fault", [])
         offsets += [node.start_byte for node in accepted_faults[:MAX_FAULT_PLACES]]
         offsets += [self.start]
         offsets += [self._line_start(number) for number in self._broken_lines()[:MAX_FAULT_PLACES]]
@@ -106,7 +107,7 @@ class BrokenText:
         for token in self.tokens:
             if token.starts_line:
                 continues[token.line] = continues_block(token, self.language)
-        return BrokenLineSearch(self.tree.language, lines, continues).find_lines(0, len(lines))
+        return BrokenLineSearch(self.language, lines, continues).find_lines(0, len(lines))
 
     def token_at(self, offset: int) -> int:
         """Return the first token that does not end before a byte offset."""

@@ -6,7 +6,7 @@ does not contain the fault.
 
 from collections.abc import Sequence
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import parse_root
 
@@ -16,26 +16,17 @@ MAX_READINGS = 5
 """Maximum number of bytes that are parsed, as a multiple of the size of the text."""
 PARSE_TIME_S = 0.15
 """Maximum processor time of all parses together."""
-WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
-    **dict.fromkeys(
-        ("javascript", "typescript", "tsx"), ((b"", b""), (b"class X {\n", b"\n}"), (b"x = {\n", b"\n}"), (b"x(", b")"))
-    ),
-    "php": ((b"<?php ", b""), (b"<?php class X {\n", b"\n}"), (b"<?php [\n", b"\n];")),
-    "java": ((b"class X {\n", b"\n}"), (b"class X { { \n", b"\n}}"), (b"enum X {\n", b"\n}")),
-    "csharp": ((b"", b""), (b"class X {\n", b"\n}"), (b"enum X {\n", b"\n}")),
-    "rust": ((b"", b""), (b"struct X {\n", b"\n}"), (b"match x {\n", b"\n}"), (b"x!(", b")")),
-    "go": ((b"", b""), (b"type X struct {\n", b"\n}"), (b"switch {\n", b"\n}"), (b"x(", b")")),
-    "json": ((b"", b""), (b"{", b"}"), (b"[", b"]")),
-    "ruby": ((b"", b""), (b"x(", b")"), (b"x {", b"}")),
-}
-"""Texts before and after a block. A block parses if it parses inside one of these pairs."""
 
 
 class BrokenLineSearch:
     """The search in one text. If the allowance of its parses is spent, no line is found."""
 
     def __init__(
-        self, language: Language, lines: Sequence[bytes], continues: Sequence[bool], allowance: Allowance | None = None
+        self,
+        language: LanguageSpec,
+        lines: Sequence[bytes],
+        continues: Sequence[bool],
+        allowance: Allowance | None = None,
     ) -> None:
         """Begin a search.
 
@@ -93,7 +84,7 @@ class BrokenLineSearch:
         text = b"\n".join(self._lines[first:last])
         if not text.strip():
             return True
-        for prefix, suffix in WRAPPERS.get(self._language.id, ((b"", b""),)):
+        for prefix, suffix in self._language.recovery.wrappers:
             self._remaining_parses -= 1
             self._remaining_bytes -= len(text)
             if not parse_root(self._language, prefix + text + suffix, self._allowance).has_error:

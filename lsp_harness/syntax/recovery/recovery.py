@@ -240,12 +240,12 @@ def _has_fewer_faults(
 
 
 def _compiles(tree: SyntaxTree) -> bool:
-    return tree.language.id != "python" or find_python_fault(tree.data) is None
+    return not tree.language.compiles_in_process or find_python_fault(tree.data) is None
 
 
 def _compiles_as_well(tree: SyntaxTree, new_tree: SyntaxTree, edit: Edit) -> bool:
     """Return whether the Python compiler accepts the new text, or reports an error below the line of the old error."""
-    if tree.language.id != "python":
+    if not tree.language.compiles_in_process:
         return True
     new_fault = find_python_fault(new_tree.data)
     if new_fault is None:

@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
 
 BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 BLANK_LINES_ABOVE = re.compile(rb"(?:(?<=\n)|\A)(?:[ \t]*\r?\n)*\Z")
@@ -29,8 +30,8 @@ def remove_statements(tree: SyntaxTree, first: Node, last: Node | None = None) -
         end -= 1
     if data[end : end + 1] == b";":
         end += 1
-    if tree.language.id == "python" and _is_whole_block(first, last):
-        return (Edit(start, end, b"pass"),)
+    if tree.language.empty_block and _is_whole_block(first, last):
+        return (Edit(start, end, encode(tree.language.empty_block)),)
     line_start = data.rfind(b"\n", 0, start) + 1
     line_rest = re.compile(rb"[ \t]*(?:\r?\n|\Z)").match(data, end)
     before = data[line_start:start]

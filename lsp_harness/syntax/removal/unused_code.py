@@ -54,8 +54,6 @@ DECLARATION_NODES = frozenset(
 DECLARATOR_NODES = frozenset(
     {"variable_declarator", "init_declarator", "var_spec", "assignment", "assignment_expression"}
 )
-UNDERSCORE_LANGUAGES = frozenset({"rust", "javascript", "typescript", "tsx", "ruby", "python"})
-"""Languages whose tools do not report an unused name that starts with an underscore."""
 
 
 def remove_unused_variable(tree: SyntaxTree, span: Span, name: str) -> list[Removal]:
@@ -101,8 +99,9 @@ def _remove_binding_statement(tree: SyntaxTree, path: list[Node], binding: Occur
         yield Removal((*remove_statements(tree, statement), *other_edits), STATEMENT_COST)
     else:
         keep_value = Edit(statement.start_byte, value.start_byte, b"")
-        # In Rust this is the last choice, as rustc proposes the underscore for this case.
-        yield Removal((keep_value, *other_edits), KEEP_VALUE_COST + 2 * PREFIX_COST * (tree.language.id == "rust"))
+        yield Removal(
+            (keep_value, *other_edits), KEEP_VALUE_COST + 2 * PREFIX_COST * tree.language.names.prefers_underscore
+        )
 
 
 def _is_inner(node: Node) -> bool:
@@ -134,7 +133,7 @@ def _value(node: Node) -> Node | None:
 
 def _remove_assignments(tree: SyntaxTree, binding: Occurrence, name: str) -> tuple[Edit, ...] | None:
     """Return the edits that remove all other assignments to a variable, or None if it is used in another way."""
-    if tree.language.id in ("python", "ruby", "php"):
+    if tree.language.names.assignments_declare:
         return ()
     edits: list[Edit] = []
     for occurrence in find_occurrences(tree, name, binding.scope):
@@ -173,13 +172,13 @@ def is_pure(node: Node) -> bool:
 
 def _remove_from_pattern(tree: SyntaxTree, path: list[Node], binding: Occurrence, name: str) -> Iterator[Removal]:
     """Remove one of several names that are bound together, or mark the variable of a loop or a parameter as unused."""
-    language, leaf = tree.language.id, path[0]
+    traits, leaf = tree.language.names, path[0]
     if alias := next((node for node in path if node.type == "as_pattern_target"), None):
         if alias.byte_range == leaf.byte_range and alias.prev_sibling and alias.prev_sibling.prev_sibling:
             yield Removal((Edit(alias.prev_sibling.prev_sibling.end_byte, alias.end_byte, b""),), STATEMENT_COST)
         return
-    if language == "go":
-        yield from _blank_go_name(tree, path)
+    if traits.blank_name:
+        yield from _blank_name(tree, path)
         return
     if leaf.type == "shorthand_property_identifier_pattern" and (pattern := leaf.parent):
         has_rest = any(child.type == "rest_pattern" for child in pattern.named_children)
@@ -187,9 +186,9 @@ def _remove_from_pattern(tree: SyntaxTree, path: list[Node], binding: Occurrence
             yield Removal((remove_list_item(tree, leaf),), NAME_COST)
         return
     if (
-        language not in UNDERSCORE_LANGUAGES
+        not traits.allows_underscore
         or name.startswith("_")
-        or (language == "python" and binding.role == "parameter")
+        or (traits.parameters_are_keywords and binding.role == "parameter")
     ):
         return
     others = (other for other in find_occurrences(tree, name, binding.scope) if other.span != binding.span)
@@ -200,12 +199,13 @@ def _remove_from_pattern(tree: SyntaxTree, path: list[Node], binding: Occurrence
     yield Removal((Edit(*binding.span, encode(new_text)),), PREFIX_COST)
 
 
-def _blank_go_name(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
-    """Replace one of several names in Go by a blank identifier, or remove it from a `range` clause."""
+def _blank_name(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
+    """Replace one of several names by the blank identifier, or remove it from a `range` clause."""
     names = next((node for node in path if node.type == "expression_list"), None)
     binder = names.parent if names else None
     if names is None or binder is None or binder.child_by_field_name("left") != names:
         return
+    blank = encode(tree.language.names.blank_name)
     others = [node for node in names.named_children if node != path[0]]
     if binder.type == "range_clause" and others and path[0] == names.named_children[-1]:
         yield Removal((Edit(names.named_children[-2].end_byte, path[0].end_byte, b""),), NAME_COST)
@@ -213,8 +213,8 @@ def _blank_go_name(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
         right = tree.data.find(b"range", names.end_byte)
         yield Removal((Edit(names.start_byte, right, b""),), NAME_COST)
     elif others:
-        edits = [Edit(*path[0].byte_range, b"_")]
-        if binder.type == "short_var_declaration" and all(node.text == b"_" for node in others):
+        edits = [Edit(*path[0].byte_range, blank)]
+        if binder.type == "short_var_declaration" and all(node.text == blank for node in others):
             # `:=` needs at least one new name.
             operator = tree.data.find(b":=", names.end_byte)
             edits.append(Edit(operator, operator + 2, b"="))

@@ -33,7 +33,7 @@ def remove_unused_import(tree: SyntaxTree, span: Span, names: Sequence[str]) -> 
         "preproc_include",
     ):
         return []
-    if tree.language.id == "go":
+    if tree.language.imports.has_import_blocks:
         return _go_import(tree, path)
     items = [*_imported_items(statement)]
     if not items and statement.type in ("import_declaration", "using_directive"):

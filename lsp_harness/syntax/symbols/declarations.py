@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.syntax.symbols.rust_use_tree import read_use_tree
 from lsp_harness.syntax.tree_query import matches
@@ -23,12 +23,9 @@ TYPE_KINDS = frozenset({"class", "interface", "struct", "enum", "implementation"
 WEAK_KINDS = frozenset({"field", "variable", "constant", "type"})
 """Unspecific kinds. If another pattern finds another kind for the same name, that kind is used."""
 QUERY_DEPTH = 4
-"""How many levels of the tree the query walks in the languages of `DECLARATION_WORDS`."""
-DECLARATION_WORDS: Mapping[str, tuple[bytes, ...]] = {"python": (b"def ", b"class ", b"import ")}
-"""By language, the words before the name of each declaration or import that is deeper in the tree than `QUERY_DEPTH`.
-They are searched for in the text, as a walk over the whole tree takes a third of the time of parsing."""
+"""How many levels of the tree the query walks in languages with declaration words."""
 WORD_PREDECESSORS = (b"async", b":", b";")
-"""Text that may precede such a word on its line."""
+"""Text that may precede a declaration word on its line."""
 
 
 class Declaration(NamedTuple):
@@ -93,7 +90,7 @@ OUTER_KIND, BASE_KIND = "outer", "base"
 
 
 def find_declarations(
-    language: Language, data: bytes, root: Node, byte_range: tuple[int, int] | None = None
+    language: LanguageSpec, data: bytes, root: Node, byte_range: tuple[int, int] | None = None
 ) -> tuple[list[Declaration], list[Import]]:
     """Return the declarations and imports of a tree, both in the order of the text.
 
@@ -114,10 +111,10 @@ def find_declarations(
     return nest_rows(rows), imports
 
 
-def find_symbol_rows(language: Language, data: bytes, root: Node) -> list[SymbolRow]:
+def find_symbol_rows(language: LanguageSpec, data: bytes, root: Node) -> list[SymbolRow]:
     """Return the rows of a query over the whole tree.
 
-    Next to a syntax error this may find declarations that `find_declarations` misses because of `DECLARATION_WORDS`.
+    Next to a syntax error this may find declarations that `find_declarations` misses because of the declaration words of the language.
     """
     matched = matches(language, "symbols", root) if language.queries else tag_queries.tag_matches(language, root)
     return collect_rows(data, matched, _line_counter(data))
@@ -194,7 +191,7 @@ def _make_row(data: bytes, name_start: int, line: int, kind: str, nodes: Mapping
 
 
 def _matches(
-    language: Language, data: bytes, root: Node, byte_range: tuple[int, int] | None, visited: Container[int]
+    language: LanguageSpec, data: bytes, root: Node, byte_range: tuple[int, int] | None, visited: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
     """Yield the matches of the query, some of them twice.
 
@@ -203,7 +200,7 @@ def _matches(
     if not language.queries:
         yield from tag_queries.tag_matches(language, root, byte_range)
         return
-    words = () if byte_range else DECLARATION_WORDS.get(language.id, ())
+    words = () if byte_range else language.declarations.words
     yield from matches(language, QUERY, root, byte_range, depth=QUERY_DEPTH if words else None)
     for word in words:
         offset = data.find(word)
@@ -213,7 +210,7 @@ def _matches(
             offset = data.find(word, offset + len(word))
 
 
-def _matches_at(language: Language, root: Node, offset: int) -> Iterator[Mapping[str, Sequence[Node]]]:
+def _matches_at(language: LanguageSpec, root: Node, offset: int) -> Iterator[Mapping[str, Sequence[Node]]]:
     """Yield the matches of the statement with a token at `offset`, and of the decorated definition around it."""
     token = root.descendant_for_byte_range(offset, offset + 1)
     statement = token.parent if token else None

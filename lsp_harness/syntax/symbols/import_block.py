@@ -52,7 +52,7 @@ class ImportStatement:
 def find_import_statements(tree: SyntaxTree) -> list[ImportStatement]:
     """Return the import statements of a file in its order, without those inside of functions."""
     spans = [span for span in scope.find_imports(tree) if not tree.data.startswith(NON_IMPORT_PREFIXES, span.start)]
-    if tree.language.id in ("javascript", "typescript", "tsx", "ruby"):
+    if tree.language.imports.has_require_calls:
         spans = sorted({*spans, *(Span(*match.span()) for match in REQUIRE_CALL.finditer(tree.data))})
         spans = [span for n, span in enumerate(spans) if n == 0 or span.start >= spans[n - 1].end]
     statements: list[ImportStatement] = []
@@ -70,7 +70,7 @@ def _module(tree: SyntaxTree, span: Span, text: str) -> str:
     first = next((item for item in imports if span.start <= item.start < span.end), None)
     if first is None:
         return re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(' ;<>"')
-    if tree.language.id == "rust":
+    if tree.language.imports.keys_include_names:
         return "::".join(filter(None, (first.module, first.name)))
     return first.module.strip("<>\"'")
 
@@ -147,7 +147,7 @@ def _sort_key(group: Sequence[ImportStatement]) -> Callable[[ImportStatement], t
 def _first_line_start(tree: SyntaxTree, statement: ImportStatement) -> int:
     """Return the start of the first line of a statement, including its attributes in Rust."""
     start = _line_start(tree, statement.span.start)
-    while tree.language.id == "rust" and start:
+    while tree.language.imports.has_attributes and start:
         above = _line_start(tree, start - 1)
         line = tree.data[above:start]
         if not tree.data.startswith(b"#[", above + len(line) - len(line.lstrip())):
@@ -187,7 +187,7 @@ def _insert_first(tree: SyntaxTree, new: ImportStatement, newline: str) -> Edit:
     data = tree.data
     head = FILE_HEAD.match(data)
     offset = head.end() if head else 0
-    if tree.language.id == "python" and (docstring := DOCSTRING.match(data, offset)):
+    if tree.language.imports.follows_docstring and (docstring := DOCSTRING.match(data, offset)):
         offset = docstring.end()
     above = data[:offset].rstrip()
     last_line = above[above.rfind(b"\n") + 1 :].lstrip()
@@ -203,8 +203,9 @@ def _insert_first(tree: SyntaxTree, new: ImportStatement, newline: str) -> Edit:
         offset -= len(newline)
     lead = "" if blank_above else newline
     trail = newline if data[offset : offset + 1] not in (b"\n", b"\r", b"") else ""
-    if tree.language.id == "python" and data.startswith((b"def ", b"class ", b"@", b"async "), offset):
-        trail = 2 * newline
+    blank_lines = tree.language.imports.blank_lines_below
+    if blank_lines > 1 and data.startswith((b"def ", b"class ", b"@", b"async "), offset):
+        trail = blank_lines * newline
     return Edit(offset, offset, encode(lead + new.text + newline + trail))
 
 

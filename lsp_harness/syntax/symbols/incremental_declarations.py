@@ -11,7 +11,7 @@ from typing import NamedTuple, overload
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.languages import Language
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.symbols.declarations import (
     Declaration,
     SymbolRow,
@@ -234,7 +234,7 @@ def _line_of(document: Document) -> Callable[[int], int]:
     return document.line_of if b"\r" not in document.data else lambda offset: document.point(offset)[0]
 
 
-def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]]]:
+def _matches(language: LanguageSpec, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]]]:
     """Yield the matches around and inside of a change, below a node whose patterns concern only its children.
 
     The time of a query on a node grows with the number of its children. The root, and the node between the include
@@ -251,7 +251,9 @@ def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mappin
                 yield match
 
 
-def _match_children(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
+def _match_children(
+    language: LanguageSpec, node: Node, change: _Change
+) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
     """Yield the matches in the touched children of a node, and the children that must be handled in the same way."""
     byte_range = max(0, change.start - 1), change.new_end + 1
     if node.is_error:

@@ -40,10 +40,6 @@ reading all of them takes quadratic time."""
 MAX_PLACES = 20
 """Up to this number of occurrences of a name, the query runs at each occurrence. For more, it runs once over the whole
 tree."""
-COMMON_NAMES = {"csharp": {"base": "super"}, "php": {"parent": "super", "static": "self"}}
-"""Receivers that are replaced by the name that most languages use, by language."""
-SEPARATE_FUNCTION_NAMESPACE = frozenset({"java", "ruby", "php"})
-"""Languages in which a variable does not hide a function with the same name."""
 
 
 class Reference(NamedTuple):
@@ -186,7 +182,7 @@ def _function_around(tree: SyntaxTree, node: Node) -> tuple[int, int] | None:
 def _local_scope_start(tree: SyntaxTree, reference: Reference, functions: Iterable[tuple[int, int]]) -> int:
     if reference.receiver_chain or reference.kind not in ("call", "use"):
         return -1
-    if reference.kind == "call" and tree.language.id in SEPARATE_FUNCTION_NAMESPACE:
+    if reference.kind == "call" and tree.language.names.has_function_namespace:
         return -1
     return max((start for start, end in functions if start <= reference.start < end), default=-1)
 
@@ -196,7 +192,7 @@ def _receiver_chain(tree: SyntaxTree, receiver: Node | None) -> tuple[str, ...]:
         return ()
     if receiver.end_byte - receiver.start_byte > MAX_RECEIVER_BYTES:
         return (UNKNOWN_RECEIVER,)
-    common_names = COMMON_NAMES.get(tree.language.id, {})
+    common_names = tree.language.names.common_receivers
     return tuple(common_names.get(name, name) for name in split_chain(_text(tree, receiver)))
 
 

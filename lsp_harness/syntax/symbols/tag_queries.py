@@ -11,7 +11,9 @@ from typing import Literal
 
 from tree_sitter import Node, Query, QueryCursor, QueryError
 
-from lsp_harness.syntax.languages import LANGUAGES, Language, grammar
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import shipped_languages
+from lsp_harness.syntax.grammars import grammar
 
 DeclarationSource = Literal["queries", "tags", "lines"]
 """The source of the declarations of a language: its queries here, its tag query, or nothing but the lines of the
@@ -41,22 +43,21 @@ KINDS = {
 """The kind of a declaration by the X of its capture `@definition.X`. Other captures are ignored."""
 DEFINITION = "definition."
 
-_tag_queries: dict[Language, Query | None] = {}
+_tag_queries: dict[LanguageSpec, Query | None] = {}
 _build_lock = Lock()
 
 
-def declaration_source(language: Language) -> DeclarationSource:
+def declaration_source(language: LanguageSpec) -> DeclarationSource:
     """Return the source of the declarations of a language that can be parsed."""
     if language.queries:
         return "queries"
     return "tags" if load_tags_query(language) else "lines"
 
 
-def load_tags_query(language: Language) -> Query | None:
+def load_tags_query(language: LanguageSpec) -> Query | None:
     """Return the tag query of a language without queries here, or None if there is none that fits the grammar."""
-    # The pack has no tag queries for the languages of `LANGUAGES` without queries (JSON, HTML, …). Importing it takes
-    # 0.1 s.
-    if language.queries or language in LANGUAGES:
+    # The pack has no tag queries for the shipped languages without queries (JSON, HTML, …). Importing it takes 0.1 s.
+    if language.queries or language in shipped_languages():
         return None
     if language not in _tag_queries:
         # As in `tree_query`, a query is built once and never freed, because tree-sitter crashes when some are freed.
@@ -66,7 +67,7 @@ def load_tags_query(language: Language) -> Query | None:
     return _tag_queries[language]
 
 
-def _build_query(language: Language) -> Query | None:
+def _build_query(language: LanguageSpec) -> Query | None:
     import tree_sitter_language_pack as pack
 
     source = pack.get_tags_query(language.id)
@@ -77,7 +78,7 @@ def _build_query(language: Language) -> Query | None:
 
 
 def tag_matches(
-    language: Language, root: Node, byte_range: tuple[int, int] | None = None
+    language: LanguageSpec, root: Node, byte_range: tuple[int, int] | None = None
 ) -> Iterator[dict[str, list[Node]]]:
     """Yield the declarations of a tree with the capture names of the queries in `grammars/queries`.
 

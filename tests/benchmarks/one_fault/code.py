@@ -9,7 +9,8 @@ from functools import cached_property
 
 from tree_sitter import TreeCursor
 
-from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -64,7 +65,7 @@ class Code:
         found = language_for(language, "")
         if found is None:
             raise ValueError(f"no grammar for {language}")
-        self.language: Language = found
+        self.language: LanguageSpec = found
         self.data = data
 
     @cached_property

@@ -9,14 +9,12 @@ from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-TYPE_ARGUMENT_LANGUAGES = frozenset({"typescript", "tsx", "java", "csharp", "rust", "cpp"})
-"""Languages with type arguments in angle brackets."""
 OPERATORS = (b"=>", b"->", b">=", b"<=", b"<<")
 
 
 def closing_angles(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a `>` after each word, bracket or `>` of a line near the fault, if the line lacks one `>`."""
-    if broken_text.language not in TYPE_ARGUMENT_LANGUAGES:
+    if not broken_text.language.recovery.has_type_arguments:
         return
     document = broken_text.tree.document
     lines = dict.fromkeys(

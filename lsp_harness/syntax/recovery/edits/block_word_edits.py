@@ -4,26 +4,20 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, grammar_keywords
+from lsp_harness.syntax.lexemes import grammar_keywords
 from lsp_harness.syntax.recovery.blocks import continues_block
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.token_layout import own_line_edit
 from lsp_harness.syntax.recovery.token_edit import Trial, replacement
 from lsp_harness.text.edit import Edit
 
-ELSE_IF = {
-    "python": b"elif",
-    "ruby": b"elsif",
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"), b"else if"),
-}
-"""The words with which each language begins another condition."""
 MAX_RARE_WORDS = 60
 """Maximum number of words far from the fault that are compared with keywords."""
 
 
 def block_ends(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a word that ends a block, before each line whose indentation says that the block has ended."""
-    words = BLOCK_END_WORDS.get(broken_text.language)
+    words = broken_text.language.tokens.block_end_words
     if not words:
         return
     levels: list[tuple[int, int, bool]] = []
@@ -73,7 +67,7 @@ def misspelt_keywords(broken_text: BrokenText) -> Iterator[Trial]:
 
 def else_if_words(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield the spelling of the language for `else if`, `elif` and `elsif`."""
-    spelling = ELSE_IF.get(broken_text.language)
+    spelling = broken_text.language.recovery.else_if
     for position in broken_text.nearby_tokens if spelling else ():
         token, next_token = (
             broken_text.tokens[position],

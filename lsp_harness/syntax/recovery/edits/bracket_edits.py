@@ -8,10 +8,6 @@ from lsp_harness.syntax.recovery.edits.token_layout import insertion_edit, own_l
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, replacement
 from lsp_harness.text.edit import Edit
 
-BRACELESS_LANGUAGES = frozenset(["python", "ruby", "lua", "bash", "json"])
-"""Languages without braces around blocks."""
-OWN_LINE_BRACE_LANGUAGES = frozenset(["csharp", "php", "c", "cpp"])
-"""Languages in which the brace of a block is often on its own line."""
 SIGNS_BEFORE_CLOSER = frozenset(b", ; : ? ... .. * \" ' ` /".split())
 """Signs after which a bracket may be closed."""
 MAX_GAPS = 48
@@ -51,7 +47,7 @@ def openers(broken_text: BrokenText) -> Iterator[Trial]:
 def body_openers(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield a brace after each line near the fault that is followed by deeper lines or by the end of its own block."""
     tokens = broken_text.tokens
-    if broken_text.language in BRACELESS_LANGUAGES:
+    if not broken_text.language.recovery.inserts_braces:
         return
     for gap in broken_text.nearby_tokens:
         if not gap or not tokens[gap].starts_line or tokens[gap - 1].text in (b"{", b";", b","):
@@ -60,7 +56,7 @@ def body_openers(broken_text: BrokenText) -> Iterator[Trial]:
         extra_indentation = broken_text.indentation_width(gap) - broken_text.indentation_width(header)
         if extra_indentation > 0 or (extra_indentation == 0 and tokens[gap].text == b"}"):
             yield Trial(insertion_edit(broken_text, gap, b"{"), "insert", b"{", gap, -1, "behind a header")
-            if broken_text.language in OWN_LINE_BRACE_LANGUAGES:
+            if broken_text.language.recovery.has_own_line_braces:
                 yield Trial(
                     own_line_edit(broken_text, gap, broken_text.line_indentation(header), b"{"),
                     "insert",

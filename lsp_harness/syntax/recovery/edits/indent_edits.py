@@ -16,7 +16,7 @@ def indentations(broken_text: BrokenText) -> Iterator[Trial]:
 
     They are the indentations of the lines above, and one step more.
     """
-    if broken_text.language != "python":
+    if broken_text.language.block != "indent":
         return
     fault = find_python_fault(broken_text.data)
     if fault is None:

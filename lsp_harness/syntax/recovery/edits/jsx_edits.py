@@ -7,7 +7,6 @@ from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
 
-JSX_LANGUAGES = frozenset({"javascript", "tsx"})
 TAG = re.compile(
     rb"(?<![\w$)\]])<(?P<end>/?)(?P<name>[A-Za-z][\w.]*)"
     rb"(?:[^<>{}\"'/]|/(?!>)|\"[^\"\n]*\"|'[^'\n]*'|\{(?:[^{}]|\{[^{}]{0,200}\}){0,400}\}){0,400}(?P<empty>/?)>"
@@ -23,7 +22,7 @@ def closing_tags(broken_text: BrokenText) -> Iterator[Trial]:
     It stands at the end of the line of the element if the line has more text, else before the next line that is not
     indented deeper.
     """
-    if broken_text.language not in JSX_LANGUAGES or len(broken_text.data) > MAX_TEXT_BYTES:
+    if not broken_text.language.tokens.has_jsx or len(broken_text.data) > MAX_TEXT_BYTES:
         return
     unclosed_tag = _find_unclosed_tag(broken_text.data)
     if unclosed_tag is None:

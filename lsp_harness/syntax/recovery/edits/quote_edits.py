@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.text.edit import Edit
@@ -17,21 +18,6 @@ MAX_SUSPECT_LINES = 4
 """Maximum number of lines that are examined."""
 MAX_PLACES = 64
 """Maximum number of places for a quote on one line."""
-QUOTES: dict[str, str] = {
-    **dict.fromkeys(("python", "ruby", "php", "lua", "csharp", "c", "cpp", "java", "rust"), "\"'"),
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "bash"), "\"'`"),
-    "json": '"',
-}
-MULTILINE_STRING_LANGUAGES = frozenset(["php", "ruby", "rust", "bash"])
-"""Languages in which a plain string may continue on the next line."""
-LONG_QUOTES: dict[str, tuple[bytes, ...]] = {
-    "python": (b'"""', b"'''"),
-    "java": (b'"""',),
-    **dict.fromkeys(("javascript", "typescript", "tsx", "go"), (b"`",)),
-}
-"""Quotes of strings with several lines."""
-CHARACTER_LANGUAGES = frozenset(["go", "rust", "java", "c", "cpp", "csharp"])
-"""Languages in which an apostrophe encloses one character."""
 STRING_PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
 """Letters that may stand before a string."""
 AFTER_STRING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
@@ -118,17 +104,17 @@ def find_uneven_lines(broken_text: BrokenText) -> list[UnevenLine]:
         )
 
     nearest = sorted(uneven_lines, key=distance)[:MAX_SUSPECT_LINES]
-    if broken_text.language in MULTILINE_STRING_LANGUAGES and uneven_lines and uneven_lines[0] not in nearest:
+    if broken_text.language.recovery.has_multiline_strings and uneven_lines and uneven_lines[0] not in nearest:
         nearest.append(uneven_lines[0])
     return nearest
 
 
-def _find_odd_quote(language: str, line: bytes) -> tuple[bytes, tuple[int, ...]] | None:
+def _find_odd_quote(language: LanguageSpec, line: bytes) -> tuple[bytes, tuple[int, ...]] | None:
     """Return the quote that occurs an odd number of times on a line, and its places.
 
     Quotes in comments and strings count too.
     """
-    for quote in QUOTES.get(language, "\"'").encode():
+    for quote in language.recovery.quotes.encode():
         places = tuple(
             position for position, byte in enumerate(line) if byte == quote and line[position - 1 : position] != b"\\"
         )
@@ -165,26 +151,19 @@ def _find_open_quote(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tu
 
 
 @cache
-def _pattern(language: str) -> re.Pattern[bytes]:
-    comments = {
-        "python": "#",
-        "ruby": "#(?!\\{)",
-        "bash": "(?<!\\S)#",
-        "lua": "--",
-        "php": "//|(?<!\\S)#(?!\\[)",
-        "json": "//",
-    }
-    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language in CHARACTER_LANGUAGES else ""
-    lifetime = r"|(?P<lifetime>'\w+\b(?!'))" if language == "rust" else ""
+def _pattern(language: LanguageSpec) -> re.Pattern[bytes]:
+    traits = language.recovery
+    character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language.tokens.has_character_literals else ""
+    lifetime = r"|(?P<lifetime>'\w+\b(?!'))" if traits.has_lifetimes else ""
     source = (
         r"(?P<escape>\\.)"
-        + r'|(?P<long>"""|\'\'\')' * (language in ("python", "java"))
+        + r'|(?P<long>"""|\'\'\')' * any(len(quote) == 3 for quote in traits.long_quotes)
         + character
         + lifetime
         + r"|(?P<comment>"
-        + comments.get(language, "//|/\\*")
+        + traits.comment_pattern
         + r")|(?P<quote>["
-        + QUOTES.get(language, "\"'")
+        + traits.quotes
         + "])"
     )
     return re.compile(source.encode())
@@ -229,7 +208,7 @@ def _is_letter(byte: int) -> bool:
 
 def _long_quotes(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield insertions and deletions of quotes of strings with several lines."""
-    for quote in LONG_QUOTES.get(broken_text.language, ()):
+    for quote in broken_text.language.recovery.long_quotes:
         if len(quote) == 3:
             yield from _triple_quotes(broken_text, quote)
         places = [match.start() for match in re.finditer(re.escape(quote), broken_text.data)]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from lsp_harness.syntax.lexemes import (
-    BLOCK_END_WORDS,
     can_begin_operand,
     can_end_operand,
     grammar_keywords,
@@ -14,28 +13,6 @@ from lsp_harness.syntax.recovery.edits.token_layout import SEPARATORS
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, deletion, insertion, replacement
 from lsp_harness.text.edit import Edit
 
-SIGNS_BETWEEN: dict[str, tuple[bytes, ...]] = {
-    "python": (b",", b":", b"=", b"->", b".", b"in", b"=="),
-    "typescript": (b",", b":", b"=", b"=>", b".", b";"),
-    "tsx": (b",", b":", b"=", b"=>", b".", b";"),
-    "go": (b",", b":", b"=", b":=", b"."),
-    "rust": (b",", b":", b"=", b"->", b"=>", b"."),
-    "java": (b",", b":", b"=", b"->", b"."),
-    "csharp": (b",", b":", b"=", b"=>", b"."),
-    "php": (b",", b":", b"=", b"=>", b"->"),
-    "ruby": (b",", b":", b"=", b"=>", b"->", b"."),
-    "bash": (b"then", b"do", b"in", b"="),
-    "lua": (b",", b"=", b"then", b"do", b"in", b"."),
-    "json": (b",", b":"),
-    "c": (b",", b":", b"=", b"."),
-    "cpp": (b",", b":", b"=", b"."),
-}
-"""The signs and words that are tried between two operands in each language."""
-DEFAULT_SIGNS_BETWEEN = (b",", b":", b"=", b"=>", b".")
-SEMICOLON_LANGUAGES = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
-"""Languages whose statements end with a semicolon."""
-BLOCK_WORD_LANGUAGES = frozenset(["bash", "lua", "ruby"])
-"""Languages in which `do` or `then` stands between a condition and its block."""
 MAX_HEADER_TOKENS = 12
 """Maximum number of tokens of a line in which the word that begins a header is searched."""
 CONFUSED_SIGNS: dict[bytes, tuple[bytes, ...]] = {
@@ -48,40 +25,34 @@ CONFUSED_SIGNS: dict[bytes, tuple[bytes, ...]] = {
     b"::": (b":",),
 }
 """Signs that are often confused with each other."""
-MEANT_BY_EQUALS: dict[str, tuple[bytes, ...]] = {
-    **dict.fromkeys(("php", "rust", "ruby", "csharp"), (b"=>",)),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), (b"=>", b":")),
-}
-"""Signs for which `=` is often written, by language."""
 
 
 def separators(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield separators and operators between operands, and semicolons and colons at line ends, near the fault."""
     tokens = broken_text.tokens
-    expected = tuple(
-        dict.fromkeys((*SIGNS_BETWEEN.get(broken_text.language, DEFAULT_SIGNS_BETWEEN), *_joining_words(broken_text)))
-    )
+    language, traits = broken_text.language, broken_text.language.recovery
+    expected = tuple(dict.fromkeys((*traits.signs_between, *_joining_words(broken_text))))
     for gap in [*broken_text.nearby_tokens, len(tokens)]:
         if not gap:
             continue
         previous_token, next_token = tokens[gap - 1], tokens[gap] if gap < len(tokens) else None
         ends_line = next_token is None or next_token.starts_line
         if (
-            broken_text.language in SEMICOLON_LANGUAGES | {"go", "ruby"}
+            traits.inserts_semicolons
             and can_end_operand(previous_token)
             and (next_token is None or ends_line or next_token.text in (b"}", b"end") or _in_header(broken_text, gap))
         ):
             yield insertion(broken_text, gap, b";")
-        if broken_text.language == "python" and ends_line and previous_token.text not in (b":", b",", b"("):
+        if language.block == "indent" and ends_line and previous_token.text not in (b":", b",", b"("):
             yield insertion(broken_text, gap, b":")
-        if broken_text.language == "ruby" and next_token is not None and next_token.text == b"|":
+        if traits.has_block_parameters and next_token is not None and next_token.text == b"|":
             yield insertion(broken_text, gap, b"do")
-        if broken_text.language == "bash" and can_end_operand(previous_token):
+        if traits.words_behind_semicolon and can_end_operand(previous_token):
             yield insertion(broken_text, gap, b";")
             if ends_line:
                 yield from (
                     Trial(Edit(previous_token.end, previous_token.end, b"; " + word), "insert", word, gap)
-                    for word in (b"then", b"do")
+                    for word in traits.words_behind_semicolon
                 )
         if next_token is None:
             continue
@@ -91,7 +62,7 @@ def separators(broken_text: BrokenText) -> Iterator[Trial]:
             yield from (
                 insertion(broken_text, gap, text) for text in expected if text in (b":", b",", b"=>", b"->", b"=")
             )
-        elif previous_token.kind == "mark" and can_begin_operand(next_token) and broken_text.language != "json":
+        elif previous_token.kind == "mark" and can_begin_operand(next_token) and traits.joins_after_marks:
             yield from (insertion(broken_text, gap, text) for text in expected if text in (b"=", b":", b"=>"))
 
 
@@ -108,19 +79,19 @@ def surplus_signs(broken_text: BrokenText) -> Iterator[Trial]:
                 and token.text == broken_text.tokens[position - 1].text
                 and token.kind in ("word", "keyword", "mark")
             )
-            or token.text in BLOCK_END_WORDS.get(broken_text.language, ())
+            or token.text in broken_text.language.tokens.block_end_words
         ):
             yield deletion(broken_text, position)
 
 
 def swapped_signs(broken_text: BrokenText) -> Iterator[Trial]:
     """Yield replacements of signs near the fault by signs that are often confused with them."""
-    language_signs = grammar_marks(broken_text.tree.language)
+    language_signs = grammar_marks(broken_text.language)
     for position in broken_text.nearby_tokens:
         token = broken_text.tokens[position]
         if b"->" not in language_signs and b"=>" in language_signs and broken_text.data.startswith(b"->", token.start):
             yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", position, -1, "for ->")
-        meant_signs = MEANT_BY_EQUALS.get(broken_text.language, ()) if token.text == b"=" else ()
+        meant_signs = broken_text.language.recovery.meant_by_equals if token.text == b"=" else ()
         for other in CONFUSED_SIGNS.get(token.text, ()) + meant_signs:
             if other in language_signs:
                 yield replacement(broken_text, position, other, f"for {decode_token(token.text)}")
@@ -134,5 +105,5 @@ def _in_header(broken_text: BrokenText, gap: int) -> bool:
 
 def _joining_words(broken_text: BrokenText) -> list[bytes]:
     """Return the words of the language between a condition and its block."""
-    words = (b"in", b"then", b"do") if broken_text.language in BLOCK_WORD_LANGUAGES else (b"in",)
-    return [word for word in words if word in grammar_keywords(broken_text.tree.language)]
+    words = (b"in", b"then", b"do") if broken_text.language.block == "end" else (b"in",)
+    return [word for word in words if word in grammar_keywords(broken_text.language)]

@@ -7,7 +7,7 @@ from math import log2
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.lexemes import BLOCK_END_WORDS, CLOSERS, OPENERS, Lexeme, read_lexemes
+from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import continues_block
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.evidence.bracket_evidence import BracketEvidence
@@ -81,7 +81,7 @@ class EvidenceCollector:
                 self._bracket_evidence.add_closer(trial, name, evidence)
             elif trial.token in OPENERS and trial.opener >= 0:
                 self._bracket_evidence.add_opener(trial, name, evidence)
-            elif trial.token in BLOCK_END_WORDS.get(self._broken_text.language, ()):
+            elif trial.token in self._broken_text.language.tokens.block_end_words:
                 self._add_end(trial, evidence)
         elif trial.action == "delete":
             self._add_deletion(trial, name, evidence)
@@ -240,7 +240,7 @@ def _find_pair(tokens: Sequence[Lexeme], position: int) -> int:
 
 def _count_ends_out_of_line(tree: SyntaxTree) -> int:
     """Return how many block ends at the beginning of a line are not indented as the line that begins the block."""
-    words = {word.decode() for word in BLOCK_END_WORDS.get(tree.language.id, ())}
+    words = {word.decode() for word in tree.language.tokens.block_end_words}
     data, count = tree.data, 0
     pending = [tree.root]
     while pending:

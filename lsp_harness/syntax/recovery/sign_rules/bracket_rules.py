@@ -26,12 +26,7 @@ def check_opener(sign: SignPlace) -> str:
     word_after = WORD_AFTER.match(sign.text_after)
     if word_after and word_after[1] in STATEMENT_WORDS:
         return "around a statement"
-    if (
-        sign.language == "go"
-        and sign.parent.parent
-        and sign.parent.parent.type == "func_literal"
-        and len(sign.nodes) <= MAX_OUTER_DEPTH
-    ):
+    if sign.parent.parent and sign.parent.parent.type == "func_literal" and len(sign.nodes) <= MAX_OUTER_DEPTH:
         return "where the function has no name"
     word_before = WORD_BEFORE.search(sign.text_before)
     has_blank = sign.text_before[-1:].isspace()

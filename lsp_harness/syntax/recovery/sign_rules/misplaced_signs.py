@@ -18,9 +18,6 @@ from lsp_harness.syntax.recovery.sign_rules.sign_rules import RULES
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import decode
 
-NO_OUTER_STATEMENT_LANGUAGES = frozenset({"rust", "go", "java", "c", "cpp"})
-"""Languages without statements outside functions."""
-
 STATEMENT_NODES = frozenset({"expression_statement", "labeled_statement"})
 
 SIGNS_BETWEEN_NAMES = frozenset({"=", "=>", "->", "."})
@@ -29,8 +26,6 @@ SIGNS_BETWEEN_VALUES = frozenset({"=", "==", ":=", "=>", "->", ",", ":"})
 BLOCK_PARAMETERS = re.compile(rb"[\w)][ \t]+\|[\w, *&]+\|[ \t]*$", re.MULTILINE)
 
 OPENED_BLOCK = re.compile(rb"(?:\bdo|\{)[ \t]*\|[^|\n]*\|[ \t]*$", re.MULTILINE)
-
-EMPTY_RESULT = re.compile(rb"\b(?:Ok|Err|Some)\(\)")
 
 RETURN_BEFORE = re.compile(rb"\b(?:return|yield|throw|await)[ ]*\Z")
 NO_VALUE_AFTER = re.compile(rb"[ ]+(?:[,;){}\]]|\r?\n)")
@@ -44,8 +39,8 @@ def is_misplaced_removal(tree: SyntaxTree, token: bytes, position: int) -> bool:
         token: The deleted token.
         position: The byte offset at which the token was.
     """
-    language = tree.language.id
-    if token == b"end" and language == "ruby":
+    traits = tree.language.recovery
+    if token == b"end" and traits.has_block_parameters:
         # the parameters of a block whose `do` is missing are read as operands of `|`
         return BLOCK_PARAMETERS.search(OPENED_BLOCK.sub(b"", tree.data)) is not None
     if (
@@ -55,8 +50,8 @@ def is_misplaced_removal(tree: SyntaxTree, token: bytes, position: int) -> bool:
     ):
         # the returned value is on the next line
         return True
-    if token in (b"(", b")") and language == "rust":
-        return any(match.start() < position <= match.end() for match in EMPTY_RESULT.finditer(tree.data))
+    if token in (b"(", b")") and traits.incomplete_call:
+        return any(match.start() < position <= match.end() for match in re.finditer(traits.incomplete_call, tree.data))
     behind_word = len(tree.data[:position].rstrip(b")]"))
     if token in (b")", b"]") and WORD_BEFORE.search(tree.data[max(0, behind_word - LOOK_BYTES) : behind_word]):
         # `days0]`: the bracket that opens may be missing in the word
@@ -87,7 +82,7 @@ def describe_misplaced_sign(tree: SyntaxTree, start: int, end: int, *, is_replac
         return ""
     if (
         text not in "(){}"
-        and sign.language in NO_OUTER_STATEMENT_LANGUAGES
+        and not sign.language.recovery.allows_outer_statements
         and len(sign.nodes) > 1
         and _is_bare_statement(sign.nodes[-2])
     ):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.tree import SyntaxTree
 
 LOOK_BYTES = 120
@@ -32,8 +33,8 @@ class SignPlace:
     is_replacement: bool
 
     @property
-    def language(self) -> str:
-        return self.tree.language.id
+    def language(self) -> LanguageSpec:
+        return self.tree.language
 
     @property
     def parent(self) -> Node:

@@ -39,11 +39,6 @@ NO_CONDITION_PARENT = re.compile(
 UNASSIGNABLE = re.compile("call|binary|literal|string|number|invocation")
 """Expressions to which nothing can be assigned."""
 
-DECLARING_LANGUAGES = frozenset({"rust", "c", "cpp", "java", "csharp", "javascript", "typescript", "tsx", "go"})
-"""Languages in which a name must be declared before an assignment."""
-
-SEMICOLON_LANGUAGES = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp", "go"})
-
 RECEIVERS = frozenset({"self", "this", "cls", "super", "base", "parent", "Self"})
 
 BLANKS_BESIDE_COMMA = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
@@ -57,7 +52,7 @@ def _comma(sign: SignPlace) -> str:
     is_bare = kind in SEQUENCE_NODES and sign.find_ancestor(r"\Afor") < 0
     if kind.startswith("with_"):
         return "where `as` may be missing"
-    if sign.language == "python" and kind in ("expression_list", "tuple"):
+    if sign.language.recovery.has_bare_tuples and kind in ("expression_list", "tuple"):
         outer_type = sign.parent_type(0)
         is_single = sum(child.type == "," for child in node.children) == 1
         is_target = outer_type == "assignment" and sign.nodes[1].child_by_field_name("left") == node
@@ -71,7 +66,7 @@ def _comma(sign: SignPlace) -> str:
 
 
 def _semicolon(sign: SignPlace) -> str:
-    if sign.language not in SEMICOLON_LANGUAGES:
+    if not sign.language.recovery.needs_semicolons:
         return ""
     rest, _, next_lines = sign.text_after.partition(b"\n")
     rest = rest.strip()
@@ -82,7 +77,7 @@ def _semicolon(sign: SignPlace) -> str:
         or sign.find_ancestor(r"\A(?:for|c_style_for)|interface|object_type|struct|field|member|class_body") >= 0
     ):
         return ""
-    if sign.language == "go" and sign.find_ancestor("if_statement|switch") >= 0:
+    if sign.language.recovery.has_statements_in_headers and sign.find_ancestor("if_statement|switch") >= 0:
         return ""
     language_keywords = grammar_keywords(sign.tree.language)
     word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(b" " + rest)
@@ -98,20 +93,20 @@ def _assignment(sign: SignPlace) -> str:
         return ""
     target = sign.parent.child_by_field_name("left")
     word = target.text if target is not None else None
-    if sign.language == "python" and word and occurs_before(sign, word):
-        return "behind a name that is used before, where another operator may be missing"
-    if sign.language == "python":
-        return ""
+    traits = sign.language.recovery
+    if not traits.checks_assignment_places:
+        is_used = word and occurs_before(sign, word)
+        return "behind a name that is used before, where another operator may be missing" if is_used else ""
     if not ASSIGNMENT_PARENT.search(sign.parent_type(0)):
         return "into an expression, where another operator may be missing"
     if target is not None and UNASSIGNABLE.search(target.type):
         return "behind a value that nothing can be assigned to"
-    if sign.language == "rust" and sign.parent_type(0) == "block":
+    if traits.blocks_are_values and sign.parent_type(0) == "block":
         return "into the value of a block, where another operator may be missing"
     if word and occurs_before(sign, word):
         return "behind a name that is used before, where another operator may be missing"
     is_bare = target is not None and target.named_child_count == (target.type == "expression_list")
-    if sign.language in DECLARING_LANGUAGES and is_bare and word and sign.count_word(word) == 1:
+    if traits.requires_declarations and is_bare and word and sign.count_word(word) == 1:
         return f"behind `{decode(word)}`, which is declared nowhere"
     return ""
 
@@ -150,9 +145,9 @@ def _member(sign: SignPlace) -> str:
 
 
 def _arrow(sign: SignPlace) -> str:
-    if sign.parent.type.endswith("_pattern") and sign.language == "ruby":
+    if sign.parent.type.endswith("_pattern") and sign.language.recovery.arrow_matches_patterns:
         return "where nothing is compared with a pattern"
-    if sign.language == "php" and sign.parent.type != "array_element_initializer":
+    if sign.language.recovery.arrow_reads_members and sign.parent.type != "array_element_initializer":
         return _member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
     if sign.parent.type == "array_element_initializer" and _is_only_element(sign, b"=>"):
         return "into a list of single values"
@@ -175,7 +170,7 @@ def _colon(sign: SignPlace) -> str:
     if kind == "keyed_element" and _is_only_element(sign, b":"):
         return "into a list of single values"
     is_bare = kind == "assignment" and sign.parent.child_by_field_name("right") is None
-    if sign.language == "python" and is_bare and sign.find_ancestor("class_definition") < 0:
+    if is_bare and sign.find_ancestor("class_definition") < 0:
         return "where nothing is declared"
     if kind == "bitfield_clause" and not sign.text_after.lstrip()[:1].isdigit():
         return "where nothing has a width"

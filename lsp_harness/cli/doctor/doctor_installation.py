@@ -1,0 +1,68 @@
+"""What `doctor` reports on the installation: Python, its packages, the settings, the model and the linter."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from lsp_harness.cli.doctor.doctor_row import Row
+from lsp_harness.cli.doctor.doctor_servers import check_servers
+from lsp_harness.cli.doctor.doctor_surroundings import ignore_file_problems
+from lsp_harness.config.load import Problem, user_config_file
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import HarnessError
+from lsp_harness.inference.models import model_files
+from lsp_harness.inference.target import is_remote
+from lsp_harness.process import tool_run
+
+PACKAGES = ("pygls", "llama-cpp-python", "tree-sitter")
+"""Packages whose versions matter in a bug report."""
+
+
+def check_packages() -> Iterator[Row]:
+    """Report the version of Python and of its packages."""
+    yield Row("ok", "python", f"{platform.python_version()} ({sys.executable})")
+    for name in PACKAGES:
+        try:
+            yield Row("ok", name, version(name))
+        except PackageNotFoundError:
+            yield Row("bad", name, "not installed; reinstall lsp-harness")
+
+
+def check_settings(folder: Path, problems: list[Problem]) -> Iterator[Row]:
+    """Report mistakes in the settings files and in the ignore files of a folder.
+
+    Args:
+        folder: The folder.
+        problems: The mistakes in the settings files.
+    """
+    problems = [*problems, *ignore_file_problems(folder)]
+    if not problems:
+        says = f"{user_config_file()} and the settings files of this folder contain no mistakes"
+        yield Row("ok", "settings", says)
+    for problem in problems:
+        place = problem.file or "environment"
+        yield Row("note", "settings", f"{place}:{problem.line + 1}: {problem.message}")
+
+
+def check_model(config: Config) -> Iterator[Row]:
+    """Report whether the model of the settings can be used: a file on this machine, or a server."""
+    if config.engine.script:
+        yield Row("note", "model", f"scripted replies from {config.engine.script}, no model")
+    elif is_remote(config.engine):
+        yield from check_servers(config.engine)
+    else:
+        try:
+            yield Row("ok", "model", f"{config.model.path}: {model_files.resolve_model(config.model.path)}")
+        except HarnessError as error:
+            yield Row("bad", "model", error.message)
+
+
+def check_tools() -> Iterator[Row]:
+    """Report whether the linter for Python is installed."""
+    if ruff := tool_run.find_tool("ruff"):
+        yield Row("ok", "ruff", ruff)
+    else:
+        says = "not found, so edits of Python are not linted before they are offered; run: pip install ruff"
+        yield Row("note", "ruff", says)

@@ -1,0 +1,120 @@
+"""What sources of context may read to find fragments for one prompt."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.context.lookup.cursor_names import CursorNames
+from lsp_harness.context.prompt_budget import PromptBudget
+from lsp_harness.context.recent_edits import RecentEdits
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.knowledge.installed_packages import InstalledPackages
+from lsp_harness.workspace.cursor import Cursor
+
+VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
+"""Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most
+similar to the task by their embeddings."""
+
+
+async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
+    """Return nothing, for front ends without an embedding model."""
+    return ()
+
+
+class IndexTime:
+    """The time that all questions of one completion to the index have together. It begins with the first question."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._end: float | None = None
+
+    def is_over(self) -> bool:
+        """Return whether an answer is of no use any more."""
+        now = self._clock()
+        if self._end is None:
+            self._end = now + self._seconds
+        return now >= self._end
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionInputs:
+    """What a source may read for a completion.
+
+    Attributes:
+        cursor: The place to complete at. Its document has a tree.
+        names: The names around it.
+        index: The indexes of the workspace folders.
+        count: The tokenizer of the model.
+        time: The time for questions to the index.
+        recent: The places that the user edited or looked at last, or None if nothing records them.
+    """
+
+    cursor: Cursor
+    names: CursorNames
+    index: IndexQuery
+    count: TokenCounter
+    time: IndexTime
+    recent: RecentEdits | None = None
+
+    @property
+    def comment(self) -> str:
+        """The marker of a line comment in this language, or `#` if the language has none."""
+        return self.names.language.comment or "#"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceScope:
+    """The part of a workspace that a prompt may quote.
+
+    Attributes:
+        index: The indexes of the workspace folders.
+        failing_tests: The names of tests that fail. These are preferred.
+        vector_search: The search by embeddings.
+    """
+
+    index: IndexQuery
+    failing_tests: AbstractSet[str] = frozenset()
+    vector_search: VectorSearch = no_vector_search
+
+
+@dataclass(frozen=True, slots=True)
+class PackageScope:
+    """The installed packages that the code of one file may use.
+
+    Attributes:
+        installed: The installed packages.
+        root: The workspace folder.
+        file: The file that the code belongs to.
+    """
+
+    installed: InstalledPackages
+    root: Path
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionInputs:
+    """What a source may read for an instruction.
+
+    Attributes:
+        code: The code to change or explain.
+        budget: The token budgets of the prompt.
+        count: The tokenizer of the model.
+        workspace: What may be quoted from the workspace; None if there is no index.
+        packages: What may be quoted from installed packages; None if they may not be read.
+        search_text: The words to search the workspace for, usually the instruction. Empty for no search.
+        session: Lines about earlier turns of the session.
+    """
+
+    code: CodeSelection
+    budget: PromptBudget
+    count: TokenCounter
+    workspace: WorkspaceScope | None = None
+    packages: PackageScope | None = None
+    search_text: str = ""
+    session: Sequence[str] = ()

@@ -1,0 +1,117 @@
+"""The names around a cursor that other files may define: identifiers, members, base types and imports."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsp_harness.context.lookup.unused_names import find_unused_imports
+from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
+from lsp_harness.index.query.stop_words import STOP_WORDS
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, find_imports
+from lsp_harness.syntax.symbols.declarations import Import, find_declarations
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import Span, decode, encode
+
+LINES_ABOVE, LINES_BELOW = 40, 20
+"""Lines around the cursor whose names count."""
+WORD_RADIUS_LINES = 6
+"""Lines around the cursor whose words tell which members of a type are likely."""
+MEMBER = re.compile(r"\.\s*([^\W\d]\w*)")
+UNFINISHED_IMPORT = re.compile(r"\s*from\s+([\w.]+)\s+import\b(.*)")
+"""A Python import on one line. The parser may not see it as an import yet if nothing follows its last comma."""
+
+
+@dataclass(frozen=True, slots=True)
+class CursorNames:
+    """The names around a place, or in a span.
+
+    Attributes:
+        names: The identifiers, dotted ones included, the nearest first.
+        members: The identifiers that follow a dot.
+        bases: The base types of the type around the place.
+        words: The words that the nearest names consist of, in lower case.
+        module: The module of the import statement at the place, or an empty text.
+        imported: The names that this statement imports already.
+        text: The text of the whole file.
+        language: The language of the file.
+        unused_imports: Names that are imported above the place and not used yet.
+    """
+
+    names: tuple[str, ...]
+    members: frozenset[str]
+    bases: tuple[str, ...]
+    words: frozenset[str]
+    module: str
+    imported: frozenset[str]
+    text: str
+    language: LanguageSpec
+    unused_imports: tuple[str, ...] = ()
+
+
+def read_cursor_names(tree: SyntaxTree, offset: int) -> CursorNames:
+    """Return the names in the lines around a byte offset, and in the head of the function around it."""
+    document = tree.document
+    line = document.line_of(offset)
+    # an imported name is not used by its import
+    import_lines = {
+        n for span in find_imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)
+    }
+    last_line = min(len(document.line_starts), line + LINES_BELOW + 1)
+    lines = {*range(max(0, line - LINES_ABOVE), last_line)} - import_lines
+    texts = [decode(document.line(n)) for n in sorted(lines, key=lambda n: (abs(n - line), n > line))]
+    function = enclosing_function(tree, offset)
+    head = decode(document.data[function.start : function.body_start]) if function else ""
+    nearest = "\n".join(decode(document.line(n)) for n in lines if abs(n - line) <= WORD_RADIUS_LINES)
+    module, imported = _read_import(tree, offset)
+    names = _read_names(tree, offset, (head, *texts), nearest)
+    return replace(names, module=module, imported=imported, unused_imports=find_unused_imports(tree, offset))
+
+
+def read_span_names(tree: SyntaxTree, span: Span) -> CursorNames:
+    """Return the names in a span, in the order of the text."""
+    text = decode(tree.data[slice(*span)])
+    return _read_names(tree, span.start, (text,), text)
+
+
+def _read_names(tree: SyntaxTree, offset: int, texts: Sequence[str], word_text: str) -> CursorNames:
+    """Return the names in some texts, without those about imports. `word_text` is the text to take the words from."""
+    names = dict.fromkeys(name for text in texts for name in DOTTED_NAME.findall(text))
+    members = frozenset(name for text in texts for name in MEMBER.findall(text))
+    all_words = split_words(" ".join(DOTTED_NAME.findall(word_text))).lower().split()
+    likely_words = {word for word in all_words if len(word) > 2} - STOP_WORDS
+    type_ = enclosing_class(tree, offset)
+    bases = _read_bases(tree, type_) if type_ else ()
+    text = decode(tree.data)
+    return CursorNames(tuple(names), members, bases, frozenset(likely_words), "", frozenset(), text, tree.language)
+
+
+def _read_import(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
+    """Return the module of the import statement at a place, and the names that are imported from it there."""
+    if unfinished := UNFINISHED_IMPORT.match(decode(tree.document.line(tree.document.line_of(offset)))):
+        return unfinished[1], frozenset(DOTTED_NAME.findall(unfinished[2]))
+    node = tree.root.descendant_for_byte_range(offset, offset)
+    while node and node.parent and node.parent.parent:
+        node = node.parent
+    if node is None or node.parent is None:
+        return "", frozenset()
+    declarations, all_imports = find_declarations(tree.language, tree.data, tree.root, node.byte_range)
+    statement: list[Import] = [item for item in all_imports if node.start_byte <= item.start < node.end_byte]
+    if not statement or any(node.start_byte <= item.start < node.end_byte for item in declarations):
+        return "", frozenset()
+
+    def distance(item: Import) -> tuple[bool, int]:
+        # all imports of a nested list have the same start, so the name is searched in the text; names after the cursor
+        # count only if there are none before it
+        before = tree.data.rfind(encode(item.name), node.start_byte, offset)
+        return (False, offset - before) if before >= 0 else (True, tree.data.find(encode(item.name), offset))
+
+    module = min(statement, key=distance).module
+    return module, frozenset(item.name for item in statement if item.module == module)
+
+
+def _read_bases(tree: SyntaxTree, type_: Scope) -> tuple[str, ...]:
+    declarations, _ = find_declarations(tree.language, tree.data, tree.root, (type_.start, type_.body_start))
+    return tuple(
+        base for item in declarations if type_.start <= item.name_start < type_.body_start for base in item.bases
+    )

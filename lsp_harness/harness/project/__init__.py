@@ -1,0 +1,1 @@
+"""One folder and its index, as a command uses them that has no language server."""

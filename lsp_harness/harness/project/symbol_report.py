@@ -1,0 +1,176 @@
+"""Reports on one symbol of a folder: its relations to other symbols, and its code with the imports that it needs."""
+
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import FileError, UsageError
+from lsp_harness.harness.project.command_project import CommandProject, require_index
+from lsp_harness.harness.project.index_update import update_index
+from lsp_harness.index.graph.symbol_graph import Edge, build_graph
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.doc_line import read_doc_line
+from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.grammars import language_for
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+
+MAX_REPORTS = 8
+"""Largest number of symbols with one name that are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The other end of a relation between two symbols.
+
+    Attributes:
+        line: The line, counted from 0.
+        name: The qualified name; empty for code outside of functions.
+        is_certain: Whether imports, scopes and written types prove the relation.
+        through: The function through which a test reaches the symbol; empty if it calls the symbol itself.
+    """
+
+    path: str
+    line: int
+    name: str
+    is_certain: bool
+    through: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationReport:
+    """A symbol and its relations. Lines are counted from 0. Each cycle starts and ends with the symbol's file."""
+
+    path: str
+    line: int
+    kind: str
+    symbol: str
+    signature: str
+    doc: str
+    calls: tuple[Relation, ...]
+    called_by: tuple[Relation, ...]
+    inherits: tuple[Relation, ...]
+    inherited_by: tuple[Relation, ...]
+    tests: tuple[Relation, ...]
+    imported_by: tuple[str, ...]
+    cycles: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReport:
+    """The code of a symbol.
+
+    Attributes:
+        extract: The declaration with its imports.
+        comment: The mark that begins a comment in the language of the file.
+        doc: The first line of the documentation.
+    """
+
+    extract: Extract
+    comment: str
+    doc: str
+
+
+def split_symbol_name(name: str) -> tuple[str, str]:
+    """Return the path and the qualified name of a symbol as users write it. The path is empty if there is none.
+
+    Users write `Config.parse`, `Config::parse` or `src/config.py:Config.parse`.
+    """
+    path, _, qualified = name.replace("::", ".").rpartition(":")
+    return path, qualified
+
+
+async def report_relations(project: CommandProject, name: str) -> tuple[list[RelationReport], int]:
+    """Update the index and report the relations of the symbols with a name.
+
+    Returns:
+        The reports, at most `MAX_REPORTS`, and the number of all symbols with this name.
+
+    Raises:
+        UsageError: The settings forbid an index, or there is no such symbol.
+        StoreError: The index cannot be written or read.
+    """
+    require_index(project)
+    project = await update_index(project)
+    with closing(Reader(project.place.database)) as reader:
+        view = IndexView(reader)
+        symbols = _find_symbols(view, name)
+        return [_report_relations(view, symbol) for symbol in symbols[:MAX_REPORTS]], len(symbols)
+
+
+async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
+    """Update the index and return the code of the symbols with a name, as it is on disk.
+
+    Raises:
+        UsageError: The settings forbid an index, or there is no such symbol.
+        StoreError: The index cannot be written or read.
+    """
+    require_index(project)
+    project = await update_index(project)
+    with closing(Reader(project.place.database)) as reader:
+        view = IndexView(reader)
+        reports = [
+            CodeReport(extract, _comment_mark(symbol.path), read_doc_line(view, symbol))
+            for symbol in _find_symbols(view, name)
+            for extract in _extract(project.root, symbol)
+        ]
+    if not reports:
+        raise UsageError(
+            f"{name!r} is no longer in its file, which has changed since it was indexed; run the command again"
+        )
+    return reports
+
+
+def _find_symbols(view: IndexView, name: str) -> list[Symbol]:
+    """Return the symbols with a name, one for each file. Raise UsageError if there is none."""
+    path, qualified = split_symbol_name(name)
+    symbols = {
+        (symbol.path, symbol.qualified): symbol
+        for symbol in reversed(view.symbols.find_qualified(qualified))
+        if path in ("", symbol.path)
+    }
+    if not symbols:
+        raise UsageError(f"there is no symbol {name!r} in this folder; lsp-harness search finds similar code")
+    return [symbols[key] for key in sorted(symbols)]
+
+
+def _report_relations(view: IndexView, symbol: Symbol) -> RelationReport:
+    graph = build_graph(view, symbol)
+    return RelationReport(
+        path=symbol.path,
+        line=symbol.line,
+        kind=symbol.kind,
+        symbol=symbol.qualified,
+        signature=view.texts.read_signature(symbol),
+        doc=read_doc_line(view, symbol),
+        calls=_relations(graph.calls),
+        called_by=_relations(graph.called_by),
+        inherits=_relations(graph.inherits),
+        inherited_by=_relations(graph.inherited_by),
+        tests=_relations(graph.tests),
+        imported_by=graph.imported_by,
+        cycles=graph.cycles,
+    )
+
+
+def _relations(edges: Iterable[Edge]) -> tuple[Relation, ...]:
+    return tuple(Relation(edge.path, edge.line, edge.name, edge.is_certain, edge.through) for edge in edges)
+
+
+def _extract(root: Path, symbol: Symbol) -> list[Extract]:
+    file = root / symbol.path
+    try:
+        tree = parse(Document.from_text(file.as_uri(), read_file(file, MAX_TEXT_BYTES)))
+    except FileError:
+        return []
+    return extract_declarations(tree, symbol.path, symbol.qualified) if tree else []
+
+
+def _comment_mark(path: str) -> str:
+    language = language_for("", path)
+    return (language and language.comment) or "#"

@@ -1,0 +1,1 @@
+"""Languages whose programs are compiled before they run."""

@@ -1,0 +1,34 @@
+"""C."""
+
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.token_traits import TokenTraits
+
+SPEC = LanguageSpec(
+    id="c",
+    grammar_module="tree_sitter_c",
+    extensions=("c", "h"),
+    queries=("c",),
+    comment="//",
+    block="braces",
+    stub=";",
+    tokens=TokenTraits(has_block_comments=True, has_character_literals=True),
+    names=NameTraits(
+        body_required=frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
+        # `struct point` does not declare a type `point`.
+        visible_roles=frozenset({"variable", "function"}),
+        must_declare_above=True,
+        is_block_scoped=True,
+        has_bare_members=True,
+    ),
+    recovery=RecoveryTraits(
+        signs_between=(b",", b":", b"=", b"."),
+        else_if=b"else if",
+        inserts_semicolons=True,
+        needs_semicolons=True,
+        has_own_line_braces=True,
+        allows_outer_statements=False,
+        requires_declarations=True,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Go."""
+
+from lsp_harness.languages.declaration_traits import DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.token_traits import TokenTraits
+
+SPEC = LanguageSpec(
+    id="go",
+    grammar_module="tree_sitter_go",
+    extensions=("go",),
+    queries=("go",),
+    comment="//",
+    block="braces",
+    tokens=TokenTraits(
+        has_block_comments=True, has_character_literals=True, has_backquoted_strings=True, has_bare_for_header=True
+    ),
+    names=NameTraits(
+        visible_roles=frozenset({"import", "variable", "function", "class"}),
+        is_block_scoped=True,
+        blank_name="_",
+    ),
+    imports=ImportTraits(has_import_blocks=True, packages_name_themselves=True),
+    declarations=DeclarationTraits(has_groups=True),
+    recovery=RecoveryTraits(
+        signs_between=(b",", b":", b"=", b":=", b"."),
+        else_if=b"else if",
+        inserts_semicolons=True,
+        needs_semicolons=True,
+        quotes="\"'`",
+        long_quotes=(b"`",),
+        wrappers=((b"", b""), (b"type X struct {\n", b"\n}"), (b"switch {\n", b"\n}"), (b"x(", b")")),
+        allows_outer_statements=False,
+        requires_declarations=True,
+        has_statements_in_headers=True,
+    ),
+)

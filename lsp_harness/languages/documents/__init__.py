@@ -1,0 +1,1 @@
+"""Languages for data, markup, style sheets and prose."""

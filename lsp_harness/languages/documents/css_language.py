@@ -1,0 +1,11 @@
+"""CSS."""
+
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.token_traits import TokenTraits
+
+SPEC = LanguageSpec(
+    id="css",
+    grammar_module="tree_sitter_css",
+    extensions=("css",),
+    tokens=TokenTraits(has_block_comments=True),
+)

@@ -1,0 +1,62 @@
+"""The description of one language: how it is recognised, where its grammar is, and the traits that other code asks for.
+
+No code outside of this package compares the id of a language. It asks for a trait instead, so that a new language is one
+new file.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lsp_harness.languages.declaration_traits import DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
+from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.token_traits import TokenTraits
+
+BlockStyle = Literal["indent", "braces", "end", "none"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LanguageSpec:
+    """One language. Specs are compared by identity: there is one object for each language of a process."""
+
+    id: str
+    """The name of the language here, in the index and in tree-sitter-language-pack."""
+    grammar_module: str = ""
+    """The Python module of the grammar. If it is empty, only the cache of tree-sitter-language-pack may have one."""
+    grammar_function: str = "language"
+    """The function of `grammar_module` that returns the grammar."""
+    is_optional: bool = False
+    """Whether the grammar is used only if the user has installed its wheel."""
+    has_fitting_tags: bool = True
+    """Whether the tag query of tree-sitter-language-pack fits an optional grammar, so that the extra installs it."""
+    lsp_ids: tuple[str, ...] = ()
+    """The LSP identifiers of this language, besides `id`, in lower case."""
+    extensions: tuple[str, ...] = ()
+    """File name extensions in lower case, without the dot."""
+    file_names: tuple[str, ...] = ()
+    """Complete file names in lower case."""
+    queries: tuple[str, ...] = ()
+    """Folders below `grammars/queries`. A dialect lists the folder of its parent language first, then its own."""
+    comment: str = ""
+    """The prefix of a line comment; empty if the language has none."""
+    block: BlockStyle = "none"
+    """How the language writes blocks: by indentation, in braces, with an end word, or not at all."""
+    stub: str = ""
+    """The text that replaces the body of a function in an outline."""
+    empty_block: str = ""
+    """The statement that fills a block that would otherwise be empty; empty if a block may be empty."""
+    compiles_in_process: bool = False
+    """Whether the interpreter that runs the server compiles this language, so that it reports faults of a text."""
+    crash_pattern: bytes = b""
+    """A regular expression for texts that crash the parser of the language; empty if none are known."""
+    tokens: TokenTraits = field(default_factory=TokenTraits)
+    names: NameTraits = field(default_factory=NameTraits)
+    imports: ImportTraits = field(default_factory=ImportTraits)
+    declarations: DeclarationTraits = field(default_factory=DeclarationTraits)
+    recovery: RecoveryTraits = field(default_factory=RecoveryTraits)
+
+    @property
+    def has_shipped_grammar(self) -> bool:
+        """Return whether the grammar of the language is a dependency of this package."""
+        return bool(self.grammar_module) and not self.is_optional

@@ -1,0 +1,74 @@
+"""The table of all languages. It finds the file of each language in this package, and looks languages up by name.
+
+The files are imported at the first look-up, not at the start of the program.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from lsp_harness.languages import compiled, documents, scripting
+from lsp_harness.languages.language_spec import LanguageSpec
+
+UNKNOWN_LANGUAGE = LanguageSpec("")
+"""The language of a text whose language has no file here. All its traits have their defaults."""
+
+
+class LanguageTable:
+    """Languages by id, by LSP identifier and by file name."""
+
+    def __init__(self, specs: Iterable[LanguageSpec]) -> None:
+        self.by_id: Mapping[str, LanguageSpec] = {spec.id: spec for spec in specs}
+        specs = self.by_id.values()
+        self.by_lsp_id = {name: spec for spec in specs for name in (*spec.lsp_ids, spec.id)}
+        self.by_extension = {extension: spec for spec in specs for extension in spec.extensions}
+        self.by_file_name = {name: spec for spec in specs for name in spec.file_names}
+
+
+def language_table() -> LanguageTable:
+    """Return the table of all languages."""
+    return load_table()
+
+
+@cache
+def load_table() -> LanguageTable:
+    """Import the file of each language in this package. This takes some milliseconds, once for each process."""
+    return LanguageTable(
+        importlib.import_module(module.name).SPEC
+        for package in (compiled, documents, scripting)
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    )
+
+
+def find_language(name: str) -> LanguageSpec:
+    """Return the language with an id or an LSP identifier, or `UNKNOWN_LANGUAGE`."""
+    table = language_table()
+    return table.by_id.get(name) or table.by_lsp_id.get(name.lower(), UNKNOWN_LANGUAGE)
+
+
+def shipped_languages() -> tuple[LanguageSpec, ...]:
+    """Return the languages whose grammars are dependencies of this package."""
+    return tuple(spec for spec in language_table().by_id.values() if spec.has_shipped_grammar)
+
+
+def optional_languages() -> Mapping[str, LanguageSpec]:
+    """Return the languages whose grammars are used if they are installed, by their id.
+
+    The extra `lsp-harness[languages]` installs those whose tag query fits the grammar.
+    """
+    return {id_: spec for id_, spec in language_table().by_id.items() if spec.is_optional}
+
+
+def find_language_of_file(path: str) -> LanguageSpec | None:
+    """Return the language that the name of a file tells, or None. `path` may be a URI."""
+    name = base_name(path)
+    table = language_table()
+    return table.by_file_name.get(name) or table.by_extension.get(name.rpartition(".")[2] if "." in name else "")
+
+
+def base_name(path: str) -> str:
+    """Return the last part of a path or URI in lower case."""
+    return PurePosixPath(unquote(path).replace("\\", "/")).name.lower()

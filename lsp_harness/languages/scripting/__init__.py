@@ -1,0 +1,1 @@
+"""Languages whose programs run without a compile step."""

@@ -1,0 +1,48 @@
+"""JavaScript, with the elements of JSX."""
+
+from lsp_harness.languages.import_traits import ImportTraits
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.token_traits import TokenTraits
+
+GLOBAL_NAMES = (
+    "undefined NaN Infinity arguments globalThis window document self console process global require module exports"
+    " navigator location performance crypto localStorage sessionStorage history __dirname __filename setTimeout"
+    " setInterval clearTimeout clearInterval setImmediate queueMicrotask structuredClone fetch alert jest vi cy chrome"
+    " browser screen"
+)
+"""Names that a browser, Node or a test runner defines."""
+
+SPEC = LanguageSpec(
+    id="javascript",
+    grammar_module="tree_sitter_javascript",
+    lsp_ids=("javascriptreact", "js", "jsx"),
+    extensions=("js", "mjs", "cjs", "jsx"),
+    queries=("javascript", "jsx"),
+    comment="//",
+    block="braces",
+    stub=";",
+    tokens=TokenTraits(has_block_comments=True, has_backquoted_strings=True, has_jsx=True),
+    names=NameTraits(
+        binders={"import_clause": {"": "import"}},
+        visible_roles=frozenset({"import", "variable", "function", "class"}),
+        types_are_values=True,
+        non_access_operators=frozenset({"->"}),
+        is_block_scoped=True,
+        global_names=frozenset(GLOBAL_NAMES.split()),
+        binding_keyword="const",
+        allows_underscore=True,
+    ),
+    imports=ImportTraits(has_require_calls=True),
+    recovery=RecoveryTraits(
+        meant_by_equals=(b"=>", b":"),
+        else_if=b"else if",
+        inserts_semicolons=True,
+        needs_semicolons=True,
+        quotes="\"'`",
+        long_quotes=(b"`",),
+        wrappers=((b"", b""), (b"class X {\n", b"\n}"), (b"x = {\n", b"\n}"), (b"x(", b")")),
+        requires_declarations=True,
+    ),
+)

@@ -1,0 +1,15 @@
+"""TypeScript with the elements of JSX, which has a grammar of its own."""
+
+from dataclasses import replace
+
+from lsp_harness.languages.scripting.typescript_language import SPEC as TYPESCRIPT
+
+SPEC = replace(
+    TYPESCRIPT,
+    id="tsx",
+    grammar_function="language_tsx",
+    lsp_ids=("typescriptreact",),
+    extensions=("tsx",),
+    queries=("javascript", "typescript", "jsx"),
+    tokens=replace(TYPESCRIPT.tokens, has_jsx=True),
+)

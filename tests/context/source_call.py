@@ -1,0 +1,25 @@
+"""Calls of one source of context, as a prompt makes them."""
+
+from collections.abc import Sequence
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.code_selection import CodeSelection
+from lsp_harness.context.context_inputs import InstructionInputs, WorkspaceScope
+from lsp_harness.context.context_source import InstructionSource
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.prompt_budget import PromptBudget
+from tests.context.counting import words
+
+
+def inputs(
+    code: CodeSelection, workspace: WorkspaceScope, settings: Context | None = None, *, search_text: str = ""
+) -> InstructionInputs:
+    """Inputs whose tokens are words."""
+    return InstructionInputs(code, PromptBudget(settings or Context()), words, workspace, search_text=search_text)
+
+
+async def fragments_of(
+    create: type[InstructionSource], read: InstructionInputs, budget: int, quoted: Sequence[Fragment] = ()
+) -> tuple[Fragment, ...]:
+    """The fragments of a source, which is not asked if it has no tokens."""
+    return tuple(await create(read).find_fragments(budget, quoted)) if budget > 0 else ()

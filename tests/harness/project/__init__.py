@@ -1,0 +1,1 @@
+"""Tests of the commands' access to one folder and its index."""
