@@ -68,9 +68,9 @@ class CheckedCandidate:
 
 def choose_smallest(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
     """Return the candidate that changes least."""
-    return min(passed, key=lambda checked: checked.order)
+    return min(passed, key=lambda result: result.order)
 
 
 def choose_most_likely(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
     """Return the model's best guess, if it passed. Unlike a repair, an edit by instruction is no better if it is short."""
-    return min(passed, key=lambda checked: checked.candidate.number)
+    return min(passed, key=lambda result: result.candidate.number)

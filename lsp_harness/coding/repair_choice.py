@@ -57,11 +57,11 @@ class RepairChooser:
         except HarnessError as error:
             turn.append(ChoiceFailed(error.message))
             return None
-        chosen = passed[choice]
-        is_agreed = chosen.candidate.cost <= min(checked.candidate.cost for checked in passed)
-        costs = {checked.candidate.number: round(checked.candidate.cost, 2) for checked in passed}
-        turn.append(ChoiceMade(chosen.candidate.number, costs, is_agreed))
-        return chosen if is_agreed else None
+        chosen_result = passed[choice]
+        is_agreed = chosen_result.candidate.cost <= min(result.candidate.cost for result in passed)
+        costs = {result.candidate.number: round(result.candidate.cost, 2) for result in passed}
+        turn.append(ChoiceMade(chosen_result.candidate.number, costs, is_agreed))
+        return chosen_result if is_agreed else None
 
     async def _ask_model(self, span: Span, texts: Sequence[str]) -> int:
         """Return the index of the text that the model writes in place of a span. Raises HarnessError."""
@@ -91,12 +91,12 @@ class RepairChooser:
 def _changed_lines(passed: Sequence[CheckedCandidate]) -> tuple[Span, list[str]]:
     """Return the span of all lines that a repair changes, without the last line end, and its text after each repair."""
     document = passed[0].change.before
-    edits = [edit for checked in passed for edit in checked.change.edits]
+    edits = [edit for result in passed for edit in result.change.edits]
     first, last = document.line_of(min(e.start for e in edits)), document.line_of(max(e.end for e in edits))
     span = Span(document.line_span(first)[0], document.line_span(last)[1])
     texts: list[str] = []
-    for checked in passed:
-        after = checked.change.after.data
+    for result in passed:
+        after = result.change.after.data
         growth = len(after) - len(document.data)
         texts.append(decode(after[span.start : span.end + growth]))
     return span, texts

@@ -59,7 +59,7 @@ class TurnDriver:
         choose: Returns the best of the candidates that passed.
         finishes_rounds: Whether `choose` needs all candidates of a round. Otherwise the round ends with the first
             candidate that no other can beat.
-        checked: The candidates with their verdicts.
+        results: The candidates with their verdicts.
         candidate_count: The number of candidates until now.
         states: The state of the turn.
     """
@@ -68,7 +68,7 @@ class TurnDriver:
     checks: Sequence[Check]
     choose: Callable[[Sequence[CheckedCandidate]], CheckedCandidate] = choose_smallest
     finishes_rounds: bool = False
-    checked: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
+    results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
     candidate_count: int = 0
     states: TurnStates = field(init=False)
     _planned_count: int = 0
@@ -138,7 +138,7 @@ class TurnDriver:
             return None
         best = passed[0] if len(passed) == 1 else await choose(passed)
         if best is None:
-            texts = " or ".join(f"`{checked.first_changed_line}`" for checked in passed[:3])
+            texts = " or ".join(f"`{result.first_changed_line}`" for result in passed[:3])
             raise self.fail(f"several repairs are equally likely: {texts}; choose one yourself")
         return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
 
@@ -171,24 +171,24 @@ class TurnDriver:
         return NoAnswer(f"{reason[0].upper()}{reason[1:]}; nothing was changed")
 
     def _passed(self) -> list[CheckedCandidate]:
-        return [checked for checked in self.checked if checked.verdict.passed]
+        return [result for result in self.results if result.verdict.passed]
 
     def _best_failures(self) -> list[CheckedCandidate]:
-        failed = [checked for checked in self.checked if not checked.verdict.passed]
-        return sorted(failed, key=lambda checked: checked.order)[:MAX_FEEDBACK_CANDIDATES]
+        failed = [result for result in self.results if not result.verdict.passed]
+        return sorted(failed, key=lambda result: result.order)[:MAX_FEEDBACK_CANDIDATES]
 
     def _feedback(self) -> list[str]:
         """Return the findings of the checks in the best failed candidates, as lines."""
-        return list(dict.fromkeys(line for checked in self._best_failures() for line in checked.finding_lines))
+        return list(dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines))
 
     async def _retry_lines(self) -> list[str]:
         """Return the feedback for the next round, with the documentation of the package members in failed candidates."""
         context, lines = self.context, self._feedback()
         if lines and context.installed and context.root:
             new_texts = [
-                (checked.change.after, decode(edit.new))
-                for checked in self._best_failures()
-                for edit in checked.change.edits
+                (result.change.after, decode(edit.new))
+                for result in self._best_failures()
+                for edit in result.change.edits
             ]
             # packages are read from disk and parsed
             lines += await asyncio.to_thread(
@@ -226,7 +226,7 @@ class TurnDriver:
         """Return whether no candidate that is still being generated could be better than these."""
         if self.choose is not choose_smallest:
             return True
-        return min(checked.size.tokens for checked in passed) <= MIN_REPAIR_TOKENS
+        return min(result.size.tokens for result in passed) <= MIN_REPAIR_TOKENS
 
     def _report_start(self, plan: CandidatePlan) -> None:
         first, *others = plan.numbers
@@ -259,15 +259,15 @@ class TurnDriver:
         if changes.hash == self.context.document.hash:
             self._reject(candidate, "it changes nothing")
             return
-        if twin := next((checked for checked in self.checked if checked.changes.hash == changes.hash), None):
+        if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
             self._reject(candidate, f"the same as candidate {twin.candidate.number}")
             return
         verdict = await run_checks(changes, self.checks)
-        checked = CheckedCandidate(candidate, changes, verdict)
-        self.checked.append(checked)
+        result = CheckedCandidate(candidate, changes, verdict)
+        self.results.append(result)
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
         if not verdict.passed:
-            self._reject(candidate, "; ".join(checked.finding_lines) or "no check could run")
+            self._reject(candidate, "; ".join(result.finding_lines) or "no check could run")
 
     def _create_changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
         document = self.context.document

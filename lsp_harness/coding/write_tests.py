@@ -127,7 +127,7 @@ class WriteTests(EditTask):
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the candidate with most assertions: a test without assertions always passes."""
-        return max(passed, key=lambda checked: (checked.change.after.data.count(b"assert"), -checked.candidate.number))
+        return max(passed, key=lambda result: (result.change.after.data.count(b"assert"), -result.candidate.number))
 
     async def create_source(self) -> CandidateSource:
         context, source = self.context, self.target.source
