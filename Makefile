@@ -37,10 +37,11 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff format -q .
 	@$(BIN)/ruff check -q --fix .
 
-docs: $(STAMP) ## rewrite the generated pages
+docs: $(STAMP) ## rewrite the generated pages and the lists of commands and settings in the editors
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
+	@$(BIN)/python -m lsp_harness.server.generation.command_files .
 
 snapshots: $(STAMP) ## rewrite golden files
 	@$(BIN)/python -m pytest -q --golden-update

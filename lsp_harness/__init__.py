@@ -1,1 +1,1 @@
-"""A language server that checks local-AI help before it is believed."""
+"""A language server that checks the help of a local AI model before it is shown."""

@@ -85,7 +85,7 @@ class SimulatedEditor:
         timing = await measure_stream(self._engine.client.stream(request), start)
         if timing.usage.rung and (self._background_task is None or self._background_task.done()):
             self._background_task = asyncio.ensure_future(
-                self._evaluate(completion_request.evaluations(completion_request.prompts[:1]))
+                self._evaluate(completion_request.evaluation_infills(completion_request.prompts[:1]))
             )
         return timing
 
@@ -93,11 +93,11 @@ class SimulatedEditor:
         """Rest the cursor at an offset: evaluate the cheapest prompt in the background, then the full one."""
         await self.leave()
         pace = await self._requests.pace()
-        cursor = self._cursor(offset).resting(appends=pace.is_append_only)
+        cursor = self._cursor(offset).resting_place(appends=pace.is_append_only)
         completion_request = await self._requests.build(cursor, self._choice, is_resting=True)
         full, *shorter = completion_request.prompts
         self._background_task = asyncio.ensure_future(
-            self._evaluate(completion_request.evaluations([*shorter[-1:], full]))
+            self._evaluate(completion_request.evaluation_infills([*shorter[-1:], full]))
         )
 
     @property

@@ -121,7 +121,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
 def _make_app() -> cyclopts.App:
     app = cyclopts.App(
         name="lsp-harness",
-        help="Local-AI help for any LSP editor, checked before it is believed.",
+        help="Help of a local AI model for any LSP editor, checked before it is shown.",
         version=VERSION,
         # how an error is shown is decided in one place, cli/usage_errors.py
         print_error=False,

@@ -226,7 +226,7 @@ class CandidateGenerator:
             *(self._tree.language.id, self._document.newline),
         )
         request = Infill(around, sampling=sampling, priority="normal", owner=self._context.owner)
-        return request, lambda answer: shape(ghost.having(answer)).text or ""
+        return request, lambda answer: shape(ghost.with_text(answer)).text or ""
 
     async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
         """Return the request to rewrite the function, or None if it is too long or contains a secret."""

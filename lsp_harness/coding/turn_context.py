@@ -34,7 +34,7 @@ class TurnContext:
         root: The workspace folder, or None if the file lies in none.
         path: The path of the document that prompts and the log name.
         report: Receives the progress.
-        workspace: What prompts may quote from the workspace, or None if there is no index.
+        workspace: The workspace that prompts may quote from, or None if there is no index.
         may_persist: Whether the engine may write what it computes for this document to disk.
         installed: The packages that are installed for the workspace, if a model may know them.
         output: The output of a tool about the document, if the turn is about one.

@@ -1,8 +1,8 @@
 """The driver of completion: from a cursor to ghost text.
 
 It tries the cheapest source first: the rest of a suggestion that is displayed already, names in a list of imports, a
-cached answer, the answer in flight, and at last the model. A newer request for a document replaces the older one, whether
-or not the client cancels it.
+cached answer, the answer in flight, and at last the model. A newer request for a document replaces the older one,
+whether or not the client cancels it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from lsp_harness.completion.prefetch.prefetch import Prefetcher
 from lsp_harness.completion.request.alternatives import generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
-from lsp_harness.completion.request.text_generation import generate, presentable_texts, valid_start
+from lsp_harness.completion.request.text_generation import find_valid_start, generate, make_presentable_texts
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded
@@ -68,7 +68,7 @@ class Completer:
         self._prefetcher = Prefetcher(engine, self._requests, self._answers, is_enabled=works_ahead)
         self._tasks = BackgroundTasks()
         self._call_later = call_later
-        self.last: dict[str, Any] = {}
+        self.last_figures: dict[str, Any] = {}
 
     @property
     def settings(self) -> Completion:
@@ -79,76 +79,78 @@ class Completer:
         self._requests.settings, self._requests.quiet = settings, quiet
         self._policy.settings = quiet
 
-    def state(self, opened: OpenDocument) -> DocumentCompletions:
+    def state(self, open_document: OpenDocument) -> DocumentCompletions:
         """Return the state of completion for a document."""
-        return opened.part(DocumentCompletions, lambda: DocumentCompletions(self._tasks, self._call_later))
+        return open_document.part(DocumentCompletions, lambda: DocumentCompletions(self._tasks, self._call_later))
 
-    async def complete(self, opened: OpenDocument, cursor: Cursor, *, automatic: bool = False) -> Suggestion | None:
+    async def complete(
+        self, open_document: OpenDocument, cursor: Cursor, *, automatic: bool = False
+    ) -> Suggestion | None:
         """Return the suggestion at a cursor, or None.
 
         Args:
-            opened: The document.
+            open_document: The document.
             cursor: A place in a version of the document.
             automatic: Whether the editor asks without a command of the user. Then the trigger rules apply.
 
         Raises:
-            Superseded: A newer request for this document came.
+            RequestSuperseded: A newer request for this document came.
         """
-        state = self.state(opened)
+        state = self.state(open_document)
         self._supersede(state, cursor)
         if not self._policy.allows(cursor):
             return None
-        if automatic and (rule := self._policy.find_rule(cursor, opened.history, is_displayed=True)):
+        if automatic and (rule := self._policy.find_rule(cursor, open_document.history, is_displayed=True)):
             return self._hide(rule)
-        for displayed in state.displayed:
-            if rest := displayed.rest(cursor, self.settings):
+        for suggestion in state.displayed_suggestions:
+            if remaining_text := suggestion.find_rest(cursor, self.settings):
                 figures = {"typed_along": True, **_figures(Usage(), 0, 0.0)}
-                return self._display(opened, cursor, [rest], figures, id=displayed.suggestion.id)[0]
-        if automatic and (rule := self._policy.find_rule(cursor, opened.history)):
+                return self._display(open_document, cursor, [remaining_text], figures, id=suggestion.suggestion.id)[0]
+        if automatic and (rule := self._policy.find_rule(cursor, open_document.history)):
             return self._hide(rule)
-        suggestions = await self._run(state, cursor, self._complete(opened, cursor, automatic=automatic))
+        suggestions = await self._run(state, cursor, self._complete(open_document, cursor, automatic=automatic))
         return suggestions[0] if suggestions else None
 
-    async def choices(self, opened: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+    async def choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return up to `completion.alternatives` different suggestions; the first is the one that `complete` returns.
 
         Raises:
-            Superseded: A newer request for this document came.
+            RequestSuperseded: A newer request for this document came.
         """
-        state = self.state(opened)
+        state = self.state(open_document)
         self._supersede(state, cursor)
         if not self._policy.allows(cursor):
             return []
-        return await self._run(state, cursor, self._choices(opened, cursor))
+        return await self._run(state, cursor, self._choices(open_document, cursor))
 
-    def follow(self, opened: OpenDocument) -> None:
-        """Record an edit of the user: the answer in flight says the same, or ends if no request waits for it."""
-        if (state := opened.find_part(DocumentCompletions)) and opened.cursor is not None:
-            state.inflight.follow(opened.text, opened.cursor)
+    def follow(self, open_document: OpenDocument) -> None:
+        """Record an edit of the user. An answer in flight that disagrees ends if no request waits for it."""
+        if (state := open_document.find_part(DocumentCompletions)) and open_document.cursor is not None:
+            state.inflight.follow(open_document.text, open_document.cursor)
 
-    def warm(self, opened: OpenDocument, cursor: Cursor, *, is_visited: bool = True) -> None:
+    def warm(self, open_document: OpenDocument, cursor: Cursor, *, is_visited: bool = True) -> None:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
 
         Args:
-            opened: The document.
+            open_document: The document.
             cursor: The place.
             is_visited: Whether the user was seen in this document. If not, only the shortest prompt is evaluated: it
                 starts the engine, and the user will probably ask at another place.
         """
-        state = self.state(opened)
+        state = self.state(open_document)
         if not state.is_busy and self._policy.allows(cursor):
             self._prefetcher.warm(state.prefetch, cursor, is_visited=is_visited)
 
-    def reject(self, opened: OpenDocument, suggestion_id: str) -> None:
-        """Record that the user removed the displayed suggestion: there is no automatic one at this place for a while."""
-        state = self.state(opened)
-        if state.displays(suggestion_id):
-            state.displayed = ()
+    def reject(self, open_document: OpenDocument, suggestion_id: str) -> None:
+        """Record that the user rejected a displayed suggestion, so that no automatic one appears there for a while."""
+        state = self.state(open_document)
+        if state.is_displayed(suggestion_id):
+            state.displayed_suggestions = ()
             state.prefetch.cancel("speculate")
-            opened.history.reject()
+            open_document.history.reject()
 
     async def aclose(self) -> None:
-        """Cancel everything, and wait until the engine has been told."""
+        """Cancel all work, and wait until the engine knows."""
         await self._tasks.aclose()
 
     # -- one request at a time
@@ -160,11 +162,11 @@ class Completer:
         self, state: DocumentCompletions, cursor: Cursor, work: Coroutine[Any, Any, list[Suggestion]]
     ) -> list[Suggestion]:
         """Run the only request of a document."""
-        self._prefetcher.request_started(state.prefetch, cursor)
+        self._prefetcher.record_request(state.prefetch, cursor)
         request = asyncio.ensure_future(work)
         state.begin(request)
         try:
-            # shielded, so that a newer request and a cancellation by the client can be told apart
+            # The shield distinguishes a newer request from a cancellation by the client.
             return await asyncio.shield(request)
         except asyncio.CancelledError:
             if request.cancelled() and not state.is_latest(request):
@@ -175,103 +177,113 @@ class Completer:
             state.end(request)
 
     # -- sources, the cheapest first
-    async def _complete(self, opened: OpenDocument, cursor: Cursor, *, automatic: bool = False) -> list[Suggestion]:
-        began = perf_counter()
+    async def _complete(
+        self, open_document: OpenDocument, cursor: Cursor, *, automatic: bool = False
+    ) -> list[Suggestion]:
+        start_s = perf_counter()
         if text := await self._find_import(cursor):
-            return self._display(opened, cursor, [text], {"known": True, **_figures(Usage(), 0, began)})
+            return self._display(open_document, cursor, [text], {"known": True, **_figures(Usage(), 0, start_s)})
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
-        request = await self._requests.build(cursor, self.state(opened).repository)
-        if cached := self._answers.find(*request.cache_key):
-            answer, figures = (cached, Usage()), {"cached": True}
+        request = await self._requests.build(cursor, self.state(open_document).repository)
+        if cached_text := self._answers.find(*request.cache_key):
+            answer, figures = (cached_text, Usage()), {"cached": True}
         else:
-            answer, figures = await self._ask(opened, request, automatic=automatic)
+            answer, figures = await self._ask(open_document, request, automatic=automatic)
         if answer is None:
             return []
         model_text, usage = answer
-        [text] = await presentable_texts(cursor, request.ghost, [model_text], self.settings)
+        [text] = await make_presentable_texts(cursor, request.ghost, [model_text], self.settings)
         probability = shown_probability(model_text, text) if text else None
         rule = find_probability_rule(probability, self._policy.settings) if automatic else ""
-        self._prefetcher.answered(self.state(opened).prefetch, request, None if rule else text, usage)
+        self._prefetcher.continue_after_answer(
+            self.state(open_document).prefetch, request, None if rule else text, usage
+        )
         if not text:
             return []
-        figures = _figures(usage, request.prompt_tokens(usage), began) | figures
+        figures = _figures(usage, request.prompt_tokens(usage), start_s) | figures
         if probability is not None:
             figures["probability"] = round(probability, 3)
         if rule:
             self._hide(rule, figures)
             return []
-        return self._display(opened, cursor, [text], figures)
+        return self._display(open_document, cursor, [text], figures)
 
     async def _find_import(self, cursor: Cursor) -> str | None:
         """Return names for a list of imports, which need no model."""
         if not (self.repository and cursor.tree and self.settings.repository_tokens):
             return None
         text = await self.repository.complete_import(cursor)
-        return valid_start(cursor.tree, cursor.offset, text) if text else None
+        return find_valid_start(cursor.tree, cursor.offset, text) if text else None
 
     async def _ask(
-        self, opened: OpenDocument, request: CompletionRequest, *, automatic: bool
+        self, open_document: OpenDocument, request: CompletionRequest, *, automatic: bool
     ) -> tuple[Answer | None, dict[str, Any]]:
         """Return the rest of the answer in flight, else a new answer, and the figures. None if the text changed."""
-        inflight, ready = self.state(opened).inflight, perf_counter()
-        if answer := await inflight.rest(request.cursor):
-            return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - ready)} | _rung(answer)
+        inflight, start_s = self.state(open_document).inflight, perf_counter()
+        if answer := await inflight.wait_for_rest(request.cursor):
+            return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - start_s)} | _rung(answer)
         if automatic:
             has_missed = inflight.has_missed
-            if not await self._policy.wait(request.cursor, opened.history, self.settings, has_missed=has_missed):
+            if not await self._policy.wait(request.cursor, open_document.history, self.settings, has_missed=has_missed):
                 return None, {}
-        asked = perf_counter()
+        request_s = perf_counter()
         answer = await inflight.start(request.cursor, partial(self._generate, request))
-        figures = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
+        figures = {"waited_ms": _ms(request_s - start_s), "engine_ms": _ms(perf_counter() - request_s)}
         return answer, figures | (_rung(answer) if answer else {})
 
     async def _generate(self, request: CompletionRequest, should_continue: Callable[[str], bool]) -> Answer:
         lines, timeout_s = self.settings.max_lines, request.timeout_s
         answer = await generate(
-            self._engine, request.urgent(), request.ghost, lines, should_continue, timeout_s=timeout_s
+            self._engine, request.urgent_infill(), request.ghost, lines, should_continue, timeout_s=timeout_s
         )
         self._answers.add(*request.cache_key, *answer)
         return answer
 
-    async def _choices(self, opened: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+    async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
-        best = await self._complete(opened, cursor)
+        best = await self._complete(open_document, cursor)
         count = self.settings.alternatives - 1
-        request = await self._requests.build(cursor, self.state(opened).repository)
+        request = await self._requests.build(cursor, self.state(open_document).repository)
         if count <= 0 or (best and best[0].stats.get("known")):
             return best
-        self.state(opened).prefetch.cancel("speculate")
+        self.state(open_document).prefetch.cancel("speculate")
         answers = await generate_alternatives(
-            self._engine, request.urgent(), request.ghost, self.settings.max_lines, count
+            self._engine, request.urgent_infill(), request.ghost, self.settings.max_lines, count
         )
-        shown = await presentable_texts(cursor, request.ghost, answers, self.settings)
-        texts = dict.fromkeys([*(suggestion.text for suggestion in best), *filter(None, shown)])
-        return self._display(opened, cursor, list(texts), best[0].stats if best else {})
+        shown_texts = await make_presentable_texts(cursor, request.ghost, answers, self.settings)
+        texts = dict.fromkeys([*(suggestion.text for suggestion in best), *filter(None, shown_texts)])
+        return self._display(open_document, cursor, list(texts), best[0].stats if best else {})
 
     # -- results
     def _display(
-        self, opened: OpenDocument, cursor: Cursor, texts: Sequence[str], figures: dict[str, Any], *, id: str = ""
+        self,
+        open_document: OpenDocument,
+        cursor: Cursor,
+        texts: Sequence[str],
+        figures: dict[str, Any],
+        *,
+        id: str = "",
     ) -> list[Suggestion]:
         offset = cursor.offset
         suggestions = [Suggestion(id or str(ULID()), offset, offset, text, figures) for text in texts]
-        self.state(opened).display(cursor.document, suggestions)
-        opened.history.display(cursor.document, offset)
-        self.last = figures | {"id": suggestions[0].id} if suggestions else figures
+        self.state(open_document).display(cursor.document, suggestions)
+        open_document.history.display(cursor.document, offset)
+        self.last_figures = figures | {"id": suggestions[0].id} if suggestions else figures
         return suggestions
 
     def _hide(self, rule: str, figures: dict[str, Any] | None = None) -> None:
-        self.last = (figures or _figures(Usage(), 0, 0.0)) | {"quiet": rule}
+        self.last_figures = (figures or _figures(Usage(), 0, 0.0)) | {"quiet": rule}
 
 
-def _figures(usage: Usage, prompt_tokens: int, began: float) -> dict[str, Any]:
+def _figures(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]:
     return {
         # a server that does not report the tokens leaves the estimate
         "prompt_tokens": usage.evaluated + usage.reused or prompt_tokens,
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,
-        "ms": _ms(perf_counter() - began) if began else 0.0,
+        "ms": _ms(perf_counter() - start_s) if start_s else 0.0,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, InflightSlot
 from lsp_harness.completion.prefetch.prefetch_slot import PrefetchSlot
-from lsp_harness.completion.request.displayed import DisplayedSuggestion
+from lsp_harness.completion.request.displayed_suggestion import DisplayedSuggestion
 from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
@@ -30,7 +30,7 @@ class DocumentCompletions:
         self.inflight = InflightSlot(tasks, call_later)
         self.repository = RepositoryChoice()
         self.prefetch = PrefetchSlot(tasks, self.repository)
-        self.displayed: tuple[DisplayedSuggestion, ...] = ()
+        self.displayed_suggestions: tuple[DisplayedSuggestion, ...] = ()
         self._recent: deque[DisplayedSuggestion] = deque(maxlen=MAX_RECENT_SUGGESTIONS)
         """A suggestion may be accepted while the next one is on its way to the screen."""
         self._request: asyncio.Task[list[Suggestion]] | None = None
@@ -61,26 +61,26 @@ class DocumentCompletions:
     # -- suggestions
     def display(self, document: Document, suggestions: Sequence[Suggestion]) -> None:
         """Record what the editor displays now."""
-        self.displayed = tuple(DisplayedSuggestion(document, suggestion) for suggestion in suggestions)
-        self._recent.extendleft(self.displayed)
+        self.displayed_suggestions = tuple(DisplayedSuggestion(document, suggestion) for suggestion in suggestions)
+        self._recent.extendleft(self.displayed_suggestions)
 
     def find(self, suggestion_id: str) -> DisplayedSuggestion | None:
         """Return one of the last suggestions. The rest of a suggestion that is typed along with has the same id."""
         return next((recent for recent in self._recent if recent.suggestion.id == suggestion_id), None)
 
-    def displays(self, suggestion_id: str) -> bool:
+    def is_displayed(self, suggestion_id: str) -> bool:
         """Return whether the editor displays this suggestion."""
-        return any(displayed.suggestion.id == suggestion_id for displayed in self.displayed)
+        return any(displayed.suggestion.id == suggestion_id for displayed in self.displayed_suggestions)
 
-    def base(self) -> Document | None:
+    def displayed_document(self) -> Document | None:
         """Return the text that the displayed suggestion was made for, or None if nothing is displayed."""
-        return self.displayed[0].document if self.displayed else None
+        return self.displayed_suggestions[0].document if self.displayed_suggestions else None
 
     # -- the end
     def stop_background(self) -> None:
         """Cancel everything that no request waits for."""
         self.prefetch.cancel()
-        self.prefetch.prepared = []
+        self.prefetch.prepared_places = []
         self.inflight.cancel_unless_waited_for()
 
     def close(self) -> None:

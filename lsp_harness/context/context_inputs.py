@@ -1,4 +1,4 @@
-"""What sources of context may read to find fragments for one prompt."""
+"""The inputs of sources of context: all that they may read for one prompt."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -43,7 +43,7 @@ class IndexTime:
 
 @dataclass(frozen=True, slots=True)
 class CompletionInputs:
-    """What a source may read for a completion.
+    """The inputs for a completion.
 
     Attributes:
         cursor: The place to complete at. Its document has a tree.
@@ -99,14 +99,14 @@ class PackageScope:
 
 @dataclass(frozen=True, slots=True)
 class InstructionInputs:
-    """What a source may read for an instruction.
+    """The inputs for an instruction.
 
     Attributes:
         code: The code to change or explain.
         budget: The token budgets of the prompt.
         count: The tokenizer of the model.
-        workspace: What may be quoted from the workspace; None if there is no index.
-        packages: What may be quoted from installed packages; None if they may not be read.
+        workspace: The workspace to quote from; None if there is no index.
+        packages: The installed packages to quote from; None if they may not be read.
         search_text: The words to search the workspace for, usually the instruction. Empty for no search.
         session: Lines about earlier turns of the session.
     """

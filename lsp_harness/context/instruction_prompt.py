@@ -1,6 +1,6 @@
 """The prompt for an instruction about some code.
 
-Its sections are what the sources of context find, the code, the history of the session, and the task. Each section has
+Its sections are the code, the task, and the context that the sources of `source_registry` find. Each section has
 a token budget. What changes from one attempt to the next comes last, so that the engine can reuse the evaluation of
 everything before it.
 """
@@ -45,6 +45,8 @@ class PromptSection:
 
     def render(self, language: str) -> str:
         """Return the section as it stands in the prompt. `language` is the name that a code block carries."""
+        if not (self.title or self.is_code):
+            return self.text
         text = self.text.removesuffix("\n")
         block = f"```{language}\n{text}\n```" if self.is_code else text
         return f"{self.title}:\n{block}" if self.title else block
@@ -75,8 +77,9 @@ class InstructionPrompt:
     @property
     def messages(self) -> list[tuple[str, str]]:
         """The chat messages as pairs of role and text."""
-        system, *others = self.sections
-        return [("system", system.text), ("user", "\n\n".join(section.render(self.language) for section in others))]
+        system, *user_sections = self.sections
+        user_text = "\n\n".join(section.render(self.language) for section in user_sections)
+        return [("system", system.text), ("user", user_text)]
 
     def find(self, name: str) -> tuple[Fragment, ...]:
         """Return the fragments of the section with this name; empty if there is none."""
@@ -90,7 +93,7 @@ async def build_instruction_prompt(inputs: InstructionInputs, *, system: str, ta
     The caller checks whether the code itself fits its budget.
 
     Args:
-        inputs: The code, the budgets, and what the sources may read.
+        inputs: The code, the budgets, and all that the sources may read.
         system: The system prompt.
         task: The task, already within its budget (see `fit_task`).
 
@@ -108,8 +111,8 @@ async def build_instruction_prompt(inputs: InstructionInputs, *, system: str, ta
         )
     sources = [create(inputs) for create in source_registry.INSTRUCTION_SOURCES]
     shared = await share_tokens(sources, inputs.budget.remaining(system_tokens, code_tokens, task.tokens))
-    before = _group([(source, fragments) for source, fragments in shared if source.order < CODE_ORDER])
-    after = _group([(source, fragments) for source, fragments in shared if source.order >= CODE_ORDER])
+    before = _to_sections([(source, fragments) for source, fragments in shared if source.order < CODE_ORDER])
+    after = _to_sections([(source, fragments) for source, fragments in shared if source.order >= CODE_ORDER])
     code_fragment = Fragment(text, code_tokens, code.path, "code to change")
     sections = (
         PromptSection("system", (Fragment(system, system_tokens, "", "system prompt"),)),
@@ -121,7 +124,7 @@ async def build_instruction_prompt(inputs: InstructionInputs, *, system: str, ta
     return InstructionPrompt(code.tree.language.id if code.tree else code.document.language, sections)
 
 
-def _group(shared: Sequence[tuple[InstructionSource, tuple[Fragment, ...]]]) -> list[PromptSection]:
+def _to_sections(shared: Sequence[tuple[InstructionSource, tuple[Fragment, ...]]]) -> list[PromptSection]:
     """Return the sections of these sources, in the same order and without empty ones."""
 
     def section_of(item: tuple[InstructionSource, tuple[Fragment, ...]]) -> SectionTitle:
@@ -129,7 +132,7 @@ def _group(shared: Sequence[tuple[InstructionSource, tuple[Fragment, ...]]]) -> 
 
     sections = list[PromptSection]()
     for section, items in groupby(shared, section_of):
-        fragments = tuple(fragment for _, found in items for fragment in found)
+        fragments = tuple(fragment for _, part in items for fragment in part)
         if fragments:
             sections.append(PromptSection(section.name, fragments, section.title, section.is_code))
     return sections

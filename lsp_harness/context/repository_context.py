@@ -33,7 +33,7 @@ INDEX_TIMEOUT_S = 0.25
 
 @dataclass(slots=True)
 class RepositoryChoice:
-    """What was chosen last for one open document. Before the first choice, the budget is 0.
+    """The context that was chosen last for one open document. Before the first choice, the budget is 0.
 
     Attributes:
         line: The line that it was chosen for.
@@ -86,7 +86,7 @@ class RepositoryContext:
         Args:
             cursor: The place to complete at.
             budget: The most tokens of all fragments together.
-            choice: What was chosen last for the document. It is updated. Without it, the context is chosen anew.
+            choice: The last choice for the document. It is updated. Without it, the context is chosen anew.
             is_resting: Whether the user does not type, so that there is time to evaluate other fragments.
         """
         if cursor.tree is None or budget <= 0:

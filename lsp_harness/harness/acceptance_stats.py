@@ -23,7 +23,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.workspace.open_document import OpenDocument
-from lsp_harness.workspace.typed_text import PAIRS, before_cursor
+from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor
 
 LOCK_TIMEOUT_S = 1.0
 """How long another server may hold the file of the figures. It takes milliseconds."""
@@ -75,7 +75,7 @@ class _Place:
 
     def fitting(self, new: bytes) -> tuple[bytes, list[bytes]]:
         """Return the part of an insertion before the cursor, and the suggestions that continue with it."""
-        for part in dict.fromkeys((new, new[: before_cursor(new)])):
+        for part in dict.fromkeys((new, new[: count_bytes_before_cursor(new)])):
             if texts := [text for text in self.texts if text[self.used :].startswith(part)]:
                 return part, texts
         return new, []

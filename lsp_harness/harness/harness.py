@@ -89,7 +89,7 @@ class Harness:
         if services.completer:
             services.completer.follow(opened)
             state = services.completer.state(opened)
-            if services.statistics.follow(opened, edit) and (base := state.base()):
+            if services.statistics.follow(opened, edit) and (base := state.displayed_document()):
                 # some clients run no command for a suggestion that they inserted
                 services.accepted_edits.start(opened, self.workspace.snapshot(base))
         if services.accepted_edits_if_any:
@@ -164,7 +164,7 @@ class Harness:
         services = self.services
         if automatic and (not self.config.completion.enabled or services.pause.look()):
             return []
-        opened = self.documents.find(snapshot.document.uri) or self.documents.detached(snapshot.document)
+        opened = self.documents.find(snapshot.document.uri) or self.documents.create_detached(snapshot.document)
         opened.cursor = offset
         try:
             cursor = self._cursor(snapshot, await self.parsed(snapshot), offset)
@@ -386,8 +386,8 @@ class Harness:
             "paused": services.pause.seen or False,
             "trusted": self.workspace.is_trusted,
             "index": services.indexes.state() if services.indexes_if_any else "off",
-            "last": (services.completer.last if services.completer else None) or None,
-            "unparsed": self.documents.without_tree(),
+            "last": (services.completer.last_figures if services.completer else None) or None,
+            "unparsed": self.documents.list_without_tree(),
             "statistics": asdict(services.statistics.counts),
         }
 
@@ -397,9 +397,9 @@ class Harness:
         log = services.session_log_if_any
         return {
             "engine": await services.engines.described(),
-            "completion": services.completer.last if services.completer else None,
+            "completion": services.completer.last_figures if services.completer else None,
             "log": str(log.path) if log else None,
-            "unparsed": self.documents.without_tree(),
+            "unparsed": self.documents.list_without_tree(),
         }
 
     async def aclose(self) -> None:

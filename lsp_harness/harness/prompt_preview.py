@@ -84,16 +84,16 @@ async def completion(harness: Harness, engine: Engine, snapshot: Snapshot, offse
     prompt = completion_request.prompts[0]
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
-    [request] = completion_request.evaluations([prompt])
-    tokens = completion_request.urgent().sampling.n_predict
+    [request] = completion_request.evaluation_infills([prompt])
+    tokens = completion_request.urgent_infill().sampling.n_predict
     props = await engine.props()
     likelier = _likelier(completion_request) if props.features.get("expected") else {}
     return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, props.n_ctx, likelier)
 
 
 def _likelier(request: CompletionRequest) -> dict[str, str]:
-    needed = (name.rpartition(" ")[2] for name in request.unbound)
-    return dict.fromkeys(request.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
+    needed = (name.rpartition(" ")[2] for name in request.unbound_names)
+    return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
 async def edit(harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str) -> Prompt:

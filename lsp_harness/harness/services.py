@@ -176,7 +176,7 @@ class Services:
         from lsp_harness.workspace.edited_texts import EditedTexts
 
         edited = EditedTexts(self.edited)
-        return Indexes(self._report_index, lambda: self.engine, lambda: self.config.index, edited.of)
+        return Indexes(self._report_index, lambda: self.engine, lambda: self.config.index, edited.in_folder)
 
     @property
     def indexes_if_any(self) -> "Indexes | None":

@@ -23,7 +23,6 @@ from lsp_harness.session.turn_events import (
     StateEntered,
 )
 from lsp_harness.text.markdown import fence_code
-from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
 
@@ -125,6 +124,9 @@ def _render_candidate(candidate: CandidateGenerated, prompt: ContextBuilt | None
 
 
 def _render_checks(checks: ChecksCompleted, *, has_heading: bool) -> Iterator[str]:
+    # imported late, because the checks import the parser, and the server starts without it
+    from lsp_harness.verify.check_registry import check_titles
+
     yield "\n## Checks" if has_heading else ""
     if has_heading:
         yield ""

@@ -1,35 +1,25 @@
-"""What the client can do, resolved once from its capabilities to flags.
+"""The capabilities of the client, resolved once to flags.
 
-Read from plain JSON and never rejected: a client that is newer than our LSP types must not be turned away for a value
-in a corner we do not use.
+They are read from plain JSON and never rejected: a client that is newer than our LSP types must work even if a
+capability that we do not use has an unknown value.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
+from lsp_harness.server.json_value import list_at, value_at
 from lsp_harness.text.position import Encoding
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 LLM_GENERATED = 1
-
-
-def at(raw: Any, path: str) -> Any:
-    """The value at a dotted path, None where there is none."""
-    for key in path.split("."):
-        if not isinstance(raw, dict):
-            return None
-        raw = cast("dict[str, Any]", raw).get(key)
-    return raw
-
-
-def listed(raw: Any, path: str) -> list[Any]:
-    found = at(raw, path)
-    return cast("list[Any]", found) if isinstance(found, list) else []
+"""The number of `CodeActionTag.LLMGenerated`."""
+AS_IS = 1
+"""The number of `InsertTextMode.asIs`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
-    """Names follow the capabilities they stand for."""
+class ClientCapabilities:
+    """What the client can do. The names of the flags follow the LSP capabilities that they stand for."""
 
     encoding: Encoding = "utf-16"
     inline_completion: bool = False
@@ -45,9 +35,9 @@ class Abilities:
     configuration: bool = False
     register_configuration: bool = False
     watch_files: bool = False
-    """It watches files that a server names when it runs."""
+    """The client watches files that the server registers while it runs."""
     relative_patterns: bool = False
-    """Also outside of the workspace."""
+    """The client also watches files outside of the workspace."""
     change_annotations: bool = False
     create_files: bool = False
     related_information: bool = False
@@ -56,61 +46,60 @@ class Abilities:
     text_document_content: bool = False
     symbol_trees: bool = False
     fallback: bool = False
-    """It asks for definitions and references only where no other server has any: `experimental.lspHarness.fallback`."""
+    """The client requests definitions and references only if no other server has any: `experimental.lspHarness.fallback`."""
     status: bool = False
-    """It wants `lspHarness/status`: `experimental.lspHarness.status`."""
+    """The client wants the notification `lspHarness/status`: `experimental.lspHarness.status`."""
     commands: frozenset[str] = frozenset()
-    """Commands of its own that an action may name: `experimental.lspHarness.commands`."""
+    """The commands of the client that a code action may name: `experimental.lspHarness.commands`."""
 
     @classmethod
-    def of(cls, raw: Any) -> "Abilities":
-        document, workspace = at(raw, "textDocument"), at(raw, "workspace")
-        action = at(document, "codeAction")
-        resolvable = listed(action, "resolveSupport.properties")
+    def from_json(cls, raw: Any) -> "ClientCapabilities":
+        """Resolve the value of `capabilities` in `initialize`."""
+        document, workspace = value_at(raw, "textDocument"), value_at(raw, "workspace")
+        action = value_at(document, "codeAction")
+        resolvable = list_at(action, "resolveSupport.properties")
         return cls(
-            encoding=_encoding(listed(raw, "general.positionEncodings")),
-            inline_completion=at(document, "inlineCompletion") is not None,
-            insert_as_is=1 in listed(document, "completion.completionItem.insertTextModeSupport.valueSet"),
-            # who cannot be asked to pull again would learn of new findings with the next key only
-            pull_diagnostics=at(document, "diagnostic") is not None
-            and at(workspace, "diagnostics.refreshSupport") is True,
-            action_literals=at(action, "codeActionLiteralSupport") is not None,
-            llm_tag=LLM_GENERATED in listed(action, "tagSupport.valueSet"),
+            encoding=_encoding(list_at(raw, "general.positionEncodings")),
+            inline_completion=value_at(document, "inlineCompletion") is not None,
+            insert_as_is=AS_IS in list_at(document, "completion.completionItem.insertTextModeSupport.valueSet"),
+            # without a refresh, the client would show new findings only after the next key
+            pull_diagnostics=value_at(document, "diagnostic") is not None
+            and value_at(workspace, "diagnostics.refreshSupport") is True,
+            action_literals=value_at(action, "codeActionLiteralSupport") is not None,
+            llm_tag=LLM_GENERATED in list_at(action, "tagSupport.valueSet"),
             resolve_edit="edit" in resolvable,
             resolve_command="command" in resolvable,
-            apply_edit=at(workspace, "applyEdit") is True,
-            document_changes=at(workspace, "workspaceEdit.documentChanges") is True,
-            progress=at(raw, "window.workDoneProgress") is True,
-            configuration=at(workspace, "configuration") is True,
-            register_configuration=at(workspace, "didChangeConfiguration.dynamicRegistration") is True,
-            watch_files=at(workspace, "didChangeWatchedFiles.dynamicRegistration") is True,
-            relative_patterns=at(workspace, "didChangeWatchedFiles.relativePatternSupport") is True,
-            change_annotations=at(workspace, "workspaceEdit.changeAnnotationSupport") is not None,
-            create_files=at(workspace, "workspaceEdit.documentChanges") is True
-            and "create" in listed(workspace, "workspaceEdit.resourceOperations"),
-            # who pulls says so in another place, but both are the same to people
-            related_information=_either(document, "relatedInformation"),
-            code_description=_either(document, "codeDescriptionSupport"),
-            show_document=at(raw, "window.showDocument.support") is True,
-            text_document_content=at(workspace, "textDocumentContent") is not None,
-            symbol_trees=at(document, "documentSymbol.hierarchicalDocumentSymbolSupport") is True,
-            fallback=at(raw, "experimental.lspHarness.fallback") is True,
-            status=at(raw, "experimental.lspHarness.status") is True,
+            apply_edit=value_at(workspace, "applyEdit") is True,
+            document_changes=value_at(workspace, "workspaceEdit.documentChanges") is True,
+            progress=value_at(raw, "window.workDoneProgress") is True,
+            configuration=value_at(workspace, "configuration") is True,
+            register_configuration=value_at(workspace, "didChangeConfiguration.dynamicRegistration") is True,
+            watch_files=value_at(workspace, "didChangeWatchedFiles.dynamicRegistration") is True,
+            relative_patterns=value_at(workspace, "didChangeWatchedFiles.relativePatternSupport") is True,
+            change_annotations=value_at(workspace, "workspaceEdit.changeAnnotationSupport") is not None,
+            create_files=value_at(workspace, "workspaceEdit.documentChanges") is True
+            and "create" in list_at(workspace, "workspaceEdit.resourceOperations"),
+            related_information=_diagnostic_flag(document, "relatedInformation"),
+            code_description=_diagnostic_flag(document, "codeDescriptionSupport"),
+            show_document=value_at(raw, "window.showDocument.support") is True,
+            text_document_content=value_at(workspace, "textDocumentContent") is not None,
+            symbol_trees=value_at(document, "documentSymbol.hierarchicalDocumentSymbolSupport") is True,
+            fallback=value_at(raw, "experimental.lspHarness.fallback") is True,
+            status=value_at(raw, "experimental.lspHarness.status") is True,
             commands=frozenset(
-                name for name in listed(raw, "experimental.lspHarness.commands") if isinstance(name, str)
+                name for name in list_at(raw, "experimental.lspHarness.commands") if isinstance(name, str)
             ),
         )
 
 
-def _either(document: Any, name: str) -> bool:
-    """An ability of diagnostics, whichever way they come."""
-    return at(document, f"publishDiagnostics.{name}") is True or at(document, f"diagnostic.{name}") is True
+def _diagnostic_flag(document: Any, name: str) -> bool:
+    """Return a flag of diagnostics. A client that pulls diagnostics announces it in another place."""
+    return value_at(document, f"publishDiagnostics.{name}") is True or value_at(document, f"diagnostic.{name}") is True
 
 
-def _encoding(wishes: list[Any]) -> Encoding:
-    """The client's first that we know; UTF-16 is what everybody must know."""
-    for wish in wishes:
-        for known in ENCODINGS:
-            if wish == known:
-                return known
+def _encoding(offers: list[Any]) -> Encoding:
+    """Return the first encoding of the client that we know, or UTF-16, which every client must know."""
+    for offer in offers:
+        if offer in ENCODINGS:
+            return offer
     return "utf-16"

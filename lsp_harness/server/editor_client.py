@@ -1,9 +1,10 @@
-"""The editor at the other end: what it can do, what it is told, and the harness that works for it."""
+"""The editor at the other end of the connection: its capabilities, the messages to it, and the harness that serves it."""
 
 import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,181 +15,194 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, StateChanged, TroubleReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.server import lsp_conversion
-from lsp_harness.server.client_capabilities import Abilities
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server
+from lsp_harness.server.pushed_diagnostics import PushedDiagnostics
 from lsp_harness.server.status_feed import StatusFeed
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 
-WARNINGS = 1000
-"""That are remembered as said."""
-LARGEST_VERSION = 2**31 - 1
+MAX_WARNINGS = 1000
+"""Number of warnings that `warn_once` remembers."""
+MAX_VERSION = 2**31 - 1
 """The protocol has no larger number."""
 TEXT_METHODS = (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE)
 
 
-class Client:
-    """One per connection, and so one per process. Handlers get it first."""
+class EditorClient:
+    """The client of this process: there is one connection for each process. Handlers get it as their first argument.
 
-    def __init__(self, server: Server, harness: Harness, able: Abilities, base: Config) -> None:
+    Attributes:
+        server: Sends messages to the client.
+        harness: Does the work.
+        capabilities: What the client can do.
+        base_config: The settings without those that the editor sent after `initialize`.
+        initial_settings: The settings of the editor in `initialize`. They are a part of `base_config`.
+        editor_settings: The settings that the editor sent last.
+        project: The folder whose settings files count, or None.
+        load_project: Reads the settings files again.
+        settings_files: The URIs of the settings files on which problems are reported.
+        exit_status: Is resolved with the exit status when the client ends the server.
+        cancellable: The tasks that show progress which can be cancelled, by progress token.
+    """
+
+    def __init__(self, server: Server, harness: Harness, capabilities: ClientCapabilities, base_config: Config) -> None:
         self.server = server
         self.harness = harness
-        self.able = able
-        self.base = base
-        """The configuration before the editor had its say."""
+        self.capabilities = capabilities
+        self.base_config = base_config
+        self.initial_settings: dict[str, Any] = {}
+        self.editor_settings: dict[str, Any] = {}
         self.project: Path | None = None
-        """The folder whose settings files count."""
-        self.load_project: Callable[[], tuple[Config, list[Problem]]] = lambda: (base, [])
-        """Reads the settings files again."""
-        self.options: dict[str, Any] = {}
-        """The editor's settings of `initialize`, beneath those it gives later."""
-        self.given: dict[str, Any] = {}
-        """What the editor last set."""
+        self.load_project: Callable[[], tuple[Config, list[Problem]]] = lambda: (base_config, [])
         self.settings_files: set[str] = set()
-        """URIs of settings files that have something wrong reported on them."""
-        self.stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.exit_status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
-        """Work shown as progress, by token."""
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._marked: set[str] = set()
-        self._complaint = ""
+        self._failure = ""
         self._warnings: dict[str, None] = {}
-        self._refresh_due = False
-        self._status = StatusFeed(server, harness) if able.status else None
-        server.lsp.on_unreadable = self.lose_unreadable
-        harness.events.subscribe(self._handle)
+        self._is_refresh_due = False
+        self._status = StatusFeed(server, harness) if capabilities.status else None
+        server.lsp.on_unreadable = self.handle_unreadable
+        harness.events.subscribe(self._handle_event)
 
-    def _handle(self, event: HarnessEvent) -> None:
+    def _handle_event(self, event: HarnessEvent) -> None:
         match event:
             case FindingsChanged(uri, findings):
                 self.publish(uri, findings)
             case TroubleReported(message):
-                self.alert(message)
+                self.show_warning(message)
             case StateChanged() if self._status:
-                self._status.changed()
+                self._status.schedule()
             case _:
                 pass
 
-    # -- life
-    def stop(self, code: int) -> None:
-        if not self.stopped.done():
-            self.stopped.set_result(code)
+    # -- background work
+    def stop(self, exit_status: int) -> None:
+        """End the server with this exit status. The first call counts."""
+        if not self.exit_status.done():
+            self.exit_status.set_result(exit_status)
 
-    def spawn(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        """Work that no request waits for; its failure is a line in the log."""
-        task = asyncio.create_task(work, name=what)
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Start work that no request waits for. If it fails, its name is in the log."""
+        task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._reap)
+        task.add_done_callback(self._log_failure)
 
-    def _reap(self, task: "asyncio.Task[Any]") -> None:
+    def _log_failure(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.warning("%s failed: %s", task.get_name(), error)
 
     async def aclose(self) -> None:
-        """Ends all work of this connection."""
+        """Cancel all work of this connection and wait until it has ended."""
         tasks = [*self._tasks, *self.server.lsp.running.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # -- text
+    # -- texts
     def freeze(self, uri: str) -> Snapshot:
+        """Return a snapshot of a document. Raises DocumentNotOpen, DocumentOutOfSync."""
         return self.harness.snapshot(uri)
 
-    def live(self, uri: str) -> Document:
+    def current_text(self, uri: str) -> Document:
+        """Return the present text of a document. Raises DocumentNotOpen, DocumentOutOfSync."""
         return self.harness.documents.get(uri).text
 
-    def version_of(self, document: Document) -> int | None:
-        """What the client calls this version of a document, where it says that and the protocol can."""
-        opened = self.harness.documents.find(document.uri)
-        version = opened.client_version(document) if opened else document.version
-        return version if version is not None and abs(version) <= LARGEST_VERSION else None
+    def version_of(self, text: Document) -> int | None:
+        """Return the number that the client gave this text, or None if it gave none or one that LSP does not allow."""
+        document = self.harness.documents.find(text.uri)
+        version = document.client_version(text) if document else text.version
+        return version if version is not None and abs(version) <= MAX_VERSION else None
 
-    def lose(self, uri: str, method: str, why: str) -> None:
-        """The text of a document is not known any more. The client is told once."""
-        if self.harness.lose(uri, f"{method}: {why}"):
-            self.forget(uri)
+    def mark_out_of_sync(self, uri: str, method: str, reason: str) -> None:
+        """Record that the text of a document is not known any more, and warn the client once.
+
+        Args:
+            uri: The document.
+            method: The notification that could not be understood.
+            reason: Why it could not be understood.
+        """
+        if self.harness.lose(uri, f"{method}: {reason}"):
             self.warn(
-                f"lsp-harness does not know the text of {uri} ({method}: {why}); "
+                f"lsp-harness does not know the text of {uri} ({method}: {reason}); "
                 "it does nothing there until the file is closed and opened again"
             )
 
-    def lose_unreadable(self, body: bytes) -> None:
-        """A message is not JSON: where it was about a text, that is not known any more; where nobody can say which, none is."""
+    def handle_unreadable(self, body: bytes) -> None:
+        """Mark the documents that a message which is not JSON was about. If it names none, it may be about any of them."""
         method = next((method for method in TEXT_METHODS if method.encode() in body), None)
         if method is None:
             return
-        opened = [document.uri for document in self.harness.documents]
-        named = [
-            uri for uri in opened if json.dumps(uri).encode() in body or f'"{uri}"'.encode(errors="replace") in body
+        uris = [document.uri for document in self.harness.documents]
+        named_uris = [
+            uri for uri in uris if json.dumps(uri).encode() in body or f'"{uri}"'.encode(errors="replace") in body
         ]
-        for uri in named or opened:
-            self.lose(uri, method, "the message is not JSON")
+        for uri in named_uris or uris:
+            self.mark_out_of_sync(uri, method, "the message is not JSON")
 
-    # -- telling
+    # -- messages
     def warn(self, message: str) -> None:
-        """A line in the client's log view; never a popup."""
+        """Write a line into our log and into the log view of the client. It is never a popup."""
         log.warning("%s", message)
-        self.tell(message)
+        self.send_log_message(message)
 
-    def tell(self, message: str) -> None:
-        """The same, of what is in our own log already."""
+    def send_log_message(self, message: str) -> None:
+        """Write a line into the log view of the client. It is for messages that our log has already."""
         self.server.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
 
     def warn_once(self, message: str) -> None:
-        """A line in the client's log view that is not said again."""
+        """Warn unless the same message was sent before."""
         if message not in self._warnings:
             self._warnings[message] = None
-            while len(self._warnings) > WARNINGS:
+            while len(self._warnings) > MAX_WARNINGS:
                 del self._warnings[next(iter(self._warnings))]
             self.warn(message)
 
-    def alert(self, message: str) -> None:
-        """What the user should see, whatever the editor does with a request that failed."""
+    def show_warning(self, message: str) -> None:
+        """Show a popup, because editors often do not show the error of a request."""
         log.warning("%s", message)
         self.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=message))
 
-    def first_complaint(self, message: str) -> bool:
-        """Whether this is news. A model that is down is one failed request, not one per keystroke."""
-        news, self._complaint = message != self._complaint, message
-        return news
+    def is_new_failure(self, message: str) -> bool:
+        """Record why completions fail, and return whether the reason is a new one.
 
-    def content(self) -> None:
-        """An answer came through: the next complaint is news again."""
-        self._complaint = ""
+        If the model does not work, only the first request fails, not one for each key.
+        """
+        is_new, self._failure = message != self._failure, message
+        return is_new
 
+    def clear_failure(self) -> None:
+        """Record that a completion succeeded. The next failure is a new one."""
+        self._failure = ""
+
+    # -- diagnostics
     def publish(self, uri: str, published: PublishedFindings) -> None:
-        """Diagnostics for exactly this version. Findings of a text that has moved on have no place to be shown at."""
-        if self.able.pull_diagnostics:
-            self._ask_to_pull()
+        """Show findings for the version that they are about. Findings of an old text are not shown."""
+        if self.capabilities.pull_diagnostics:
+            self._schedule_refresh()
             return
-        opened = self.harness.documents.find(uri)
-        text = opened.text if opened else None
-        is_current = text is not None and text.version == published.version
-        if published.findings and not is_current:
+        document = self.harness.documents.find(uri)
+        if document is None:
             return
-        version = self.version_of(text) if text and is_current else published.version
-        self._push(uri, version, lsp_conversion.diagnostics(text, published, self.able) if text else [])
+        text, version = document.text, published.version
+        if text.version == published.version:
+            version = self.version_of(text)
+        elif published.findings:
+            return
+        diagnostics = lsp_diagnostics(text, published, self.capabilities)
+        document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri)).push(version, diagnostics)
 
-    def forget(self, uri: str) -> None:
-        """The document is closed; nothing of ours stays on it."""
-        if uri in self._marked:
-            self._push(uri, None, [])
-
-    def _push(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
-        (self._marked.add if diagnostics else self._marked.discard)(uri)
-        self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
-
-    def _ask_to_pull(self) -> None:
-        """Findings of several documents published in one turn of the loop share a refresh."""
-        if not self._refresh_due:
-            self._refresh_due = True
+    def _schedule_refresh(self) -> None:
+        """Ask the client to pull diagnostics. All findings of one turn of the event loop share a request."""
+        if not self._is_refresh_due:
+            self._is_refresh_due = True
             self.spawn(self._refresh(), "workspace/diagnostic/refresh")
 
     async def _refresh(self) -> None:
-        self._refresh_due = False
+        self._is_refresh_due = False
         await self.server.workspace_diagnostic_refresh_async(None)

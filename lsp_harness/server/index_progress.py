@@ -1,4 +1,4 @@
-"""The first look at a workspace folder, shown as a bar where it takes a while."""
+"""Shows a progress bar while the workspace folders are indexed for the first time, if that takes long."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,36 +6,35 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.harness.events import HarnessEvent, IndexReported, Listener
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.progress import shown
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.progress import show_progress
 from lsp_harness.session.results import Progress
 
-WORTH = 200
-"""Files that have to be read for that to be worth a bar."""
+MIN_FILES = 200
+"""Number of files to read from which on there is a progress bar."""
 
 
-def bars(client: Client) -> Listener:
+def index_listener(client: EditorClient) -> Listener:
     """Return a listener that shows how the folders of a client are indexed."""
-    running: dict[Path, asyncio.Queue[Mapping[str, Any]]] = {}
+    message_queues: dict[Path, asyncio.Queue[Mapping[str, Any]]] = {}
 
-    async def bar(root: Path, heard: "asyncio.Queue[Mapping[str, Any]]") -> None:
-        with shown(client, f"Indexing {root.name}", cancellable=False) as report:
-            while (said := await heard.get())["state"] == "scanning":
-                done, of = said["done"], said["of"]
-                report(Progress(f"{done:,} of {of:,} files", 100 * done // of))
-            report(
-                Progress(f"{said['files']:,} files" if said["state"] == "ready" else str(said.get("why", "ended")), 100)
-            )
-        del running[root]
+    async def show_folder(root: Path, messages: "asyncio.Queue[Mapping[str, Any]]") -> None:
+        with show_progress(client, f"Indexing {root.name}", cancellable=False) as report:
+            while (message := await messages.get())["state"] == "scanning":
+                done, total = message["done"], message["of"]
+                report(Progress(f"{done:,} of {total:,} files", 100 * done // total))
+            is_ready = message["state"] == "ready"
+            report(Progress(f"{message['files']:,} files" if is_ready else str(message.get("why", "ended")), 100))
+        del message_queues[root]
 
-    def hear(event: HarnessEvent) -> None:
+    def handle_event(event: HarnessEvent) -> None:
         if not isinstance(event, IndexReported):
             return
-        root, said = event.root, event.message
-        if root not in running and said["state"] == "scanning" and said["of"] >= WORTH:
-            running[root] = asyncio.Queue()
-            client.spawn(bar(root, running[root]), f"showing how {root.name} is indexed")
-        if root in running:
-            running[root].put_nowait(said)
+        root, message = event.root, event.message
+        if root not in message_queues and message["state"] == "scanning" and message["of"] >= MIN_FILES:
+            message_queues[root] = asyncio.Queue()
+            client.spawn(show_folder(root, message_queues[root]), f"the progress of indexing {root.name}")
+        if root in message_queues:
+            message_queues[root].put_nowait(message)
 
-    return hear
+    return handle_event

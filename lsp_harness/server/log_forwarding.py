@@ -1,4 +1,4 @@
-"""Forwards what the log of files and folders says to the editor's log view: users of an editor read no standard error."""
+"""Forwards warnings about files and folders to the log view of the editor, because its users do not read standard error."""
 
 import asyncio
 import logging
@@ -8,37 +8,37 @@ from contextlib import contextmanager, suppress
 from lsp_harness.disk.file_warnings import LOGGER_NAME
 
 
-class Notices(logging.Handler):
-    """Keeps the warnings until there is a client to `tell`; those from other threads reach it on the event loop."""
+class WarningForwarder(logging.Handler):
+    """Keeps warnings until there is a client to send them to. Warnings of other threads are sent on the event loop."""
 
     def __init__(self) -> None:
         super().__init__()
         self._loop = asyncio.get_running_loop()
-        self._waiting: list[str] = []
-        self._tell: Callable[[str], None] = self._waiting.append
+        self._pending: list[str] = []
+        self._send: Callable[[str], None] = self._pending.append
 
     def emit(self, record: logging.LogRecord) -> None:
-        # a loop that is closed has no client any more
+        # if the loop is closed, there is no client any more
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._pass, record.getMessage())
+            self._loop.call_soon_threadsafe(self._forward, record.getMessage())
 
-    def to(self, tell: Callable[[str], None]) -> None:
-        """From now on, and what was said before."""
-        self._tell = tell
-        for message in self._waiting:
-            tell(message)
-        self._waiting.clear()
+    def send_to(self, send: Callable[[str], None]) -> None:
+        """Send all warnings to this function: those that are pending, and those to come."""
+        self._send = send
+        for message in self._pending:
+            send(message)
+        self._pending.clear()
 
-    def _pass(self, message: str) -> None:
-        self._tell(message)
+    def _forward(self, message: str) -> None:
+        self._send(message)
 
 
 @contextmanager
-def forwarded() -> Generator[Notices]:
-    """Listen to the log meanwhile."""
-    notices, log = Notices(), logging.getLogger(LOGGER_NAME)
-    log.addHandler(notices)
+def forward_warnings() -> Generator[WarningForwarder]:
+    """Receive the warnings about files and folders until the context ends."""
+    forwarder, log = WarningForwarder(), logging.getLogger(LOGGER_NAME)
+    log.addHandler(forwarder)
     try:
-        yield notices
+        yield forwarder
     finally:
-        log.removeHandler(notices)
+        log.removeHandler(forwarder)

@@ -1,4 +1,4 @@
-"""The one mapper between protocol terms and ours: positions and offsets, diagnostics and findings, edits."""
+"""The one mapper between LSP and our own terms: positions and byte offsets, diagnostics and findings, edits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,17 +8,18 @@ from lsprotocol import types
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.symbol_queries import Spot
-from lsp_harness.server.client_capabilities import Abilities, at
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.json_value import value_at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, count_units, decode
 from lsp_harness.verify.finding import Finding, Severity
 
 SOURCE = "lsp-harness"
-VERDICT = "lsp-harness-verdict"
-"""The URI scheme of documents that tell of a verdict."""
-
-NOTE = "lsp-harness"
+"""The source of our diagnostics."""
+VERDICT_SCHEME = "lsp-harness-verdict"
+"""The URI scheme of the documents of verdicts."""
+ANNOTATION_ID = "lsp-harness"
 
 SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -26,7 +27,7 @@ SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "information": types.DiagnosticSeverity.Information,
     "hint": types.DiagnosticSeverity.Hint,
 }
-NAMES: dict[types.DiagnosticSeverity, Severity] = {number: name for name, number in SEVERITIES.items()}
+SEVERITY_NAMES: dict[types.DiagnosticSeverity, Severity] = {number: name for name, number in SEVERITIES.items()}
 
 SYMBOL_KINDS: dict[str, types.SymbolKind] = {
     "class": types.SymbolKind.Class,
@@ -47,133 +48,150 @@ SYMBOL_KINDS: dict[str, types.SymbolKind] = {
     "type": types.SymbolKind.TypeParameter,
     "variable": types.SymbolKind.Variable,
 }
-"""By the names of captures in `symbols.scm`."""
+"""The LSP kinds of the captures in `symbols.scm`."""
 
 
-def offset(document: Document, position: types.Position, encoding: Encoding) -> int:
+def byte_offset(document: Document, position: types.Position, encoding: Encoding) -> int:
+    """Convert an LSP position to a byte offset."""
     return document.offset(Position(position.line, position.character), encoding)
 
 
-def span(document: Document, range: types.Range, encoding: Encoding) -> tuple[int, int]:
-    """Byte offsets of a range, in order even where the client's are not."""
-    start, end = offset(document, range.start, encoding), offset(document, range.end, encoding)
+def byte_span(document: Document, range: types.Range, encoding: Encoding) -> tuple[int, int]:
+    """Convert an LSP range to byte offsets. The smaller one comes first, even if the client sent a reversed range."""
+    start, end = byte_offset(document, range.start, encoding), byte_offset(document, range.end, encoding)
     return min(start, end), max(start, end)
 
 
-def range_of(document: Document, start: int, end: int, encoding: Encoding) -> types.Range:
-    first, last = document.position(start, encoding), document.position(end, encoding)
-    return types.Range(types.Position(*first), types.Position(*last))
+def lsp_range(document: Document, start: int, end: int, encoding: Encoding) -> types.Range:
+    """Convert byte offsets to an LSP range."""
+    start_position, end_position = document.position(start, encoding), document.position(end, encoding)
+    return types.Range(types.Position(*start_position), types.Position(*end_position))
 
 
-def location(spot: Spot, encoding: Encoding) -> types.Location:
-    """Of the name at a spot."""
+def lsp_location(spot: Spot, encoding: Encoding) -> types.Location:
+    """Return the location of the name of a symbol."""
     start = count_units(spot.before, encoding)
     end = start + count_units(spot.name, encoding)
     return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
 
 
-def diagnostics(document: Document, published: PublishedFindings, able: Abilities) -> list[types.Diagnostic]:
-    """Return the findings of a text, each with its source and a link to the checks, if the client shows that."""
-    return [_diagnostic(document, finding, published, able) for finding in published.findings]
+def lsp_diagnostics(
+    document: Document, published: PublishedFindings, capabilities: ClientCapabilities
+) -> list[types.Diagnostic]:
+    """Return the findings of a text, each with its source and a link to its verdict, if the client shows links."""
+    return [_lsp_diagnostic(document, finding, published, capabilities) for finding in published.findings]
 
 
-def _diagnostic(
-    document: Document, finding: Finding, published: PublishedFindings, able: Abilities
+def _lsp_diagnostic(
+    document: Document, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
 ) -> types.Diagnostic:
-    # the tool travels in `data`, so that a fix asked for this diagnostic knows who found it
+    # the tool is in `data`, so that a request for a fix of this diagnostic knows who found it
     data = {"source": finding.source, "verdict": verdict_uri(published.verdict) if published.verdict else ""}
-    accepted = published.accepted
-    related = accepted and able.related_information
-    described = published.verdict and able.code_description and finding.code
+    has_link = published.verdict and capabilities.code_description and finding.code
+    related_information = None
+    if published.accepted and capabilities.related_information:
+        accepted_range = lsp_range(document, *published.accepted, capabilities.encoding)
+        related_information = [
+            types.DiagnosticRelatedInformation(
+                types.Location(document.uri, accepted_range), "it came with a suggestion that was accepted here"
+            )
+        ]
     return types.Diagnostic(
-        range=range_of(document, finding.start, finding.end, able.encoding),
+        range=lsp_range(document, finding.start, finding.end, capabilities.encoding),
         message=finding.message,
         severity=SEVERITIES[finding.severity],
         source=SOURCE,
         code=finding.code or None,
-        code_description=types.CodeDescription(verdict_uri(published.verdict)) if described else None,
-        related_information=[
-            types.DiagnosticRelatedInformation(
-                types.Location(document.uri, range_of(document, *accepted, able.encoding)),
-                "it came with a suggestion that was accepted here",
-            )
-        ]
-        if related and accepted
-        else None,
+        code_description=types.CodeDescription(verdict_uri(published.verdict)) if has_link else None,
+        related_information=related_information,
         data={name: value for name, value in data.items() if value} or None,
     )
 
 
 def verdict_uri(name: str) -> str:
-    """Where a client finds the document of a verdict, `SESSION/TURN`."""
-    return f"{VERDICT}:/{name}.md"
+    """Return the URI of the document of a verdict. Its name is `SESSION/TURN`."""
+    return f"{VERDICT_SCHEME}:/{name}.md"
 
 
 def verdict_name(uri: str) -> str:
-    """The inverse. Raises UsageError."""
-    scheme, _, rest = uri.partition(":")
-    if scheme != VERDICT or not rest.endswith(".md"):
+    """Return the name of the verdict that a URI names.
+
+    Raises:
+        UsageError: The URI does not name a verdict.
+    """
+    scheme, _, path = uri.partition(":")
+    if scheme != VERDICT_SCHEME or not path.endswith(".md"):
         raise UsageError(f"{uri} is not a verdict of lsp-harness")
-    return rest.removesuffix(".md").lstrip("/")
+    return path.removesuffix(".md").lstrip("/")
 
 
-def finding(document: Document, found: types.Diagnostic, encoding: Encoding) -> Finding:
-    """Anybody's diagnostic as a finding."""
-    start, end = span(document, found.range, encoding)
-    source = found.source or ""
+def to_finding(document: Document, diagnostic: types.Diagnostic, encoding: Encoding) -> Finding:
+    """Convert a diagnostic of any server to a finding."""
+    start, end = byte_span(document, diagnostic.range, encoding)
+    source = diagnostic.source or ""
     if source == SOURCE:
-        source = str(at(found.data, "source") or "")
+        source = str(value_at(diagnostic.data, "source") or "")
     return Finding(
         start=start,
         end=end,
-        message=found.message,
+        message=diagnostic.message,
         source=source,
-        code="" if found.code is None else str(found.code),
-        severity=NAMES.get(found.severity or types.DiagnosticSeverity.Error, "error"),
+        code="" if diagnostic.code is None else str(diagnostic.code),
+        severity=SEVERITY_NAMES.get(diagnostic.severity or types.DiagnosticSeverity.Error, "error"),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """What is said of an edit where the client can show it: `label` in short, `confirm` that it must be agreed to."""
+class EditAnnotation:
+    """The text that a client shows with an edit, if it supports change annotations.
+
+    Attributes:
+        label: The text in short.
+        description: The text in long.
+        needs_confirmation: Whether the user must confirm the edit.
+    """
 
     label: str
     description: str
-    confirm: bool
+    needs_confirmation: bool
 
 
 def workspace_edit(
-    edited: Sequence[tuple[Document, Sequence[Edit], int | None]], able: Abilities, note: Note | None = None
+    edited: Sequence[tuple[Document, Sequence[Edit], int | None]],
+    capabilities: ClientCapabilities,
+    annotation: EditAnnotation | None = None,
 ) -> types.WorkspaceEdit:
-    """Return edits of documents as the client can apply them.
+    """Convert edits of documents to LSP.
 
     Args:
         edited: Each document with its edits and the version that they belong to. A document that is not open has none.
-        able: The abilities of the client. Without `documentChanges` there are no versions.
-        note: The annotation of the edits, if the client can show it.
+        capabilities: Of the client that applies the edits. Without `document_changes`, versions are dropped.
+        annotation: The text that the client shows with the edits, if it supports that.
     """
-    noted = note if able.change_annotations and able.document_changes else None
-    if not able.document_changes:
+    if not capabilities.document_changes:
         return types.WorkspaceEdit(
             changes={
-                document.uri: [_text_edit(document, edit, able) for edit in edits] for document, edits, _ in edited
+                document.uri: [_text_edit(document, edit, capabilities) for edit in edits]
+                for document, edits, _ in edited
             }
         )
+    displayed = annotation if capabilities.change_annotations else None
     changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
     for document, edits, version in edited:
-        texts: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
+        text_edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
         for edit in edits:
-            text = _text_edit(document, edit, able)
-            texts.append(types.AnnotatedTextEdit(NOTE, text.range, text.new_text) if noted else text)
+            text_edit = _text_edit(document, edit, capabilities)
+            text_edits.append(
+                types.AnnotatedTextEdit(ANNOTATION_ID, text_edit.range, text_edit.new_text) if displayed else text_edit
+            )
         target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
-        changes.append(types.TextDocumentEdit(text_document=target, edits=texts))
-    return types.WorkspaceEdit(
-        document_changes=changes,
-        change_annotations={NOTE: types.ChangeAnnotation(noted.label, noted.confirm, noted.description)}
-        if noted
-        else None,
-    )
+        changes.append(types.TextDocumentEdit(text_document=target, edits=text_edits))
+    annotations = None
+    if displayed:
+        lsp_annotation = types.ChangeAnnotation(displayed.label, displayed.needs_confirmation, displayed.description)
+        annotations = {ANNOTATION_ID: lsp_annotation}
+    return types.WorkspaceEdit(document_changes=changes, change_annotations=annotations)
 
 
-def _text_edit(document: Document, edit: Edit, able: Abilities) -> types.TextEdit:
-    return types.TextEdit(range_of(document, edit.start, edit.end, able.encoding), decode(edit.new))
+def _text_edit(document: Document, edit: Edit, capabilities: ClientCapabilities) -> types.TextEdit:
+    return types.TextEdit(lsp_range(document, edit.start, edit.end, capabilities.encoding), decode(edit.new))

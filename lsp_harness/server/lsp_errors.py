@@ -1,4 +1,4 @@
-"""What goes back to the client when something goes wrong: the one table from exceptions to LSP error codes.
+"""The errors that a client gets: the one table from exceptions to LSP error codes.
 
 No LSP types are imported here, because the answers before `initialize` need these codes and must not wait for them.
 """
@@ -18,8 +18,7 @@ SERVER_CANCELLED = -32802
 CONTENT_MODIFIED = -32801
 REQUEST_CANCELLED = -32800
 
-# The first row that matches counts, so subclasses stand before their base.
-TABLE: tuple[tuple[type[BaseException], int], ...] = (
+ERROR_CODES: tuple[tuple[type[BaseException], int], ...] = (
     (CancelledError, REQUEST_CANCELLED),
     (errors.StaleDocument, CONTENT_MODIFIED),
     (errors.RequestSuperseded, REQUEST_CANCELLED),
@@ -27,20 +26,21 @@ TABLE: tuple[tuple[type[BaseException], int], ...] = (
     (errors.UsageError, INVALID_PARAMS),
     (errors.HarnessError, REQUEST_FAILED),
 )
+"""The code of each exception. The first row that matches counts, so subclasses come before their base."""
 
-# The specification lets a server cancel only these on its own account; elsewhere -32802 would alarm the client.
 SERVER_CANCELLABLE = frozenset({"textDocument/diagnostic", "workspace/diagnostic"})
+"""The methods that the specification lets a server cancel. For other methods, a client would report -32802 as a fault."""
 
 
-def code(error: BaseException, method: str) -> int:
-    """The error code for an exception that ended a request of this method."""
+def error_code(error: BaseException, method: str) -> int:
+    """Return the LSP error code for an exception that ended a request of this method."""
     if isinstance(error, errors.RequestSuperseded) and method in SERVER_CANCELLABLE:
         return SERVER_CANCELLED
-    return next((code for kind, code in TABLE if isinstance(error, kind)), INTERNAL_ERROR)
+    return next((code for kind, code in ERROR_CODES if isinstance(error, kind)), INTERNAL_ERROR)
 
 
-def sentence(error: BaseException, method: str) -> str:
-    """One sentence for a person. What is not ours to explain is not quoted: it may hold paths or source text."""
+def error_message(error: BaseException, method: str) -> str:
+    """Return one sentence for a person. The text of an unexpected exception is left out: it may hold paths or source code."""
     if isinstance(error, errors.HarnessError):
         return error.message
     if isinstance(error, CancelledError):

@@ -1,4 +1,4 @@
-"""`lsp-harness serve`: one client, over the standard streams, a loopback socket or a WebSocket."""
+"""`lsp-harness serve`: the server of one client, over the standard streams, a loopback socket or a WebSocket."""
 
 import asyncio
 import logging
@@ -18,20 +18,31 @@ from lsp_harness.server.transport.transport import Transport
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.server.editor_client import Client
+    from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.workspace.workspace import Workspace
 
     MakeHarness = Callable[[Config, Workspace], Harness]
 
 log = logging.getLogger(__name__)
 
-LEAVE_SECONDS = 5.0
+SHUTDOWN_TIMEOUT_S = 5.0
+"""Time that background work has to end before the server ends."""
 
 
 def serve(make_harness: "MakeHarness", load: ConfigLoader, *, tcp: str | None = None, ws: str | None = None) -> int:
-    """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
+    """Serve one client until it leaves.
+
+    Args:
+        make_harness: Creates the harness.
+        load: Reads the settings of a project.
+        tcp: The address to listen on, `HOST:PORT`, or None.
+        ws: The same for a WebSocket. Without both, the client is at the standard streams.
+
+    Returns:
+        The exit status of the process.
+    """
     logging.basicConfig(level=logging.WARNING, handlers=[stderr_log()])
-    # at INFO pygls logs the body of every message: the user's source code
+    # at level INFO, pygls logs the body of every message, which has the source code of the user
     logging.getLogger("pygls").setLevel(logging.WARNING)
     try:
         return asyncio.run(_serve(make_harness, load, tcp, ws))
@@ -51,11 +62,11 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
             loop.add_signal_handler(number, task.cancel)
     transport: Transport | None = None
     try:
-        # a signal may come before there is a connection, too
+        # a signal may also arrive before there is a connection
         transport = await _connect(tcp, ws)
         messages = transport.messages()
         greeting = await handshake.greet(transport, messages)
-        with log_forwarding.forwarded() as warnings:
+        with log_forwarding.forward_warnings() as warnings:
             return (
                 1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages, warnings)
             )
@@ -90,56 +101,58 @@ async def _converse(
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
-    warnings: log_forwarding.Notices,
+    warnings: log_forwarding.WarningForwarder,
 ) -> int:
-    client = _client(make_harness, load, greeting, transport)
-    warnings.to(client.tell)
+    client = _create_client(make_harness, load, greeting, transport)
+    warnings.send_to(client.send_log_message)
 
-    async def listen() -> int:
+    async def receive_messages() -> int:
         protocol = client.server.lsp
         async for body in messages:
             protocol.receive(body)
-            if client.stopped.done():
+            if client.exit_status.done():
                 break
             await transport.drain()
-        return client.stopped.result() if client.stopped.done() else 0 if protocol.shut else 1
+        return client.exit_status.result() if client.exit_status.done() else 0 if protocol.is_shut_down else 1
 
-    async def outlive(pid: int) -> int:
-        await parent_process.gone(pid)
-        log.warning("the editor (process %d) is gone", pid)
+    async def watch_editor(pid: int) -> int:
+        await parent_process.wait_for_end(pid)
+        log.warning("the editor (process %d) has ended", pid)
         return 1
 
-    endings = [asyncio.create_task(listen())]
+    tasks = [asyncio.create_task(receive_messages())]
     if greeting.process_id is not None:
-        endings.append(asyncio.create_task(outlive(greeting.process_id)))
+        tasks.append(asyncio.create_task(watch_editor(greeting.process_id)))
     try:
-        done, _ = await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return done.pop().result()
     finally:
-        for ending in endings:
-            ending.cancel()
-        await _leave(client)
+        for task in tasks:
+            task.cancel()
+        await _close(client)
 
 
-def _client(make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport) -> "Client":
-    """Everything that knows LSP types is imported here, after `initialize` was answered."""
+def _create_client(
+    make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport
+) -> "EditorClient":
+    """Create the client. The LSP types are imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress
-    from lsp_harness.server.editor_client import Client
+    from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.feature_binding import bind
-    from lsp_harness.server.feature_table import FEATURES
+    from lsp_harness.server.features.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
     from lsp_harness.workspace.workspace import Workspace
 
-    # settings of a folder that is not trusted do not count either
-    project = greeting.roots[0] if greeting.roots and greeting.trusted else None
+    # the settings of a folder that the user does not trust do not count
+    project = greeting.roots[0] if greeting.roots and greeting.is_trusted else None
     base, problems = load(project)
-    settled, faults = client_settings.merged(base, greeting.options, greeting.roots) if greeting.options else (base, [])
-    harness = make_harness(settled, Workspace(greeting.roots, is_trusted=greeting.trusted))
-    client = Client(Server(transport), harness, greeting.abilities, settled)
-    client.options = greeting.options or {}
+    config, faults = client_settings.merge(base, greeting.settings, greeting.roots) if greeting.settings else (base, [])
+    harness = make_harness(config, Workspace(greeting.roots, is_trusted=greeting.is_trusted))
+    client = EditorClient(Server(transport), harness, greeting.capabilities, config)
+    client.initial_settings = greeting.settings
     client.project = project
     client.load_project = lambda: load(project)
-    harness.events.subscribe(index_progress.bars(client))
+    harness.events.subscribe(index_progress.index_listener(client))
     bind(client, FEATURES)
     client_settings.report(client, problems)
     for fault in faults:
@@ -147,10 +160,10 @@ def _client(make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting,
     return client
 
 
-async def _leave(client: "Client") -> None:
-    """Lets go of the engine, but does not keep the editor waiting for it."""
+async def _close(client: "EditorClient") -> None:
+    """End all work. The editor waits for the end of the process, so there is a time limit."""
     try:
-        async with asyncio.timeout(LEAVE_SECONDS):
+        async with asyncio.timeout(SHUTDOWN_TIMEOUT_S):
             await client.aclose()
             await client.harness.aclose()
     except TimeoutError:
@@ -158,4 +171,4 @@ async def _leave(client: "Client") -> None:
     except HarnessError as error:
         log.warning("%s", error.message)
     except Exception:
-        log.exception("leaving failed")
+        log.exception("closing the connection failed")

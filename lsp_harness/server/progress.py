@@ -1,4 +1,4 @@
-"""Work-done progress: a bar in the editor that can really be cancelled."""
+"""Work-done progress: a progress bar in the editor. Its cancel button cancels the work, not only the bar."""
 
 import asyncio
 import logging
@@ -9,40 +9,55 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.session.results import Progress, Report
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def shown(client: Client, title: str, token: int | str | None = None, *, cancellable: bool = True) -> Generator[Report]:
-    """Shows the reports of the current task. `token` is the one the request came with; without it a bar is created
-    where the client knows how. The work does not wait for that: what is reported earlier is shown when it is there."""
-    bar = _Bar(client, title, cancellable=cancellable)
+def show_progress(
+    client: EditorClient, title: str, token: int | str | None = None, *, cancellable: bool = True
+) -> Generator[Report]:
+    """Show the progress of the current task until the context ends.
+
+    The work does not wait for the bar: the latest report is shown as soon as the bar exists.
+
+    Args:
+        client: The client that shows the bar.
+        title: The title of the bar.
+        token: The token of the request. Without it, a bar is created if the client supports that.
+        cancellable: Whether the user can cancel the current task.
+
+    Yields:
+        A function that reports progress.
+    """
+    bar = _ProgressBar(client, title, cancellable=cancellable)
     task = asyncio.current_task() if cancellable else None
-    if token is None and not client.able.progress:
+    if token is None and not client.capabilities.progress:
         yield lambda progress: None
         return
-    creating: asyncio.Task[None] | None = None
-    own = str(uuid4()) if token is None else token
+    creation: asyncio.Task[None] | None = None
+    bar_token = str(uuid4()) if token is None else token
     if task is not None:
-        client.cancellable[own] = task
+        client.cancellable[bar_token] = task
     if token is None:
-        creating = asyncio.create_task(bar.create(own))
+        creation = asyncio.create_task(bar.create(bar_token))
     else:
-        bar.begin(own)
+        bar.begin(bar_token)
     try:
         yield bar.report
     finally:
-        client.cancellable.pop(own, None)
-        if creating is not None:
-            creating.cancel()
+        client.cancellable.pop(bar_token, None)
+        if creation is not None:
+            creation.cancel()
         bar.end()
 
 
-class _Bar:
-    def __init__(self, client: Client, title: str, *, cancellable: bool) -> None:
+class _ProgressBar:
+    """One progress bar. Nothing is sent before `begin`."""
+
+    def __init__(self, client: EditorClient, title: str, *, cancellable: bool) -> None:
         self._client = client
         self._title = title
         self._cancellable = cancellable

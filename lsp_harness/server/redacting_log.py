@@ -1,11 +1,14 @@
-"""The server's log on stderr, which editors keep in files: whatever an exception or a client quotes, no secret is in it."""
+"""The log of the server on standard error, without secrets.
+
+Editors store this log in files, and exceptions and clients may quote secrets.
+"""
 
 import logging
 import sys
 
 
-class Redacting(logging.Formatter):
-    """Tracebacks included."""
+class RedactingFormatter(logging.Formatter):
+    """Removes secrets from log records and their tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         # imported with the first line: `initialize` must be answered at once
@@ -15,6 +18,7 @@ class Redacting(logging.Formatter):
 
 
 def stderr_log() -> logging.Handler:
+    """Return a handler that writes to standard error."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Redacting("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(RedactingFormatter("%(levelname)s %(name)s: %(message)s"))
     return handler

@@ -1,7 +1,4 @@
-"""`lspHarness/status`: how things stand, told to a client that asked to be, when that changed.
-
-Requests begin and end many times a second; what lasts less than `QUIET_SECONDS` is not told.
-"""
+"""Sends `lspHarness/status` to a client that announced it, whenever the state of the harness changed."""
 
 import asyncio
 from typing import Any
@@ -10,26 +7,27 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.server.protocol import Server
 
 METHOD = "lspHarness/status"
-QUIET_SECONDS = 0.1
+DELAY_S = 0.1
+"""Requests begin and end many times a second. A state that lasts less than this is not sent."""
 
 
 class StatusFeed:
-    """One per client."""
+    """The status notifications of one client."""
 
     def __init__(self, server: Server, harness: Harness) -> None:
         self._server = server
         self._harness = harness
-        self._due: asyncio.TimerHandle | None = None
-        self._told: dict[str, Any] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_state: dict[str, Any] = {}
 
-    def changed(self) -> None:
-        """Something may be different."""
-        if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._tell)
+    def schedule(self) -> None:
+        """Send the state after a delay, if it is another one by then."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(DELAY_S, self._send)
 
-    def _tell(self) -> None:
-        self._due = None
+    def _send(self) -> None:
+        self._timer = None
         state = self._harness.state()
-        if state != self._told:
-            self._told = state
+        if state != self._last_state:
+            self._last_state = state
             self._server.protocol.notify(METHOD, state)

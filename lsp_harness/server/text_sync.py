@@ -1,7 +1,7 @@
 """Texts and changes of texts as clients send them, read from plain JSON.
 
-Whatever says clearly what the text is by now is taken: without a version or a language, with a range of null, or with a column that is a
-number beyond all lines. What does not is refused as a whole.
+A message is accepted if it says clearly what the text is: also without a version or a language, with a range of null,
+or with a column beyond the end of all lines. Any other message is refused as a whole. All functions raise UsageError.
 """
 
 import math
@@ -9,79 +9,80 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.client_capabilities import at
+from lsp_harness.server.json_value import value_at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, encode
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A text in place of a range, or of the whole document where `start` and `end` are None."""
+class TextChange:
+    """The new text of a range. Without `start` and `end` it is the new text of the whole document."""
 
     text: str
     start: Position | None = None
     end: Position | None = None
 
-    def edit(self, document: Document, encoding: Encoding) -> Edit:
-        """In bytes of the document, in order even where the client's positions are not."""
+    def to_edit(self, document: Document, encoding: Encoding) -> Edit:
+        """Convert the change to byte offsets. A reversed range is put in order."""
         if self.start is None or self.end is None:
             return Edit(0, len(document.data), encode(self.text))
         start, end = document.offset(self.start, encoding), document.offset(self.end, encoding)
         return Edit(min(start, end), max(start, end), encode(self.text))
 
 
-def uri_of(method: str, params: Any) -> str:
-    """The document that a notification is about. Raises UsageError."""
-    uri = at(params, "textDocument.uri")
+def document_uri(method: str, params: Any) -> str:
+    """Return the URI of the document that a notification is about."""
+    uri = value_at(params, "textDocument.uri")
     if not isinstance(uri, str):
         raise UsageError(f"{method} names no document: textDocument.uri must be a string")
     return uri
 
 
-def version_of(params: Any) -> int | None:
-    """What the client calls the text that a notification leads to; None where it does not say."""
-    version = at(params, "textDocument.version")
-    return int(version) if _whole(version) else None
+def document_version(params: Any) -> int | None:
+    """Return the number that the client gives to the text after a notification, or None if it gives none."""
+    version = value_at(params, "textDocument.version")
+    return int(version) if _is_integer(version) else None
 
 
-def opened(uri: str, params: Any) -> Document:
-    """The document that is opened. Raises UsageError."""
-    item = at(params, "textDocument")
-    text, language = at(item, "text"), at(item, "languageId")
+def read_document(uri: str, params: Any) -> Document:
+    """Return the document that `textDocument/didOpen` opens."""
+    item = value_at(params, "textDocument")
+    text, language = value_at(item, "text"), value_at(item, "languageId")
     if not isinstance(text, str):
         raise UsageError("textDocument.text must be a string")
     return Document.from_text(
-        uri, text, language=language if isinstance(language, str) else "", version=version_of(params) or 0
+        uri, text, language=language if isinstance(language, str) else "", version=document_version(params) or 0
     )
 
 
-def changes(params: Any) -> list[Change]:
-    """All changes of a notification, in order. Raises UsageError where one of them is none."""
-    found = at(params, "contentChanges")
-    if not isinstance(found, list):
+def read_changes(params: Any) -> list[TextChange]:
+    """Return all changes of `textDocument/didChange`, in order."""
+    raw_changes = value_at(params, "contentChanges")
+    if not isinstance(raw_changes, list):
         raise UsageError("contentChanges must be an array")
-    return [_change(f"contentChanges[{n}]", one) for n, one in enumerate(cast("list[Any]", found))]
+    return [_read_change(f"contentChanges[{n}]", raw) for n, raw in enumerate(cast("list[Any]", raw_changes))]
 
 
-def _change(name: str, change: Any) -> Change:
-    text, place = at(change, "text"), at(change, "range")
+def _read_change(name: str, raw: Any) -> TextChange:
+    text, raw_range = value_at(raw, "text"), value_at(raw, "range")
     if not isinstance(text, str):
         raise UsageError(f"{name}.text must be a string")
-    if place is None:
-        return Change(text)
-    return Change(text, _position(f"{name}.range.start", place, "start"), _position(f"{name}.range.end", place, "end"))
+    if raw_range is None:
+        return TextChange(text)
+    start = _read_position(f"{name}.range.start", value_at(raw_range, "start"))
+    return TextChange(text, start, _read_position(f"{name}.range.end", value_at(raw_range, "end")))
 
 
-def _position(name: str, place: Any, end: str) -> Position:
-    line, character = at(place, f"{end}.line"), at(place, f"{end}.character")
-    if not (_whole(line) and _whole(character) and line >= 0 and character >= 0):
+def _read_position(name: str, raw: Any) -> Position:
+    line, character = value_at(raw, "line"), value_at(raw, "character")
+    if not (_is_integer(line) and _is_integer(character) and line >= 0 and character >= 0):
         raise UsageError(f"{name} must be a position")
     return Position(int(line), int(character))
 
 
-def _whole(number: Any) -> bool:
-    """Whether a value is an integer; editors written in JavaScript also send 1.0, and the largest number that there is."""
+def _is_integer(number: Any) -> bool:
+    """Return whether a value is an integer. Editors in JavaScript also send 1.0 and `Number.MAX_VALUE`."""
     if isinstance(number, float):
         return math.isfinite(number) and number.is_integer()
     return isinstance(number, int) and not isinstance(number, bool)

@@ -1,4 +1,4 @@
-"""A place in a document: what a request for help is about."""
+"""A place in one version of a document, about which a request asks."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,20 +30,20 @@ class Cursor:
     path: str
     persist: bool = False
 
-    def same(self, other: "Cursor") -> bool:
+    def is_same_place(self, other: "Cursor") -> bool:
         """Return whether this is the same place in the same text."""
         return self.offset == other.offset and self.document.data == other.document.data
 
     def follows(self, other: "Cursor") -> bool:
         """Return whether the user only typed text at `other` to arrive here, or did not move."""
-        new, old = self.document.data, other.document.data
+        data, other_data = self.document.data, other.document.data
         return (
             self.offset >= other.offset
-            and new[: other.offset] == old[: other.offset]
-            and new[self.offset :] == old[other.offset :]
+            and data[: other.offset] == other_data[: other.offset]
+            and data[self.offset :] == other_data[other.offset :]
         )
 
-    def resting(self, *, appends: bool) -> "Cursor":
+    def resting_place(self, *, appends: bool) -> "Cursor":
         """Return the place to prepare a completion for while the user does not type.
 
         At the end of a line this is a new line below, because Enter is often the next key. Everywhere else it is this
@@ -55,19 +55,19 @@ class Cursor:
                 new line begin with the prompt of this place, so that one evaluation serves both.
         """
         data, offset = self.document.data, self.offset
-        ends = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
-        written = data[max(0, offset - 1) : offset].strip()
-        if not (appends and ends and written):
+        is_line_end = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
+        text_before = data[max(0, offset - 1) : offset].strip()
+        if not (appends and is_line_end and text_before):
             return self
         line = self.document.line_of(offset)
-        return self.after(self.document.newline + max(self._indent(line), self._indent(line + 1), key=len))
+        return self.move_past(self.document.newline + max(self._indent(line), self._indent(line + 1), key=len))
 
     def _indent(self, line: int) -> str:
         """Return the indentation of a line, or nothing if the line has no text."""
         text = decode(self.document.line(line)) if line < len(self.document.line_starts) else ""
         return text[: len(text) - len(text.lstrip())] if text.strip() else ""
 
-    def after(self, text: str) -> "Cursor":
+    def move_past(self, text: str) -> "Cursor":
         """Return the cursor behind `text`, as if the user had accepted it here."""
         edit = Edit(self.offset, self.offset, encode(text))
         document = self.document.apply_edit(edit, self.document.version)

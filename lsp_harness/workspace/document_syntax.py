@@ -37,7 +37,7 @@ REST_FACTOR = 2.0
 
 
 class SyntaxService:
-    """What all open documents of one client share to be parsed: the budget, the process and the thread.
+    """The means of parsing that all open documents of one client share: the budget, the process and the thread.
 
     Without an event loop there is nothing to keep responsive, and every text is parsed at once.
 
@@ -68,7 +68,7 @@ class SyntaxService:
         """Parse a text that may be costly: in a process of its own first, then in a thread.
 
         Raises:
-            TooCostly: The text cannot be parsed within the budget.
+            ParseBudgetExceeded: The text cannot be parsed within the budget.
         """
         from lsp_harness.syntax.grammars import language_for
         from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDeclarations
@@ -79,7 +79,7 @@ class SyntaxService:
         if language is None:
             return None, None
         self._process = self._process or Trials()
-        if reason := await self._process.why_not(language.id, text.data):
+        if reason := await self._process.refusal_reason(language.id, text.data):
             raise ParseBudgetExceeded(reason)
         self._thread = self._thread or ThreadPoolExecutor(1, "parser")
         # the process has measured the cost; here the thread may wait for the processor, and the text is read in pieces
@@ -94,7 +94,7 @@ class SyntaxService:
     def cancel(self, task: "asyncio.Task[None]") -> None:
         """Cancel a parse; `aclose` waits for its end."""
         task.cancel()
-        self._closing = [each for each in self._closing if not each.done()]
+        self._closing = [closing_task for closing_task in self._closing if not closing_task.done()]
         self._closing.append(task)
 
     async def aclose(self) -> None:
@@ -118,7 +118,7 @@ class DocumentSyntax:
     def __init__(self, service: SyntaxService) -> None:
         self._service = service
         self._tree: SyntaxTree | None = None
-        self._declared: IncrementalDeclarations | None = None
+        self._declarations: IncrementalDeclarations | None = None
         self._is_plain = False
         """Whether the text is ordinary code, which may be parsed at once."""
         self.missing_reason = ""
@@ -144,22 +144,22 @@ class DocumentSyntax:
             if self._is_plain or not _loop():
                 self._follow(tree, before, edit, after)
         if self._tree is None:
-            self._declared = None
-        elif self._declared:
-            self._declared.record_edit(before, edit, after)
+            self._declarations = None
+        elif self._declarations:
+            self._declarations.record_edit(before, edit, after)
 
     def _follow(self, tree: "SyntaxTree", before: Document, edit: Edit, after: Document) -> None:
         """Parse again only what the edit changed."""
         service = self._service
         allowance = service.new_allowance(service.budget.keystroke_s)
-        began = allowance.clock()
+        start_s = allowance.clock()
         try:
             self._tree = tree.update_within(before, edit, after, allowance)
         except ParseBudgetExceeded:
             # a quotation mark may change all of the text; the tree is made again in the thread
             self._slow_until = service.clock() + SLOW_TEXT_S
             return
-        if (seconds := allowance.clock() - began) > service.budget.edit_s:
+        if (seconds := allowance.clock() - start_s) > service.budget.edit_s:
             self._refuse(after, f"to follow a key takes {seconds * 1000:.0f} ms")
         else:
             self._failures = 0
@@ -210,7 +210,7 @@ class DocumentSyntax:
         """Return the tree of a text, and wait at most `TREE_TIMEOUT_S` if it is being made.
 
         Raises:
-            Superseded: The text changed meanwhile.
+            RequestSuperseded: The text changed meanwhile.
         """
         tree = self.tree(text, is_current=is_current)
         if tree or not is_current or not self._task:
@@ -231,9 +231,9 @@ class DocumentSyntax:
             return []
         if not is_current:
             return find_declarations(tree.language, tree.data, tree.root)[0]
-        if self._declared is None:
-            self._declared = IncrementalDeclarations(tree)
-        return self._declared.list_declarations(tree)
+        if self._declarations is None:
+            self._declarations = IncrementalDeclarations(tree)
+        return self._declarations.list_declarations(tree)
 
     # -- making
     def _begin(self, text: Document) -> None:
@@ -243,34 +243,34 @@ class DocumentSyntax:
 
     async def _make(self, text: Document) -> None:
         clock = self._service.clock
-        began, edits = clock(), self._edits
+        start_s, edits = clock(), self._edits
         try:
-            tree, find_declarations = await self._service.parse(text)
+            tree, declarations = await self._service.parse(text)
         except ParseBudgetExceeded as error:
             self._refuse(text, str(error))
             return
         except Exception:
-            # a fault of ours costs this text its tree, and no request its answer
+            # After an error of this program the text has no tree, but requests are still answered.
             log.exception("parsing failed")
             self._refuse(text, "it cannot be parsed, see the log of the server")
             return
         finally:
             self._task = None
         if self._edits != edits:
-            self._paused_until = clock() + REST_FACTOR * (clock() - began)
+            self._paused_until = clock() + REST_FACTOR * (clock() - start_s)
             return
         self._set_tree(tree)
-        self._declared = find_declarations
+        self._declarations = declarations
 
     def _set_tree(self, tree: "SyntaxTree | None") -> None:
-        self._tree, self._declared = tree, None
+        self._tree, self._declarations = tree, None
         self._set_reason("")
 
     def _refuse(self, text: Document, reason: str) -> None:
         pause = min(FIRST_PAUSE_S * 2**self._failures, MAX_PAUSE_S)
         self._failures, self._failed_size = self._failures + 1, len(text.data)
         self._paused_until = self._service.clock() + pause
-        self._tree, self._declared = None, None
+        self._tree, self._declarations = None, None
         log.info("%s has no syntax tree: %s", text.uri, reason)
         self._set_reason(reason)
 

@@ -45,58 +45,63 @@ class EditHistory:
 
     def __init__(self, rhythm: TypingRhythm) -> None:
         self.rhythm = rhythm
-        self.last: VersionChange | None = None
-        self.rejected: tuple[RejectedPlace, ...] = ()
+        self.last_change: VersionChange | None = None
+        self.rejected_places: tuple[RejectedPlace, ...] = ()
         self._displayed_at: RejectedPlace | None = None
 
     def add(self, before: Document, edit: Edit, after: Document) -> None:
         """Record that `edit` turned `before` into `after`."""
-        now, edit = self.rhythm.clock(), trim(before.data, edit)
+        time_s, edit = self.rhythm.clock(), trim(before.data, edit)
         removed, inserted = edit.end - edit.start, len(edit.new)
         if not removed and not inserted:
             return
         if _removes_indentation(before.data, edit):
             removed = 0
-        last = self.last
-        if last and last.version == after.version:
+        last_change = self.last_change
+        if last_change and last_change.version == after.version:
             # editors remove blanks, or insert brackets, with the same key
-            self.last = replace(
-                last, start=edit.start, removed=last.removed + removed, inserted=last.inserted + inserted
+            self.last_change = replace(
+                last_change,
+                start=edit.start,
+                removed=last_change.removed + removed,
+                inserted=last_change.inserted + inserted,
             )
         else:
-            self.last = VersionChange(after.version, edit.start, removed, inserted, now)
-            self.rhythm.add(now, edit)
+            self.last_change = VersionChange(after.version, edit.start, removed, inserted, time_s)
+            self.rhythm.add(time_s, edit)
         if self._displayed_at:
-            self._displayed_at = self._displayed_at.after(edit)
-        self.rejected = tuple(place for old in self.rejected if (place := old.after(edit)))
+            self._displayed_at = self._displayed_at.shift(edit)
+        self.rejected_places = tuple(
+            place for rejected_place in self.rejected_places if (place := rejected_place.shift(edit))
+        )
 
     def display(self, document: Document, offset: int) -> None:
         """Record that the editor displays a suggestion at `offset`."""
         # a suggestion for an earlier version has no place in this text, and no editor shows it
-        is_current = self.last is None or self.last.version == document.version
+        is_current = self.last_change is None or self.last_change.version == document.version
         self._displayed_at = RejectedPlace.at(document, offset) if is_current else None
 
     def reject(self) -> None:
         """Record that the user does not want the suggestion that was displayed last."""
         if place := self._displayed_at:
-            others = (other for other in self.rejected if other != place)
-            self.rejected = (*others, place)[-MAX_REJECTED_PLACES:]
+            other_places = (other_place for other_place in self.rejected_places if other_place != place)
+            self.rejected_places = (*other_places, place)[-MAX_REJECTED_PLACES:]
             self._displayed_at = None
 
 
 def _removes_indentation(data: bytes, edit: Edit) -> bool:
     """Return whether the edit only removes blanks at the start of a line: its user goes on further out."""
     line = data.rfind(b"\n", 0, edit.start) + 1
-    removed = data[line : edit.end]
-    return not edit.new and not removed.strip(b" \t")
+    removed_bytes = data[line : edit.end]
+    return not edit.new and not removed_bytes.strip(b" \t")
 
 
 def trim(data: bytes, edit: Edit) -> Edit:
     """Return an edit without the bytes that it leaves as they were. Some clients send the whole line for one key."""
-    start, end, new = edit
-    if start == end or not new:
+    start, end, new_bytes = edit
+    if start == end or not new_bytes:
         return edit
-    old = data[start:end]
-    head = common_prefix_length(old, new)
-    tail = common_prefix_length(old[head:][::-1], new[head:][::-1])
-    return Edit(start + head, end - tail, new[head : len(new) - tail])
+    old_bytes = data[start:end]
+    head = common_prefix_length(old_bytes, new_bytes)
+    tail = common_prefix_length(old_bytes[head:][::-1], new_bytes[head:][::-1])
+    return Edit(start + head, end - tail, new_bytes[head : len(new_bytes) - tail])

@@ -18,10 +18,10 @@ class _IndexedText:
     """The part of an open document that caches its text in the form of the index (see `OpenDocument.part`)."""
 
     text: Document | None = None
-    unsaved: UnsavedText | None = None
+    unsaved_text: UnsavedText | None = None
 
     def close(self) -> None:
-        self.text = self.unsaved = None
+        self.text = self.unsaved_text = None
 
 
 class EditedTexts:
@@ -31,32 +31,32 @@ class EditedTexts:
         edited: Returns the edited documents that the index may see, with their place in the workspace.
     """
 
-    def __init__(self, edited: Callable[[], Iterable[tuple[OpenDocument, Snapshot]]]) -> None:
-        self._edited = edited
+    def __init__(self, list_edited: Callable[[], Iterable[tuple[OpenDocument, Snapshot]]]) -> None:
+        self._list_edited = list_edited
 
-    def of(self, root: Path) -> Mapping[str, UnsavedText]:
+    def in_folder(self, root: Path) -> Mapping[str, UnsavedText]:
         """Return the edited texts of a workspace folder, by their paths in it."""
         texts: dict[str, UnsavedText] = {}
-        for opened, snapshot in self._edited():
-            if snapshot.root != root or opened.text.is_binary:
+        for open_document, snapshot in self._list_edited():
+            if snapshot.root != root or open_document.text.is_binary:
                 continue
-            part = opened.part(_IndexedText)
-            if part.text is not opened.text:
-                part.text, part.unsaved = opened.text, _read(opened)
-            if part.unsaved:
-                texts[Path(snapshot.path).as_posix()] = part.unsaved
+            part = open_document.part(_IndexedText)
+            if part.text is not open_document.text:
+                part.text, part.unsaved_text = open_document.text, _read(open_document)
+            if part.unsaved_text:
+                texts[Path(snapshot.path).as_posix()] = part.unsaved_text
         return texts
 
 
-def _read(opened: OpenDocument) -> UnsavedText | None:
-    tree = opened.syntax.tree(opened.text)
+def _read(open_document: OpenDocument) -> UnsavedText | None:
+    tree = open_document.syntax.tree(open_document.text)
     if tree is None or not tree.language.queries:
         return None
     import_spans = find_imports(tree)
     span = (import_spans[0].start, import_spans[-1].end) if import_spans else (0, 0)
-    imported = find_declarations(tree.language, tree.data, tree.root, span)[1] if import_spans else []
-    declarations = opened.syntax.declarations(opened.text)
-    return UnsavedText(tree.language.id, _without_secrets(opened.text), declarations, imported)
+    imports = find_declarations(tree.language, tree.data, tree.root, span)[1] if import_spans else []
+    declarations = open_document.syntax.declarations(open_document.text)
+    return UnsavedText(tree.language.id, _without_secrets(open_document.text), declarations, imports)
 
 
 def _without_secrets(text: Document) -> bytes:

@@ -7,7 +7,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from lsp_harness.workspace.edit_history import EditHistory
-from lsp_harness.workspace.typed_text import before_cursor
+from lsp_harness.workspace.typed_text import count_bytes_before_cursor
 from lsp_harness.workspace.typing_rhythm import TypingRhythm
 
 
@@ -62,7 +62,7 @@ class OpenDocument:
         before = self.text
         self.text = after = before.apply_edit(edit, max(version, before.version))
         self.is_edited = True
-        self.cursor = edit.start + before_cursor(edit.new)
+        self.cursor = edit.start + count_bytes_before_cursor(edit.new)
         self.history.add(before, edit, after)
         self.syntax.follow(before, edit, after)
         return before

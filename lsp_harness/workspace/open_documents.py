@@ -52,11 +52,13 @@ class OpenDocuments:
         """Return an open document.
 
         Raises:
-            NotOpen: The client has not opened it.
-            OutOfStep: The text of the document is not known any more.
+            DocumentNotOpen: The client has not opened it.
+            DocumentOutOfSync: The text of the document is not known any more.
         """
-        if lost := self._lost.get(uri):
-            raise DocumentOutOfSync(f"the text of {uri} is not known ({lost.reason}); close the file and open it again")
+        if lost_text := self._lost.get(uri):
+            raise DocumentOutOfSync(
+                f"the text of {uri} is not known ({lost_text.reason}); close the file and open it again"
+            )
         try:
             return self._open[uri]
         except KeyError:
@@ -66,27 +68,27 @@ class OpenDocuments:
         """Return an open document, or None if it is not open."""
         return self._open.get(uri)
 
-    def detached(self, text: Document) -> OpenDocument:
+    def create_detached(self, text: Document) -> OpenDocument:
         """Return a document that is not open, for a request about any text."""
         return OpenDocument(text, syntax=self._syntax, rhythm=self._rhythm)
 
     def syntax_of(self, text: Document) -> DocumentSyntax:
         """Return the syntax of the document that a text is a version of."""
-        opened = self._open.get(text.uri)
-        return opened.syntax if opened else DocumentSyntax(self._syntax)
+        open_document = self._open.get(text.uri)
+        return open_document.syntax if open_document else DocumentSyntax(self._syntax)
 
-    def without_tree(self) -> list[dict[str, str]]:
+    def list_without_tree(self) -> list[dict[str, str]]:
         """Return the open documents without a tree although their language has a grammar: `uri` and `why` of each."""
         return [
-            {"uri": uri, "why": opened.syntax.missing_reason}
-            for uri, opened in self._open.items()
-            if opened.syntax.missing_reason
+            {"uri": uri, "why": open_document.syntax.missing_reason}
+            for uri, open_document in self._open.items()
+            if open_document.syntax.missing_reason
         ]
 
     def is_current(self, text: Document) -> bool:
         """Return whether this is the present text of an open document."""
-        opened = self._open.get(text.uri)
-        return opened is not None and opened.text is text
+        open_document = self._open.get(text.uri)
+        return open_document is not None and open_document.text is text
 
     def open(self, text: Document) -> OpenDocument:
         """Open a document. If it is open already, close it first: nothing known of the old text holds for the new."""
@@ -94,9 +96,9 @@ class OpenDocuments:
             self.close(text.uri)
         self._lost.pop(text.uri, None)
         cursor = self._closed.pop(text.uri, None)
-        opened = OpenDocument(text, syntax=self._syntax, rhythm=self._rhythm, cursor=cursor)
-        self._open[text.uri] = opened
-        return opened
+        open_document = OpenDocument(text, syntax=self._syntax, rhythm=self._rhythm, cursor=cursor)
+        self._open[text.uri] = open_document
+        return open_document
 
     def close(self, uri: str) -> OpenDocument | None:
         """Close a document.
@@ -105,16 +107,16 @@ class OpenDocuments:
             The closed document, or None if its text was not known.
 
         Raises:
-            NotOpen: The client has not opened it.
+            DocumentNotOpen: The client has not opened it.
         """
-        opened = None if self._lost.pop(uri, None) else self.get(uri)
-        self._closed[uri] = opened.cursor if opened else None
+        open_document = None if self._lost.pop(uri, None) else self.get(uri)
+        self._closed[uri] = open_document.cursor if open_document else None
         while len(self._closed) > MAX_CLOSED_DOCUMENTS:
             del self._closed[next(iter(self._closed))]
-        if opened:
+        if open_document:
             del self._open[uri]
-            opened.close()
-        return opened
+            open_document.close()
+        return open_document
 
     def is_closed(self, uri: str) -> bool:
         """Return whether the client closed this document and has not opened it again."""
@@ -128,14 +130,14 @@ class OpenDocuments:
         """
         if uri in self._lost:
             return False
-        opened = self._open.pop(uri, None)
-        self._lost[uri] = LostText(reason, opened.text.language if opened else "")
-        if opened:
-            opened.close()
+        open_document = self._open.pop(uri, None)
+        self._lost[uri] = LostText(reason, open_document.text.language if open_document else "")
+        if open_document:
+            open_document.close()
         return True
 
     @property
-    def lost(self) -> dict[str, LostText]:
+    def lost_texts(self) -> dict[str, LostText]:
         """The documents whose text is not known any more, by URI."""
         return dict(self._lost)
 

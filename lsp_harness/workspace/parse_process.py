@@ -1,4 +1,4 @@
-"""The process in which a text is parsed first that may crash a parser, started when there is such a text."""
+"""A separate process that parses a text first if it may crash the parser. It starts with the first such text."""
 
 import asyncio
 import json
@@ -10,23 +10,28 @@ from lsp_harness.process.tool_run import kill_group
 
 log = logging.getLogger(__name__)
 
-ENTRY = "lsp_harness.syntax.parse_worker"
+WORKER_MODULE = "lsp_harness.syntax.parse_worker"
 TIMEOUT_S = 4.0
-"""For one text, on the clock: the process ends itself after less time on a core, but may have to wait for one."""
-FAILED = "its parser crashed or never ended"
+"""Time limit for one text, waiting for a core included. The process ends itself after less time on a core."""
+CRASH_REASON = "its parser crashed or never ended"
 
 
 class Trials:
-    """One per front end. Texts are tried one after the other."""
+    """The process that tries to parse the texts of one client, one after the other.
+
+    Args:
+        command: The command of the process. The default is `syntax.parse_worker`.
+        timeout_s: Time limit for one text.
+    """
 
     def __init__(self, *command: str, timeout_s: float = TIMEOUT_S) -> None:
-        self._command = command or (sys.executable, "-P", "-m", ENTRY)
+        self._command = command or (sys.executable, "-P", "-m", WORKER_MODULE)
         self._timeout_s = timeout_s
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
-    async def why_not(self, language: str, data: bytes) -> str:
-        """Why there is no tree of a text; empty where it may be parsed here."""
+    async def refusal_reason(self, language: str, data: bytes) -> str:
+        """Return why a text cannot be parsed. Empty if this process may parse it."""
         async with self._turn:
             try:
                 async with asyncio.timeout(self._timeout_s):
@@ -34,9 +39,9 @@ class Trials:
             except (TimeoutError, OSError, EOFError, ValueError) as error:
                 log.info("a text could not be tried: %r", error)
                 await self._end()
-                return FAILED
+                return CRASH_REASON
             except asyncio.CancelledError:
-                # what it still says is about a text that nobody asks about any more
+                # The process would answer for a text about which no caller asks any more.
                 await self._end()
                 raise
 
@@ -52,11 +57,11 @@ class Trials:
                 stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests
         assert answers
-        asked.write(json.dumps({"language": language, "size": len(data)}).encode() + b"\n" + data)
-        await asked.drain()
+        requests.write(json.dumps({"language": language, "size": len(data)}).encode() + b"\n" + data)
+        await requests.drain()
         line = await answers.readline()
         if not line:
             raise EOFError("the process has ended")

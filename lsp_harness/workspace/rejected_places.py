@@ -1,9 +1,9 @@
 """Places where the user rejected a suggestion, followed through later edits.
 
 A place is a line and the text before the cursor on it. It is the same place while that text differs by at most
-`MAX_CHANGED_LETTERS` letters: one or two keys later the user still has the thought that they had at the rejection, and a
-suggestion there would be the rejected text again. Three letters say which word is meant instead. A blank says nothing,
-and any other character (a dot, a bracket, a new line) begins something new at once.
+`MAX_CHANGED_LETTERS` letters, because after one or two keys a suggestion would be the rejected text again. Three
+letters show that the user writes another word. Blanks do not count. Any other character (a dot, a bracket, a new line)
+begins another place at once.
 """
 
 from dataclasses import dataclass, replace
@@ -40,24 +40,26 @@ class RejectedPlace:
             return False
         return _is_same_thought(decode(self.line_text), decode(document.data[line_start:offset]))
 
-    def after(self, edit: Edit) -> "RejectedPlace | None":
+    def shift(self, edit: Edit) -> "RejectedPlace | None":
         """Return this place in the text after `edit`, or None if the edit removed its line."""
-        start, end, new = edit
+        start, end, new_bytes = edit
         line = self.line_start
-        if start > line or (start == end == line and not new.endswith((b"\n", b"\r"))):
+        if start > line or (start == end == line and not new_bytes.endswith((b"\n", b"\r"))):
             return self
-        if end < line or (end == line and new.endswith((b"\n", b"\r"))):
-            return replace(self, line_start=line + len(new) - (end - start))
+        if end < line or (end == line and new_bytes.endswith((b"\n", b"\r"))):
+            return replace(self, line_start=line + len(new_bytes) - (end - start))
         # the line now starts elsewhere, or is another line
         return self if start == line else None
 
 
-def _is_same_thought(old: str, new: str) -> bool:
-    if old == new:
+def _is_same_thought(old_text: str, new_text: str) -> bool:
+    if old_text == new_text:
         return True
-    if not old.strip() and not new.strip():
+    if not old_text.strip() and not new_text.strip():
         # an empty line has nothing but its indentation: another indentation is another place
         return False
-    same = common_prefix_length(old, new)
-    changed = "".join((old[same:] + new[same:]).split())
-    return len(changed) <= MAX_CHANGED_LETTERS and all(char.isalnum() or char == "_" for char in changed)
+    common_length = common_prefix_length(old_text, new_text)
+    changed_letters = "".join((old_text[common_length:] + new_text[common_length:]).split())
+    return len(changed_letters) <= MAX_CHANGED_LETTERS and all(
+        char.isalnum() or char == "_" for char in changed_letters
+    )

@@ -18,11 +18,11 @@ class TypedText(NamedTuple):
         closers: The brackets and quotes that the editor inserted behind the cursor.
     """
 
-    typed: str
+    text: str
     closers: str
 
 
-def typed_between(old: Document, start: int, new: Document, offset: int) -> TypedText | None:
+def find_typed_text(old: Document, start: int, new: Document, offset: int) -> TypedText | None:
     """Return the text that was typed at byte `start` of `old` to arrive at byte `offset` of `new`.
 
     Returns:
@@ -30,17 +30,21 @@ def typed_between(old: Document, start: int, new: Document, offset: int) -> Type
     """
     if offset < start or new.data[:start] != old.data[:start]:
         return None
-    typed, before, behind = decode(new.data[start:offset]), old.data[start:], new.data[offset:]
-    if behind == before:
-        return TypedText(typed, "")
-    closed = closers(typed)
-    return TypedText(typed, closed) if closed and behind == encode(closed) + before else None
+    typed_text, text_after, new_text_after = decode(new.data[start:offset]), old.data[start:], new.data[offset:]
+    if new_text_after == text_after:
+        return TypedText(typed_text, "")
+    inserted_closers = find_closers(typed_text)
+    return (
+        TypedText(typed_text, inserted_closers)
+        if inserted_closers and new_text_after == encode(inserted_closers) + text_after
+        else None
+    )
 
 
-def closers(typed: str) -> str:
+def find_closers(typed_text: str) -> str:
     """Return the text behind the cursor in an editor that closes brackets, after `typed` was typed key by key."""
     stack: list[str] = []
-    for character in typed:
+    for character in typed_text:
         if stack and character == stack[-1]:
             stack.pop()
         elif character in CLOSING:
@@ -48,6 +52,6 @@ def closers(typed: str) -> str:
     return "".join(reversed(stack))
 
 
-def before_cursor(inserted: bytes) -> int:
+def count_bytes_before_cursor(inserted_text: bytes) -> int:
     """Return how many bytes of an inserted text stand before the cursor."""
-    return 1 if inserted in PAIRS else len(inserted)
+    return 1 if inserted_text in PAIRS else len(inserted_text)

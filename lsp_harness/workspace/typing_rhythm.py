@@ -17,9 +17,9 @@ MAX_GAPS = 48
 MIN_GAPS = 8
 """With fewer gaps, nothing is known of the user's speed."""
 MAX_KEY_BYTES = 3
-"""Bytes that one key inserts at most: a pair of brackets, or a character of any script."""
+"""Maximum number of bytes that one key inserts: a pair of brackets, or a character of any script."""
 COVERED_SHARE = 0.9
-"""Share of the gaps worth waiting for that the wait covers."""
+"""Share of the short gaps that the wait covers."""
 MIN_SHORT_SHARE = 0.5
 """Share of all gaps that must be short enough to wait for. For a slower typist a wait would only delay every answer."""
 
@@ -38,18 +38,18 @@ class TypingRhythm:
 
     def add(self, time_s: float, edit: Edit) -> None:
         """Record that the user typed or deleted something at a time of the clock."""
-        inserted = edit.new.strip(b" \t")
+        inserted_text = edit.new.strip(b" \t")
         is_key = edit.end - edit.start <= MAX_KEY_BYTES and (
-            len(edit.new) <= MAX_KEY_BYTES or inserted in (b"\n", b"\r\n", b"\r")
+            len(edit.new) <= MAX_KEY_BYTES or inserted_text in (b"\n", b"\r\n", b"\r")
         )
         if is_key and self._last_s is not None and 0 <= time_s - self._last_s < BURST_END_S:
             self._gaps_s.append(time_s - self._last_s)
         self._last_s = time_s if is_key else None
 
     def wait_s(self, max_wait_s: float) -> float:
-        """Return how many seconds after a key it is worth waiting for the next one, at most `max_wait_s`."""
+        """Return the seconds to wait for the next key after a key, at most `max_wait_s`."""
         gaps = sorted(self._gaps_s)
-        short = [gap for gap in gaps if gap <= max_wait_s]
-        if len(gaps) < MIN_GAPS or len(short) < MIN_SHORT_SHARE * len(gaps):
+        short_gaps = [gap for gap in gaps if gap <= max_wait_s]
+        if len(gaps) < MIN_GAPS or len(short_gaps) < MIN_SHORT_SHARE * len(gaps):
             return 0.0
-        return short[min(len(short) - 1, int(COVERED_SHARE * len(short)))]
+        return short_gaps[min(len(short_gaps) - 1, int(COVERED_SHARE * len(short_gaps)))]

@@ -45,7 +45,7 @@ SHARES = {
 
 
 class Judge:
-    """What is wrong with prompts, by kind."""
+    """Faults of prompts, counted by kind."""
 
     def __init__(self, llama: Llama) -> None:
         self._llama = llama

@@ -43,7 +43,7 @@ async def measure(rows: list[Case], out: Path, *, small: bool) -> None:
     with out.open("a") as kept:
         for number, row in enumerate(rows):
             text = await answer(completer, row)
-            sure = completer.last.get("probability") if text else None
+            sure = completer.last_figures.get("probability") if text else None
             found = {"id": row["id"], "p": sure, "right": bool(text) and first(text) == first(row["gold"])}
             kept.write(json.dumps(found | {"text": text}) + "\n")
             kept.flush()

@@ -1,4 +1,4 @@
-"""What waiting for the next key saves, and what it adds: a replay of typing in made-up time.
+"""Savings and cost of a wait for the next key, in a replay of typing with simulated time.
 
     python -m tests.benchmarks.debounce
 

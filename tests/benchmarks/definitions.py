@@ -18,11 +18,11 @@ from lsp_harness.files.walk import WorkspaceFile as File
 from lsp_harness.index.builder.file_extract import extract_file
 
 KINDS = frozenset({"function", "method", "constructor", "class"})
-Found = Counter[tuple[str, int]]
+DefinitionCounts = Counter[tuple[str, int]]
 """Qualified names and lines, counted from 1."""
 
 
-def by_ast(source: str) -> Found:
+def by_ast(source: str) -> DefinitionCounts:
     return Counter(_walk(ast.parse(source), ""))
 
 
@@ -36,7 +36,7 @@ def _walk(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
             yield from _walk(child, around)
 
 
-def by_index(path: Path, data: bytes) -> Found:
+def by_index(path: Path, data: bytes) -> DefinitionCounts:
     symbols = extract_file(File(path.name, 0, len(data)), data).symbols
     # as `Extract.symbols` says
     return Counter((str(name), int(line) + 1) for _, _, kind, _, name, *_, line, _ in symbols if kind in KINDS)

@@ -1,4 +1,4 @@
-"""What is wrong with the prompts of edits by instruction, counted by the model's own tokenizer: see `budgets`."""
+"""Faults of the prompts of edits by instruction, counted by the model's own tokenizer: see `budgets`."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ FEEDBACK = [f"LINT: F821 Undefined name `name_{n}`" for n in range(24)]
 
 
 class EditJudge:
-    """Of edits at random functions with random shares."""
+    """Prompts of edits at random functions with random shares."""
 
     def __init__(self, llama: Llama) -> None:
         self._llama = llama

@@ -40,7 +40,7 @@ PATIENCE = 60.0
 
 @dataclass
 class Outcome:
-    """Of one path: how many answers are the reference's, and how many prompts really took that path.
+    """Result of one path: how many answers equal those of the reference, and how many prompts took that path.
 
     `gaps` has the reference's margin at each difference; `noise` is the largest that counts as a tie.
     """
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of the reference: the text of each token, and by how much it was preferred."""
+    """Answer of the reference: the text of each token, and by how much it was preferred."""
 
     pieces: list[str]
     margins: list[float]
@@ -74,8 +74,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Said:
-    """Of the engine: the text of each token, and what the answer cost."""
+class EngineAnswer:
+    """Answer of the engine: the text of each token, and the usage."""
 
     pieces: list[str]
     usage: Usage
@@ -86,57 +86,59 @@ class Trial:
     """One path over all prompts. `took` says of an answer whether it came by this path."""
 
     path: str
-    answers: Callable[[BenchEngine, Sequence[str], int], Awaitable[list[Said]]]
+    answers: Callable[[BenchEngine, Sequence[str], int], Awaitable[list[EngineAnswer]]]
     took: Callable[[Usage], bool]
 
 
-async def ask(ours: BenchEngine, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Said:
+async def ask(
+    ours: BenchEngine, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False
+) -> EngineAnswer:
     """The text of each token, which comes with its probability."""
     sampling = Sampling(n_predict=tokens, lookup=lookup, top_logprobs=1)
     pieces, usage = list[str](), Usage()
     async for chunk in ours.client.stream(Continuation(prompt, sampling, owner=Owner("exact", persist=persist))):
         pieces += [item.text for item in chunk.logprobs]
         usage = chunk.usage
-    return Said(pieces, usage)
+    return EngineAnswer(pieces, usage)
 
 
-async def fresh(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def fresh(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
-async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
-async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
-    answers: list[Said] = []
+async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+    answers: list[EngineAnswer] = []
     for prompt in prompts:
         await ask(ours, prompt[: len(prompt) // 2], 0)
         answers.append(await ask(ours, prompt, tokens))
     return answers
 
 
-async def together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
-    answers: list[Said] = []
+async def together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+    answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), TOGETHER):
         answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
     return answers
 
 
-async def restored(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
-    answers: list[Said] = []
+async def restored(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+    answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), HOT):
         group = prompts[at : at + HOT]
         for prompt in group:
             await ask(ours, prompt, 0, persist=True)
-        await saved(ours, len(group))
+        await wait_until_saved(ours, len(group))
         await ours.end(signal.SIGKILL)
         await ours.start()
         answers += [await ask(ours, prompt, tokens, persist=True) for prompt in group]
     return answers
 
 
-async def saved(ours: BenchEngine, wanted: int) -> None:
+async def wait_until_saved(ours: BenchEngine, wanted: int) -> None:
     """Wait until an engine that was just started has saved so many sequences, or has had time enough."""
     until = monotonic() + PATIENCE
     while monotonic() < until:

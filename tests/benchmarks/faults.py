@@ -32,7 +32,9 @@ FILES, CHANGED = 1_200, 40
 HUGE = 300_000_000
 UNPRIVILEGED = ("--bounding-set", "-dac_override,-dac_read_search")
 """What makes even root one who may not read everything (setpriv, of util-linux)."""
-TOLD = "SELECT path, skipped, qualified, line FROM files LEFT JOIN symbols ON symbols.file = files.id ORDER BY 1, 3, 4"
+INDEX_ROWS_SQL = (
+    "SELECT path, skipped, qualified, line FROM files LEFT JOIN symbols ON symbols.file = files.id ORDER BY 1, 3, 4"
+)
 
 
 def filled(root: Path) -> None:
@@ -55,7 +57,7 @@ def _write(root: Path, n: int, name: str) -> None:
 
 
 def processes(client: LspClient) -> list[psutil.Process]:
-    """Those that keep the index."""
+    """Return the processes that keep the index."""
     found: list[psutil.Process] = []
     for process in psutil.Process(client.process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -103,7 +105,7 @@ async def run(kills: int, seed: int) -> None:
             database = next(home.rglob("index.db"))
             with closing(Reader(database)) as reader:
                 told, left = (
-                    reader.rows(TOLD),
+                    reader.rows(INDEX_ROWS_SQL),
                     reader.rows(
                         "SELECT path, why FROM left_out UNION ALL SELECT path, skipped FROM files WHERE skipped != ''"
                     ),
@@ -122,7 +124,7 @@ def in_peace(root: Path, database: Path) -> list[tuple[object, ...]]:
     with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         indexer.scan()
         # who may read everything sees what the server did not
-        return [row for row in writer.rows(TOLD) if not str(row[0]).startswith("hidden/")]
+        return [row for row in writer.rows(INDEX_ROWS_SQL) if not str(row[0]).startswith("hidden/")]
 
 
 def main() -> None:

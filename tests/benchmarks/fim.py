@@ -74,18 +74,18 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
 
     Cases that begin alike follow each other, so that the engine evaluates what they share once.
     """
-    alike = sorted(rows, key=lambda row: row["input"]["prefix"])
-    share = -(-len(alike) // AT_ONCE) or 1
+    similar_cases = sorted(rows, key=lambda row: row["input"]["prefix"])
+    share = -(-len(similar_cases) // AT_ONCE) or 1
     done = count()
 
-    async def work(some: list[Case]) -> None:
+    async def complete_cases(some: list[Case]) -> None:
         for row in some:
             await answer(row)
             progress(next(done), rows)
 
     async with asyncio.TaskGroup() as group:
-        for part in range(0, len(alike), share):
-            group.create_task(work(alike[part : part + share]))
+        for part in range(0, len(similar_cases), share):
+            group.create_task(complete_cases(similar_cases[part : part + share]))
 
 
 async def raw(rows: list[Case], order: str, keep: Keep) -> None:

@@ -1,4 +1,4 @@
-"""Whether a document can stop the server: others are asked about while it is opened and edited key by key.
+"""A test whether one document can block the server: requests about others run while it is opened and edited.
 
     python -m tests.benchmarks.freeze [--named] [--count 200] [--seed 1] [--keys 6] [--kind WORD] [--worst 10]
 
@@ -32,7 +32,7 @@ STATUS, COMPLETION = "status", "completion"
 
 @dataclass(slots=True)
 class Measured:
-    """Of one document: milliseconds of each answer, by what was asked."""
+    """Milliseconds of each answer for one document, by the kind of request."""
 
     of: Hostile
     times: dict[str, list[float]] = field(default_factory=lambda: {STATUS: [], COMPLETION: []})
@@ -67,7 +67,7 @@ class Watched:
         return found
 
     async def warm(self) -> None:
-        """What is done only once in a process, as are imports, is not measured."""
+        """Do everything that a process does only once, such as imports, before the measurement."""
         await self._edit(Hostile("", "python", CALM), 4, Measured(Hostile("", "python", "")))
         await self._edit(Hostile("", "python", "x = [" + "(" * 3_000), 2, Measured(Hostile("", "python", "")))
 

@@ -32,7 +32,7 @@ class Growth:
     samples: int
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         _, full, _, last = self.means
         by = 100 * (last - full) / full if full else 0.0
         path = " → ".join(f"{mean:.1f}" for mean in self.means)
@@ -53,7 +53,7 @@ def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def grown(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
-    """Of every process in `rows` (`who`, `rss`, `fds`), in the order they come in."""
+    """Return the growth of each process in `rows` (`who`, `rss`, `fds`), in the order of the rows."""
     for who in dict.fromkeys(row["who"] for row in rows):
         for field, unit in (("rss", "memory, MiB"), ("fds", "descriptors")):
             if growth := quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):

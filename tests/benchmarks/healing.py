@@ -1,4 +1,4 @@
-"""What healing is worth: the same completions with it and without it.
+"""Value of token healing: the same completions with it and without it.
 
     python -m tests.benchmarks.healing fim_repo --out healing/repo
     python -m tests.benchmarks.healing fim_he_span --out healing/span

@@ -1,4 +1,4 @@
-"""What an index costs: the first of a folder, the second start, one file that is touched; beside tree-sitter alone and ctags.
+"""Cost of an index (first build, second start, one changed file), compared with tree-sitter alone and ctags.
 
     python -m tests.benchmarks.index FOLDER [--suffix .py] [--rounds 3] [--json OUT]
 
@@ -55,7 +55,10 @@ class Cost:
 
 
 class Watched:
-    """What a process and all its children use, looked at often: what ends between two looks is short of a few milliseconds."""
+    """CPU time and memory of a process and its children, sampled often.
+
+    A process that ends between two samples loses a few milliseconds.
+    """
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)

@@ -1,4 +1,4 @@
-"""What the server and the engine touch, as the kernel sees it: connections made, files written.
+"""Connections and file writes of the server and the engine, as the kernel reports them.
 
     python -m tests.benchmarks.isolation        (needs strace)
 
@@ -28,7 +28,7 @@ SOURCE = "import math\n\n\ndef area(radius):\n    return "
 BROKEN = "def scale(values, factor):\n    return [value * facter for value in values]\n"
 
 
-async def work(root: Path, trace: Path) -> None:
+async def run_workload(root: Path, trace: Path) -> None:
     argv = [
         "strace",
         "-f",
@@ -67,7 +67,7 @@ def main() -> None:
         trace = Path(folder) / "trace"
         root = Path(folder).resolve() / "workspace"
         root.mkdir()
-        asyncio.run(work(root, trace))
+        asyncio.run(run_workload(root, trace))
         lines = trace.read_text(errors="replace").splitlines()
     connected = {(m[1], m[2] or m[3] or m[4] or "") for line in lines if (m := CONNECT.search(line))}
     written: set[str] = set()

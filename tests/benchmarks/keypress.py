@@ -1,4 +1,4 @@
-"""What one keypress is, for whichever editor measured it, and the table of many.
+"""The record of one key press in any editor, and the table of many records.
 
     python -m tests.benchmarks.keypress ROWS.jsonl
 
@@ -40,7 +40,7 @@ class Keypress:
 def keypress(
     key: int, pressed: float, asked: float | None, answered: float | None, shown: float, figures: Mapping[str, Any]
 ) -> Keypress:
-    """Of times in milliseconds on one clock; `figures` are the server's (`last`) for this suggestion.
+    """Return the record for times in milliseconds on one clock. `figures` are the server's (`last`) for this suggestion.
 
     Without a request that was answered by then the editor did all of it: it still had the suggestion.
     """

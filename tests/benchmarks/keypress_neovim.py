@@ -29,7 +29,7 @@ GAP = 0.125
 """Seconds between keys."""
 LONGEST = 5.0
 """Seconds after which no suggestion is waited for any more."""
-TOLD = 0.5
+FIGURES_WAIT_S = 0.5
 """Seconds within which the server tells its figures, which it does ten times a second at most."""
 MOST, EACH = 60, 5
 """Keys of one edit, and those of them for which the model wrote: the next edit is another place, mostly another language."""
@@ -38,11 +38,11 @@ NOT_SHOWN, NOT_TOLD, LATE = "suggested, but not shown", "shown, its figures not 
 SILENT, QUIET = "nothing suggested", "kept quiet: "
 
 
-class Seen:
-    """What came of one key."""
+class KeyObservation:
+    """Result of one key."""
 
-    def __init__(self, here: Writing) -> None:
-        self._here = here
+    def __init__(self, workspace: Writing) -> None:
+        self._here = workspace
         self.drawn: dict[str, Any] | None = None
         self.figures: dict[str, dict[str, Any]] = {}
         self.rule = ""
@@ -78,43 +78,43 @@ class Seen:
         figures = self.figures.get(id, {})
         return keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
 
-    def _within(self, told: Callable[[], object]) -> bool:
-        """Whether the server tells in time."""
-        end = time.monotonic() + TOLD
-        while not told() and time.monotonic() < end:
+    def _within(self, get_figures: Callable[[], object]) -> bool:
+        """Return whether the server reports its figures in time."""
+        end = time.monotonic() + FIGURES_WAIT_S
+        while not get_figures() and time.monotonic() < end:
             time.sleep(0.01)
             self._look()
-        return bool(told())
+        return bool(get_figures())
 
 
-def measured(here: Writing, minutes: float) -> Iterator[Keypress | str]:
+def measured(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
     """For each key its row, or why there is none, until the time is over."""
     first, *edits = load_real_edits(None)
-    here.open(first)
-    here.ready()
-    here.close()
+    workspace.open(first)
+    workspace.ready()
+    workspace.close()
     end = time.monotonic() + 60 * minutes
     for edit in edits:
-        here.open(edit)
+        workspace.open(edit)
         written = 0
-        for row in keys(here, edit):
+        for row in keys(workspace, edit):
             yield row
             written += isinstance(row, Keypress) and row.kind == WRITTEN
             if written >= EACH or time.monotonic() > end:
                 break
-        here.close()
+        workspace.close()
         if time.monotonic() > end:
             break
 
 
-def keys(here: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
-    """Of one edit, from its beginning."""
+def keys(workspace: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
+    """Return the records of the keys of one edit, from its beginning."""
     written = ""
     for state in make_trace(edit, 0, MOST).states:
         for key in presses(written, state):
-            seen = Seen(here)
-            here.press(key)
-            yield seen.wait()
+            observation = KeyObservation(workspace)
+            workspace.press(key)
+            yield observation.wait()
             time.sleep(GAP)
         written = state
 
@@ -129,8 +129,8 @@ def main() -> None:
     without: Counter[str] = Counter()
     print(f"rows: {args.out}", file=sys.stderr)
     try:
-        with args.out.open("w") as out, writing() as here:
-            for row in measured(here, args.minutes):
+        with args.out.open("w") as out, writing() as workspace:
+            for row in measured(workspace, args.minutes):
                 if isinstance(row, Keypress):
                     rows.append(row)
                     print(line(row), file=out, flush=True)

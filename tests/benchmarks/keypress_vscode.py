@@ -23,7 +23,7 @@ from typing import IO, Any
 from lsp_harness.bench.keystrokes import make_trace
 from lsp_harness.bench.real_edits import RealEdit, load_real_edits
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
-from tests.benchmarks.keypress_neovim import GAP, LONGEST, MOST, TOLD
+from tests.benchmarks.keypress_neovim import FIGURES_WAIT_S, GAP, LONGEST, MOST
 from tests.benchmarks.taking import parts
 
 FIRST = 60.0
@@ -31,8 +31,8 @@ FIRST = 60.0
 TYPIST = Path(__file__).with_suffix(".mjs")
 
 
-def told(edit: RealEdit) -> str:
-    """An edit as the typist wants it."""
+def edit_for_typist(edit: RealEdit) -> str:
+    """Return an edit in the form that the typist script reads."""
     states = make_trace(edit, 0, MOST).states
     keys = [part for old, new in zip(("", *states), states, strict=False) for part in parts(old, new)]
     return json.dumps({"path": edit.path, "before": edit.before, "after": edit.after, "parts": keys})
@@ -46,7 +46,7 @@ def row(said: dict[str, Any]) -> Keypress:
 
 def measured(minutes: float) -> Iterator[Keypress]:
     """A row for each key that led to a suggestion, until the time is over."""
-    waits = [str(1000 * seconds) for seconds in (GAP, LONGEST, FIRST, TOLD)]
+    waits = [str(1000 * seconds) for seconds in (GAP, LONGEST, FIRST, FIGURES_WAIT_S)]
     env = os.environ | {"PYTHON": sys.executable}
     argv = ["node", str(TYPIST), *waits]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as typist:
@@ -76,7 +76,7 @@ def measured(minutes: float) -> Iterator[Keypress]:
 def give(typist: IO[str], edit: RealEdit) -> None:
     with suppress(ValueError):
         # closed in the meantime: the time is over
-        typist.write(told(edit) + "\n")
+        typist.write(edit_for_typist(edit) + "\n")
         typist.flush()
 
 

@@ -1,4 +1,4 @@
-"""What a key costs in a file of 5,000 lines: the document, the parse, and what the text declares.
+"""Cost of a key in a file of 5,000 lines: the document, the parse, and the declarations.
 
     python -m tests.benchmarks.keystroke [FILE ...] [--keys 1000] [--seed 1] [--each]
 
@@ -33,7 +33,7 @@ from tests.benchmarks.rhythm import Rhythm
 LINES = 5_000
 FIXTURES = Path(__file__).parents[1] / "syntax" / "declarations"
 PYTHON = "test/test_ssl.py", "test/test_socket.py", "test/test_argparse.py"
-AHEAD = 3
+ROWS_BEFORE = 3
 """Lines that are typed before the cursor jumps."""
 KEY = re.compile(rb"\n[ \t]*|.", re.DOTALL)
 """What a key types: a new line with its indentation, as editors have it, or one character."""
@@ -81,7 +81,7 @@ class Typing:
         row = self._rng.randrange(len(starts) // 4, len(starts) * 3 // 4)
         at = starts[row] - 1
         written = ""
-        for text in KEY.findall(self.document.data[starts[row - AHEAD] - 1 : at]):
+        for text in KEY.findall(self.document.data[starts[row - ROWS_BEFORE] - 1 : at]):
             if self._rng.random() < WRONG:
                 self._key(Edit(at, at, b"x"), pause=False)
                 self._key(Edit(at, at + 1, b""), pause=False)

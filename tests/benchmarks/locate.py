@@ -30,7 +30,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import cases
 from tests.benchmarks.locate_tasks import TASKS
-from tests.benchmarks.retrieval import Place, data, documents, interval, near
+from tests.benchmarks.retrieval import Place, data, documents, find_nearest, interval
 
 Right = Callable[[TaskPlace], bool]
 
@@ -48,7 +48,7 @@ def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str,
     if not queries:
         for name, texts in repositories().items():
             mine = [(task, path, names) for repo, task, path, names in TASKS if repo == name]
-            yield texts, [(task, told(path, names)) for task, path, names in mine]
+            yield texts, [(task, expected_places(path, names)) for task, path, names in mine]
         return
     rows = cases("search_repodoc", smoke=False, limit=0)
     files = documents(rows[0]["input"]["corpus"])
@@ -67,7 +67,7 @@ def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str,
     )
 
 
-def told(path: str, names: str) -> Right:
+def expected_places(path: str, names: str) -> Right:
     return lambda one: one.path in path.split("|") and one.symbol in names.split("|")
 
 
@@ -86,7 +86,11 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
         with indexed(texts) as place:
             if not words:
                 await place.embed(engine, make_recipe(config.index))
-            close = {} if words else await near(place, engine, make_recipe(config.index), [task for task, _ in tasks])
+            close = (
+                {}
+                if words
+                else await find_nearest(place, engine, make_recipe(config.index), [task for task, _ in tasks])
+            )
 
             def text(path: str, texts: Mapping[str, str] = texts) -> Document:
                 return Document.from_text(f"file:///{path}", encode(texts[path]))

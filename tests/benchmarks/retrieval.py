@@ -122,8 +122,10 @@ class Place:
         self.vectors.close()
 
 
-async def near(place: Place, engine: Any, how: EmbeddingRecipe, queries: Sequence[str]) -> dict[str, list[bytes]]:
-    """The nearest texts of each query."""
+async def find_nearest(
+    place: Place, engine: Any, how: EmbeddingRecipe, queries: Sequence[str]
+) -> dict[str, list[bytes]]:
+    """Return the nearest texts of each query."""
     found: dict[str, list[bytes]] = {}
     for query in queries:
         [vector] = await engine.embed([how.query_prefix + query], max_tokens=how.tokens)
@@ -136,7 +138,7 @@ def reciprocal(answer: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
-    """Of the mean, 95 %."""
+    """Return the 95 % interval of the mean."""
     chance = random.Random(1)
     means = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(SAMPLES))
     return means[int(0.025 * SAMPLES)], means[int(0.975 * SAMPLES)]
@@ -175,7 +177,7 @@ async def searched(name: str, *, words: bool) -> None:
             engine = make_engine(config)
             how = make_recipe(config.index)
             await place.embed(engine, how)
-            close = await near(place, engine, how, [row["input"]["query"] for row in rows])
+            close = await find_nearest(place, engine, how, [row["input"]["query"] for row in rows])
             ways["vectors"] = (
                 lambda _, nearest: ids(place.search.fuse_rankings([place.search.rank_by_meaning(nearest)], 20)),
                 close,

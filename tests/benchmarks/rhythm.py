@@ -26,14 +26,14 @@ class Rhythm:
         self._dice = random.Random(seed)
 
     def pause(self, written: str) -> float:
-        """What is waited beyond the gap when so much has been written of an edit."""
+        """Return the pause beyond the gap at a place of an edit."""
         if not self._pauses or self._dice.random() >= share(written):
             return 0.0
         return min(LONGEST, SHORTEST * self._dice.paretovariate(TAIL))
 
 
 def share(written: str) -> float:
-    """Of the places like this one, those at which there is a pause."""
+    """Return the share of similar places at which there is a pause."""
     last = written.rstrip(" \t")[-1:]
     if not last:
         return BEGINNING if not written else 0.0

@@ -37,7 +37,7 @@ class Account:
 
     def withdraw(self, amount: float) -> None:
 '''
-TYPED = "        if amount > self.balance:\n            raise ValueError('not enough money')\n        self.balance -= amount\n\n    def transfer(self, other: 'Account', amount: float) -> None:\n        self.withdraw(amount)\n        other.deposit(amount)\n\n    def __str__(self) -> str:\n        return f'{self.owner}: {self.balance}'\n"
+TYPED_CODE = "        if amount > self.balance:\n            raise ValueError('not enough money')\n        self.balance -= amount\n\n    def transfer(self, other: 'Account', amount: float) -> None:\n        self.withdraw(amount)\n        other.deposit(amount)\n\n    def __str__(self) -> str:\n        return f'{self.owner}: {self.balance}'\n"
 
 
 async def status(client: LspClient) -> dict[str, Any]:
@@ -114,7 +114,7 @@ async def typing(root: Path) -> None:
         sent: list[float] = []
         came: list[float] = []
         answers: list[asyncio.Future[Any]] = []
-        typed = (TYPED * 2)[:300]
+        typed = (TYPED_CODE * 2)[:300]
         began = perf_counter()
         for character in typed:
             end = position(text)

@@ -1,4 +1,4 @@
-"""Whether cells that were moved to other positions are worth having: after a small jump, shifted against fresh.
+"""Quality of cells that were moved to other positions: after a small jump, shifted cells against fresh ones.
 
     python -m tests.benchmarks.shift --out shift
 
@@ -54,7 +54,7 @@ class Bench:
         self._engine = engine
         self._settings = load()[0].completion
 
-    async def around(self, row: Case, jump: int) -> InfillContext:
+    async def context_before_jump(self, row: Case, jump: int) -> InfillContext:
         prefix: str = row["input"]["prefix"].rstrip(" \t")
         document = Document.from_text(
             f"file:///{row['input']['path']}", row["input"]["prefix"] + row["input"]["suffix"]
@@ -86,8 +86,8 @@ class Bench:
     async def way(self, row: Case, jumps: int) -> list[InfillContext]:
         """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge moved."""
         if jumps:
-            return [await self.around(row, JUMP * left) for left in range(jumps, -1, -1)]
-        whole = await self.around(row, 0)
+            return [await self.context_before_jump(row, JUMP * left) for left in range(jumps, -1, -1)]
+        whole = await self.context_before_jump(row, 0)
         return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK_LINES:]))]
 
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:

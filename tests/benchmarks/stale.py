@@ -1,4 +1,4 @@
-"""Whether what is on the screen belongs to the text there: an account of its own, from the answers and the marks.
+"""An independent test whether the ghost text on the screen belongs to the text, from the answers and the marks.
 
 A suggestion belongs to a text when a server's answer, given for an earlier state of that text, begins with what was put
 in at the cursor since; what is left of it is what must be drawn, at the cursor.
@@ -21,7 +21,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the server answered for a place: texts to put in there."""
+    """Answer of the server for a place: texts to insert there."""
 
     place: Place
     texts: tuple[str, ...]
@@ -30,7 +30,7 @@ class Offer:
     """Of all answers, from 1."""
 
     def rests(self, now: Place) -> list[str]:
-        """What is left of each text once its beginning has been put in; nothing of those that are not gone along."""
+        """Yield what remains of each text after its typed beginning. Texts that differ from it yield nothing."""
         if now.after != self.place.after or not now.before.startswith(self.place.before):
             return []
         since = now.before[len(self.place.before) :]
@@ -60,15 +60,19 @@ class View:
 
 
 def ghost(view: View, offers: Iterable[Offer]) -> str | None:
-    """What is drawn, as the text that would be put in; None where nothing is drawn that belongs here."""
+    """Return the drawn text as it would be inserted, or None if nothing is drawn that belongs here."""
     if wrong(view, offers := list(offers)):
         return None
-    return next((rest for mark in view.marks for _, rest in _belonging(view, offers) if _alike(rest, mark.text)), None)
+    return next(
+        (rest for mark in view.marks for _, rest in _belonging(view, offers) if _is_drawn_text(rest, mark.text)), None
+    )
 
 
 def source(view: View, offers: Iterable[Offer]) -> str | None:
     """Which suggestion what is drawn is of: its id."""
-    return next((o.id for mark in view.marks for o, rest in _belonging(view, offers) if _alike(rest, mark.text)), None)
+    return next(
+        (o.id for mark in view.marks for o, rest in _belonging(view, offers) if _is_drawn_text(rest, mark.text)), None
+    )
 
 
 def wrong(view: View, offers: Iterable[Offer]) -> str:
@@ -82,7 +86,7 @@ def wrong(view: View, offers: Iterable[Offer]) -> str:
         return "more than one piece, for what is put in at one place"
     if (mark.row, mark.col) != (view.row, view.col):
         return f"drawn at {mark.row}:{mark.col}, the cursor is at {view.row}:{view.col}"
-    if not any(_alike(rest, mark.text) for _, rest in _belonging(view, offers)):
+    if not any(_is_drawn_text(rest, mark.text) for _, rest in _belonging(view, offers)):
         return "no answer for this text says so"
     return ""
 
@@ -92,6 +96,6 @@ def _belonging(view: View, offers: Iterable[Offer]) -> list[tuple[Offer, str]]:
     return [(offer, rest) for offer in known for rest in offer.rests(view.place)]
 
 
-def _alike(rest: str, drawn: str) -> bool:
-    """A tab is drawn as blanks."""
+def _is_drawn_text(rest: str, drawn: str) -> bool:
+    """Return whether a rest is drawn as this text. A tab is drawn as blanks."""
     return rest == drawn or ("\t" in rest and BLANKS.sub(" ", rest) == BLANKS.sub(" ", drawn))

@@ -76,5 +76,5 @@ def parts(written: str, state: str) -> list[str]:
 
 
 def presses(written: str, state: str) -> list[str]:
-    """The same in Neovim's names."""
+    """Return the keys by Neovim's names."""
     return ["".join(NAMED.get(character, character) for character in part) for part in parts(written, state)]

@@ -5,7 +5,7 @@ import json
 from lsp_harness.bench.real_edits import RealEdit
 from tests.benchmarks.growth import grown, processes, quarters
 from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
-from tests.benchmarks.keypress_vscode import row, told
+from tests.benchmarks.keypress_vscode import edit_for_typist, row
 from tests.benchmarks.typist_report import lines, reuse
 
 
@@ -22,7 +22,7 @@ def test_what_needed_no_model_is_told_apart():
 
 
 def test_what_the_typist_in_vscode_says_is_a_row():
-    said = {
+    row_data = {
         "key": 7,
         "pressed": 100.0,
         "asked": 130.0,
@@ -30,14 +30,14 @@ def test_what_the_typist_in_vscode_says_is_a_row():
         "shown": 540.0,
         "figures": {"engine_ms": 300.0},
     }
-    assert row(said) == Keypress(7, 440.0, 40.0, 100.0, 300.0, WRITTEN)
-    said = {"key": 8, "pressed": 600.0, "shown": 630.0, "figures": {}}
-    assert row(said) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
+    assert row(row_data) == Keypress(7, 440.0, 40.0, 100.0, 300.0, WRITTEN)
+    row_data = {"key": 8, "pressed": 600.0, "shown": 630.0, "figures": {}}
+    assert row(row_data) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
 
 
 def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
     edit = RealEdit("a.go", "go", "x\n", "\ny\n", "if a < b {\n\tf()\n}")
-    order = json.loads(told(edit))
+    order = json.loads(edit_for_typist(edit))
     text = ""
     for part in order["parts"]:
         assert part == "\b" or len(part) == 1 or part == "\n\t"
@@ -69,7 +69,7 @@ def test_keys_without_a_suggestion_are_counted_by_reason():
 def test_growth_is_from_the_second_quarter_to_the_last():
     growth = quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
     assert growth
-    assert growth.said == "10.0 → 40.0 → 50.0 → 44.0 (+10.0 % from the second quarter on; most 50.0; 8 samples)"
+    assert growth.message == "10.0 → 40.0 → 50.0 → 44.0 (+10.0 % from the second quarter on; most 50.0; 8 samples)"
     assert quarters("memory", [1.0, 2.0, 3.0]) is None
     rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
     assert [each.what for each in grown(rows)] == [
@@ -89,17 +89,17 @@ def test_an_hour_of_typing_is_the_sum_of_its_parts_after_the_start():
     part |= {"requests": requests, "statistics": {"shown": 7, "accepted": 1}}
     ready = {"row": "ready", "took": 5.0, "requests": {"asked": 2}, "statistics": {"shown": 1, "accepted": 0}}
     figures = [{"row": "figures", "quiet": rule, "prompt_tokens": 9, "reused": 0} for rule in ("in_word", "in_word")]
-    said = dict(lines([ready, part, *figures, part, {"row": "stale"}]))
-    assert said["minutes / of them pauses / edits"] == "1.0 / 0.7 / 4"
-    assert said["keys / a second between pauses"] == "40 / 2.0"
-    assert said["characters saved"] == "20 (33.3 % of all)"
-    assert said["suggestions shown (the server's count)"] == "6"
-    assert said["accept keys: whole / line / word"] == "2 / 2 / 4"
-    assert said["there at a key: all right / first line / first word / nothing"] == "4 / 0 / 0 / 2"
-    assert said["stale, at a redraw or a key"] == "1"
-    assert said["requests / superseded / failed"] == "7 / 4 / 0"
-    assert said["prompt tokens reused"] == "none told, of 2 answers that were told of"
-    assert said["kept quiet by rule, of these"] == "in_word 2"
+    row_data = dict(lines([ready, part, *figures, part, {"row": "stale"}]))
+    assert row_data["minutes / of them pauses / edits"] == "1.0 / 0.7 / 4"
+    assert row_data["keys / a second between pauses"] == "40 / 2.0"
+    assert row_data["characters saved"] == "20 (33.3 % of all)"
+    assert row_data["suggestions shown (the server's count)"] == "6"
+    assert row_data["accept keys: whole / line / word"] == "2 / 2 / 4"
+    assert row_data["there at a key: all right / first line / first word / nothing"] == "4 / 0 / 0 / 2"
+    assert row_data["stale, at a redraw or a key"] == "1"
+    assert row_data["requests / superseded / failed"] == "7 / 4 / 0"
+    assert row_data["prompt tokens reused"] == "none told, of 2 answers that were told of"
+    assert row_data["kept quiet by rule, of these"] == "in_word 2"
 
 
 def test_a_process_that_was_replaced_is_seen():

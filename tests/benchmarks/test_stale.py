@@ -1,4 +1,4 @@
-"""What counts as stale ghost text."""
+"""Tests of the definition of stale ghost text."""
 
 from dataclasses import replace
 

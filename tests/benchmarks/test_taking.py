@@ -1,4 +1,4 @@
-"""What the recorded user takes and which keys they press."""
+"""Tests of the suggestions that the recorded user accepts and the keys that they press."""
 
 from collections import Counter
 

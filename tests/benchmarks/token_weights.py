@@ -38,7 +38,7 @@ CONFIDENT_COST = 0.3
 
 
 class Choice(NamedTuple):
-    """What was observed of each edit of one text, and which of them gives the true text."""
+    """Observations of each edit of one text, and which of them gives the true text."""
 
     observed: list[Mapping[str, float]]
     right: int

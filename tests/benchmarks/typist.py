@@ -37,7 +37,7 @@ KEYS: dict[Deed, str] = {"whole": "<Tab>", "line": "<C-Down>", "word": "<C-Right
 ALL = 10**6
 PART = 60.0
 """Seconds after which what was done is written down, also in the middle of an edit."""
-TOLD = 0.3
+FIGURES_WAIT_S = 0.3
 """Seconds in which the server tells what it counted last."""
 
 
@@ -94,7 +94,7 @@ class Typist:
             self.write_down()
 
     def write_down(self) -> None:
-        """What was done since this was called last, and what the server and Neovim have counted so far."""
+        """Write the actions since the last call, and the counts of the server and of Neovim so far."""
         self._written_down = time.monotonic()
         if self._raw:
             done = dict(self._done) | {f"fit_{name}": many for name, many in self._taker.fits.items()}
@@ -105,8 +105,8 @@ class Typist:
         self._clock.paused = 0.0
 
     def last(self) -> None:
-        """What the server told a moment later."""
-        time.sleep(TOLD)
+        """Return the figures that the server reported a moment later."""
+        time.sleep(FIGURES_WAIT_S)
         self._look()
         self.write_down()
 
@@ -127,7 +127,7 @@ class Typist:
                 wanted = written + shown if deed == "whole" else ""
                 self._press(KEYS[deed])
             self._look()
-            now = self._here.written(self._now)
+            now = self._here.typed_text(self._now)
             taken = deed in ("line", "word") and now is not None and written < now <= written + shown
             if now is None or not (now == wanted or (taken and (written + shown).startswith(now))):
                 self._row("text", path=edit.path, deed=deed, wanted=wanted or written + shown, found=now)

@@ -19,20 +19,20 @@ def reuse(figures: Sequence[Row]) -> tuple[int, int]:
     return sum(row["reused"] for row in asked), sum(row["prompt_tokens"] for row in asked)
 
 
-def quiet(figures: Sequence[Row]) -> str:
-    """How often each rule kept the server silent."""
+def count_by_rule(figures: Sequence[Row]) -> str:
+    """Return how often each rule suppressed a suggestion."""
     rules = Counter(row["quiet"] for row in figures if row.get("quiet"))
     return ", ".join(f"{rule} {many}" for rule, many in rules.most_common()) or "none"
 
 
-def since(last: Row, start: Row, name: str) -> dict[str, int]:
-    """What was counted after the start."""
+def count_since(last: Row, start: Row, name: str) -> dict[str, int]:
+    """Return the counts since the start."""
     before = start.get(name) or {}
     return {what: many - before.get(what, 0) for what, many in (last[name] or {}).items()}
 
 
 def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """What and how many."""
+    """Yield pairs of a label and a count."""
     parts = of(rows, "part")
     if not parts:
         yield "nothing was typed", ""
@@ -46,7 +46,7 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
     last = parts[-1]
     start = next(iter(of(rows, "ready")), {})
-    requests, statistics = (since(last, start, name) for name in ("requests", "statistics"))
+    requests, statistics = (count_since(last, start, name) for name in ("requests", "statistics"))
     seconds, keys, saved = last["seconds"], total("keys"), total("saved")
     yield "minutes / of them pauses / edits", f"{seconds / 60:.1f} / {total('paused') / 60:.1f} / {each('edits')}"
     yield "keys / a second between pauses", f"{keys:.0f} / {keys / max(1.0, seconds - total('paused')):.1f}"
@@ -66,10 +66,10 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     reused, prompt = reuse(figures)
     share = f"{reused} of {prompt} ({100 * reused / prompt:.1f} %)" if prompt else "none told"
     yield "prompt tokens reused", f"{share}, of {len(figures)} answers that were told of"
-    yield "kept quiet by rule, of these", quiet(figures)
+    yield "kept quiet by rule, of these", count_by_rule(figures)
     samples = of(rows, "sample")
     yield from ((f"{who} processes", str(many)) for who, many in processes(samples).items())
-    yield from ((growth.what, growth.said) for growth in grown(samples))
+    yield from ((growth.what, growth.message) for growth in grown(samples))
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -36,7 +36,7 @@ SECONDS, START = 60, 180
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is there, and what came since the last look. `raw` has the counts and times as `watch.lua` has them."""
+    """The state of the screen, and the frames since the last look. `raw` has the counts and times as `watch.lua` has them."""
 
     view: View
     offers: tuple[Offer, ...]
@@ -91,10 +91,10 @@ class Writing:
         raw = self.nvim.exec_lua("return watching.look()")
         # what the screen was told, which nobody reads here, or it would be kept
         self.nvim._session._pending_messages.clear()
-        return Look(view(raw), tuple(offers(raw["offers"])), tuple(map(view, raw["frames"])), raw)
+        return Look(view(raw), tuple(read_offers(raw["offers"])), tuple(map(view, raw["frames"])), raw)
 
-    def written(self, look: Look) -> str | None:
-        """What was put in so far; None when something else in the file has changed."""
+    def typed_text(self, look: Look) -> str | None:
+        """Return the text that was inserted so far, or None if something else in the file has changed."""
         before, now = self._edit.before, look.view.place
         after = self._edit.after.removesuffix("\n")
         whole = now.before.startswith(before) and now.after == after
@@ -102,7 +102,7 @@ class Writing:
 
     # -- processes
     def process(self, name: str) -> int | None:
-        """Of the server or its engine, where it runs."""
+        """Return the process of the server or of its engine, if it runs."""
         for child in psutil.Process(self.nvim.funcs.getpid()).children(recursive=True):
             with suppress(psutil.Error):
                 if name in child.cmdline():
@@ -110,7 +110,7 @@ class Writing:
         return None
 
 
-def offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
+def read_offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
     for row in rows:
         yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "", row["number"])
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from lsp_harness.completion.rules.display_mode import Mode, choose
+from lsp_harness.completion.rules.display_mode import DisplayMode, choose_display_mode
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import Shaped, shape
+from lsp_harness.completion.rules.shaping import ShapedText, shape
 
 CASES = Path(__file__).parent / "cases"
 HEADER = re.compile(r"^-- (.+?)(?: \(([^()]*)\))? --$")
@@ -35,11 +35,13 @@ class Case:
     @property
     def ghost(self) -> Ghost:
         prefix, suffix = plain(self.source).split("<|>")
-        language = next((o for o in self.options if o not in (*get_args(Mode), "untouched")), "python")
-        mode = next((m for m in get_args(Mode) if m in self.options), None) or choose(prefix, suffix, language)
+        language = next((o for o in self.options if o not in (*get_args(DisplayMode), "untouched")), "python")
+        mode = next((m for m in get_args(DisplayMode) if m in self.options), None) or choose_display_mode(
+            prefix, suffix, language
+        )
         return Ghost(prefix, suffix, plain(self.model), mode, language, "\r\n" if "␍" in self.source else "\n")
 
-    def run(self) -> Shaped:
+    def run(self) -> ShapedText:
         return shape(self.ghost)
 
     def text(self, shown: str | None) -> str:

@@ -13,7 +13,7 @@ ALL = [case for path in FILES for case in read(path)]
 def test_every_rule_has_a_file_and_every_file_a_rule() -> None:
     assert {path.stem for path in FILES} == {rule.name for rule in RULES}
     assert len({rule.name for rule in RULES}) == len(RULES)
-    assert all(rule.why for rule in RULES)
+    assert all(rule.reason for rule in RULES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -31,7 +31,7 @@ def test_case(case: Case, golden_update: bool) -> None:
         assert (None if shown is None else marked(shown)) == case.shown
     assert (case.rule in applied) is ("untouched" not in case.options), applied
     if shown is not None:
-        assert shape(case.ghost.having(shown)).text == shown
+        assert shape(case.ghost.with_text(shown)).text == shown
 
 
 @pytest.mark.parametrize("text", ["a\n", "a\t \r\n", "a\nb  \nc\n\n", "", "  "])

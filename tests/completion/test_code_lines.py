@@ -2,9 +2,9 @@
 
 import pytest
 
-from lsp_harness.completion.rules.bracket_balance import missing, scan
-from lsp_harness.completion.rules.cursor_lines import Around
-from lsp_harness.completion.rules.line_similarity import near
+from lsp_harness.completion.rules.bracket_balance import count_unclosed, scan_brackets
+from lsp_harness.completion.rules.cursor_lines import CursorLines
+from lsp_harness.completion.rules.line_similarity import are_similar
 from lsp_harness.text.code_lines import is_lone_closer, opens_block
 
 
@@ -25,17 +25,17 @@ from lsp_harness.text.code_lines import is_lone_closer, opens_block
     ],
 )
 def test_surplus_closers(text: str, language: str, surplus: str) -> None:
-    assert "".join(char for _, char in scan(text, language).surplus) == surplus
+    assert "".join(char for _, char in scan_brackets(text, language).surplus_closers) == surplus
 
 
 def test_a_quote_that_ends_the_string_before_the_cursor_is_surplus() -> None:
-    assert [char for _, char in scan('world" + "x"', "python", '"').surplus] == ['"']
+    assert [char for _, char in scan_brackets('world" + "x"', "python", '"').surplus_closers] == ['"']
 
 
 def test_missing_counts_what_the_rest_does_not_close() -> None:
-    assert missing("foo(bar(a", ")") == 1
-    assert missing("foo(a", ")") == 0
-    assert missing("foo(a", " + [b])") == 0
+    assert count_unclosed("foo(bar(a", ")") == 1
+    assert count_unclosed("foo(a", ")") == 0
+    assert count_unclosed("foo(a", " + [b])") == 0
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_missing_counts_what_the_rest_does_not_close() -> None:
     ],
 )
 def test_near(one: str, other: str, same: bool) -> None:
-    assert near(one, other) is near(other, one) is same
+    assert are_similar(one, other) is are_similar(other, one) is same
 
 
 @pytest.mark.parametrize("line", ["}", "  });", "],", "end", "</div>", '"""', "fi", ")]}"])
@@ -93,4 +93,4 @@ def test_opens_block(line: str, language: str, opens: bool) -> None:
     ],
 )
 def test_the_file_s_unit_of_indentation(prefix: str, language: str, unit: str) -> None:
-    assert Around(prefix, "", language).unit == unit
+    assert CursorLines(prefix, "", language).indent_unit == unit

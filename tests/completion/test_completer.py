@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
-from lsp_harness.completion.request.text_generation import valid_start
+from lsp_harness.completion.request.text_generation import find_valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
@@ -76,7 +76,7 @@ async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
         "generated": 3,
     }
     assert 0 <= found.stats["waited_ms"] + found.stats["engine_ms"] <= found.stats["ms"] + 0.1
-    assert completer.last == found.stats | {"id": found.id}
+    assert completer.last_figures == found.stats | {"id": found.id}
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n\n", "<|endoftext|>"])
@@ -106,8 +106,8 @@ def test_a_broken_file_is_not_blamed_on_the_suggestion() -> None:
     src = markup.parse("x = = 1\ny = <|>\n")
     tree = parse(src.document)
     assert tree
-    assert valid_start(tree, src.cursor, "2") == "2"
-    assert valid_start(tree, src.cursor, ") 2") is None
+    assert find_valid_start(tree, src.cursor, "2") == "2"
+    assert find_valid_start(tree, src.cursor, ") 2") is None
 
 
 # -- fidelity

@@ -1,13 +1,13 @@
-"""How much is offered where."""
+"""The display mode at a cursor: one line, a block, or a line above."""
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.display_mode import choose_display_mode
 
 
-def check(source: str, language: str = "python", *, generous: bool = False) -> str:
+def check(source: str, language: str = "python") -> str:
     prefix, suffix = source.split("<|>")
-    return choose(prefix, suffix, language, generous=generous)
+    return choose_display_mode(prefix, suffix, language)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_line_above(source: str, language: str) -> None:
     assert check(source, language) == "line-above"
 
 
-def test_generous_offers_several_lines_wherever_a_block_may_grow() -> None:
-    assert check("def f(x):\n    y = 1\n    <|>\n\ndef g(x):\n", generous=True) == "block"
-    assert check("def f(x):\n    y = 1\n    <|>\n    return y\n", generous=True) == "line"
+def test_a_block_that_may_grow_gets_one_line() -> None:
+    assert check("def f(x):\n    y = 1\n    <|>\n\ndef g(x):\n") == "line"
+    assert check("def f(x):\n    y = 1\n    <|>\n    return y\n") == "line"

@@ -3,7 +3,7 @@
 Nothing is timed: where a rule begins anew at each byte, a test here does not end before it is given up.
 """
 
-from lsp_harness.completion.rules.line_similarity import LOOSE
+from lsp_harness.completion.rules.line_similarity import IGNORED_CHARS
 from lsp_harness.context.lookup.import_list import TYPED_NAME
 from lsp_harness.inference.backends.trailing_blanks import split_trailing_blanks
 from lsp_harness.text.code_lines import strip_comment
@@ -36,5 +36,5 @@ def test_comments_that_are_not_closed_are_passed_once():
 
 def test_signs_within_a_line_are_passed_once():
     line = ";" * LONG + "x"
-    assert LOOSE.sub("", line) == line
-    assert LOOSE.sub("", "a, b;; ") == "a,b"
+    assert IGNORED_CHARS.sub("", line) == line
+    assert IGNORED_CHARS.sub("", "a, b;; ") == "a,b"

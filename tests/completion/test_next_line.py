@@ -2,25 +2,25 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.display_mode import choose_display_mode
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.next_line import joined, may_break, on_next_line, with_body
+from lsp_harness.completion.rules.next_line import join_body, may_begin_with_newline, split_body, split_next_line
 
 
 def ghost(prefix: str, suffix: str) -> Ghost:
-    return Ghost(prefix, suffix, "", choose(prefix, suffix, "python"), "python")
+    return Ghost(prefix, suffix, "", choose_display_mode(prefix, suffix, "python"), "python")
 
 
 def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
     here = ghost("def f(a):\n    b = a", "\n    return b\n")
-    found = on_next_line(here, "\n    c = b")
+    found = split_next_line(here, "\n    c = b")
     assert found
     there, rest = found
     assert (there.line_prefix, there.mode, rest) == ("", "line", "    c = b")
 
 
 def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
-    found = on_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
+    found = split_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
     assert found
     assert found[0].mode == "line-above"
 
@@ -34,21 +34,21 @@ def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
     ],
 )
 def test_otherwise_the_line_break_is_nothing_special(prefix: str, suffix: str, text: str):
-    assert on_next_line(ghost(prefix, suffix), text) is None
+    assert split_next_line(ghost(prefix, suffix), text) is None
 
 
 def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
-    assert may_break(ghost("a = 1", "\n"))
-    assert not may_break(ghost("foo(", ")\n"))
-    assert not may_break(ghost("", "\n"))
+    assert may_begin_with_newline(ghost("a = 1", "\n"))
+    assert not may_begin_with_newline(ghost("foo(", ")\n"))
+    assert not may_begin_with_newline(ghost("", "\n"))
 
 
 def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
     here = ghost("def f(a):\n", "    return a\n")
-    found = with_body(here, "    if not a:\n        return None\n    re")
+    found = split_body(here, "    if not a:\n        return None\n    re")
     assert found
     there, body = found
-    assert (there.mode, there.previous, body) == ("line", "    if not a:", "        return None\n    re")
+    assert (there.mode, there.previous_line, body) == ("line", "    if not a:", "        return None\n    re")
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
     ],
 )
 def test_a_line_that_needs_no_body_stays_alone(suffix: str, text: str):
-    assert with_body(ghost("def f(a):\n", suffix), text) is None
+    assert split_body(ghost("def f(a):\n", suffix), text) is None
 
 
 def test_header_and_body_end_as_the_header_did():
     here = ghost("def f(a):\n", "    return a\n")
-    assert joined("    if a:\n", "        pass", here) == "    if a:\n        pass\n"
-    assert joined("    if a:", "        pass", here) == "    if a:\n        pass"
-    assert joined("    if a:\n", None, here) == "    if a:\n"
+    assert join_body("    if a:\n", "        pass", here) == "    if a:\n        pass\n"
+    assert join_body("    if a:", "        pass", here) == "    if a:\n        pass"
+    assert join_body("    if a:\n", None, here) == "    if a:\n"

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.completion.rules.bracket_balance import missing
-from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.bracket_balance import count_unclosed
+from lsp_harness.completion.rules.display_mode import choose_display_mode
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import enough, shape
+from lsp_harness.completion.rules.shaping import is_settled, shape
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "rust", "java", "html", "lua", "markdown", "")
 PIECES = (
@@ -24,8 +24,8 @@ modes = st.sampled_from(("line", "block", "line-above", None))
 @st.composite
 def ghosts(draw: st.DrawFn) -> Ghost:
     prefix, suffix, language = draw(code), draw(code), draw(st.sampled_from(LANGUAGES))
-    mode = draw(modes) or choose(prefix, suffix, language)
-    if mode == "line-above" and choose(prefix, suffix, language) != mode:
+    mode = draw(modes) or choose_display_mode(prefix, suffix, language)
+    if mode == "line-above" and choose_display_mode(prefix, suffix, language) != mode:
         mode = "line"
     return Ghost(prefix, suffix, draw(code), mode, language, draw(st.sampled_from(("\n", "\r\n"))))
 
@@ -39,7 +39,7 @@ many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCh
 def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
     shown = shape(ghost).text
     if shown is not None:
-        assert shape(ghost.having(shown)).text == shown
+        assert shape(ghost.with_text(shown)).text == shown
 
 
 @many
@@ -70,7 +70,7 @@ def test_one_line_is_one_line(ghost: Ghost) -> None:
 @given(ghosts())
 def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
     shown, rest = shape(ghost).text, ghost.line_suffix.strip()
-    short = missing(ghost.line_prefix, ghost.line_suffix, ghost.language)
+    short = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
     if shown is not None and ghost.mode == "line" and rest and not short:
         assert not shown.lstrip().startswith(rest)
 
@@ -88,11 +88,11 @@ def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
 @many
 @given(ghosts(), code)
 def test_enough_means_that_more_text_changes_nothing(ghost: Ghost, more: str) -> None:
-    if enough(ghost):
-        assert shape(ghost.having(ghost.text + more)).text == shape(ghost).text
+    if is_settled(ghost):
+        assert shape(ghost.with_text(ghost.text + more)).text == shape(ghost).text
 
 
 @many
 @given(ghosts())
 def test_having_a_text_is_being_made_with_it(ghost: Ghost) -> None:
-    assert shape(ghost.having("x").having(ghost.text)) == shape(replace(ghost))
+    assert shape(ghost.with_text("x").with_text(ghost.text)) == shape(replace(ghost))

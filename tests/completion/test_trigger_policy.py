@@ -34,8 +34,8 @@ async def outcome(scenario: Scenario, quiet: Quiet) -> str:
     cursor = scenario.cursor()
     scenario.live(completer.opened(cursor.document).history)
     found = await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path, automatic=True)
-    assert (found is None) is ("quiet" in completer.last)
-    return completer.last.get("quiet", "")
+    assert (found is None) is ("quiet" in completer.last_figures)
+    return completer.last_figures.get("quiet", "")
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
@@ -63,5 +63,5 @@ async def test_who_asks_passes_all_of_them(scenario: Scenario) -> None:
     completer = Desk(Completer(engine, Completion(outline_tokens=0), TriggerPolicy(ON)))
     scenario.live(completer.opened(cursor.document).history)
     await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path)
-    assert "quiet" not in completer.last
+    assert "quiet" not in completer.last_figures
     assert len(engine.foreground_requests) == 1

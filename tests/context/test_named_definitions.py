@@ -1,4 +1,4 @@
-"""What other files say about the names around a cursor."""
+"""The definitions in other files of the names around a cursor."""
 
 from contextlib import closing
 from pathlib import Path
@@ -30,11 +30,11 @@ HERE = (
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as index:
+        yield index
 
 
-def near(source: Source):
+def names_at(source: Source):
     return read_cursor_names(source.tree, source.start)
 
 
@@ -43,32 +43,32 @@ def cursor(source: Source, path: str) -> Cursor:
 
 
 def test_the_nearest_names_come_first():
-    found = near(marked("here.py", HERE))
-    assert found.names[:3] == ("def", "check", "cart")
-    assert found.members == {"total"}
+    names = names_at(marked("here.py", HERE))
+    assert names.names[:3] == ("def", "check", "cart")
+    assert names.members == {"total"}
 
 
 async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
-    lines = find_definitions(indexed.view, "here.py", near(marked("here.py", HERE)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    assert [one.origin for one in found] == ["shop/cart.py", "shop/errors.py"]
-    assert found[0].text == (
+    lines = find_definitions(indexed.view, "here.py", names_at(marked("here.py", HERE)))
+    fragments = await fit_signatures(lines, 1000, count, "#")
+    assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
+    assert fragments[0].text == (
         "# shop/cart.py\nclass Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n    def add(self, item): ...\n"
         "    def _hide(self): ...\n"
     )
-    assert "def __init__(self, message: str, cart) -> None: ..." in found[1].text
+    assert "def __init__(self, message: str, cart) -> None: ..." in fragments[1].text
 
 
 async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Indexed):
-    lines = list(find_definitions(indexed.view, "here.py", near(marked("here.py", HERE))))
-    whole = await fit_signatures(lines, 1000, count, "#")
-    for budget in range(sum(one.tokens for one in whole)):
-        found = await fit_signatures(lines, budget, count, "#")
-        assert sum(one.tokens for one in found) <= budget
-        costs = await count([one.text for one in found])
-        assert costs == [one.tokens for one in found]
-    less = await fit_signatures(lines, sum(one.tokens for one in whole) - 1, count, "#")
-    text = "".join(one.text for one in less)
+    lines = list(find_definitions(indexed.view, "here.py", names_at(marked("here.py", HERE))))
+    complete = await fit_signatures(lines, 1000, count, "#")
+    for budget in range(sum(fragment.tokens for fragment in complete)):
+        fragments = await fit_signatures(lines, budget, count, "#")
+        assert sum(fragment.tokens for fragment in fragments) <= budget
+        costs = await count([fragment.text for fragment in fragments])
+        assert costs == [fragment.tokens for fragment in fragments]
+    less = await fit_signatures(lines, sum(fragment.tokens for fragment in complete) - 1, count, "#")
+    text = "".join(fragment.text for fragment in less)
     assert "class Cart" in text
     assert "_hide" not in text
 
@@ -81,22 +81,22 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
     ],
 )
 async def test_what_there_is_to_import(indexed: Indexed, source: str):
-    lines = find_definitions(indexed.view, "here.py", near(marked("here.py", source)))
-    found = await fit_signatures(lines, 1000, count, "#")
-    [errors] = [one for one in found if one.origin == "shop/errors.py"]
+    lines = find_definitions(indexed.view, "here.py", names_at(marked("here.py", source)))
+    fragments = await fit_signatures(lines, 1000, count, "#")
+    [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
 
 
 def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
     source = marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
-    ranks = {line.text.strip(): line.rank[0] for line in find_definitions(indexed.view, "here.py", near(source))}
+    ranks = {line.text.strip(): line.rank[0] for line in find_definitions(indexed.view, "here.py", names_at(source))}
     assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
 
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
-    found = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
-    origin, text = found[0]
+    results = find_similar_code(indexed.search, indexed.view, cursor(source, "here.py"))
+    origin, text = results[0]
     assert origin == "other.py"
     assert "raise Empty('nothing', cart)" in text
 
@@ -104,13 +104,13 @@ def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
 async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
     assert find_similar_code(indexed.search, indexed.view, cursor(source, "new.py")) == []
-    assert await fit_signatures(find_definitions(indexed.view, "new.py", near(source)), 200, count, "#") == []
+    assert await fit_signatures(find_definitions(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
 
 
 def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
-    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as made:
-        found = find_similar_code(made.search, made.view, cursor(source, "here.py"))
-    assert sum(path.endswith("/pay.py") for path, _ in found) == 1
-    assert {path for path, _ in found} >= {"late.py"}
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:
+        results = find_similar_code(indexed_copies.search, indexed_copies.view, cursor(source, "here.py"))
+    assert sum(path.endswith("/pay.py") for path, _ in results) == 1
+    assert {path for path, _ in results} >= {"late.py"}

@@ -1,4 +1,4 @@
-"""What a first prompt says of the packages that the code to change uses."""
+"""Signatures of the packages that the code to change uses."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
+async def find_signatures(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.from_text((root / "a.py").as_uri(), code % body)
     start = document.data.index(b"def load")
     return await signatures(root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
@@ -45,42 +45,47 @@ GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET req
 
 async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
     body = "web.serve(requests.get(url).status)\n    return os.path.join(url, requests.utils.quote(url))"
-    found = await of(root, body)
-    assert [(one.origin, one.reason) for one in found] == [
+    fragments = await find_signatures(root, body)
+    assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
         ("web 1.0", "documents what is used here"),
         ("requests 2.32.3", "documents what is used here"),
     ]
-    assert [one.text for one in found] == [
+    assert [fragment.text for fragment in fragments] == [
         "# web 1.0 has\nserve(port: int = 80) -> None  # Serves\n",
         GET + "utils.quote(value)\n",
     ]
 
 
 async def test_what_a_package_has_not_is_said_as_well(root: Path):
-    [one] = await of(root, "return requests.fetch(url)")
-    assert one.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
+    [fragment] = await find_signatures(root, "return requests.fetch(url)")
+    assert fragment.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
 
 
 async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     body = "return requests.get(url), requests.Session(3), web.serve()"
-    whole = await of(root, body)
-    assert [len(one.text.splitlines()) for one in whole] == [3, 2]
-    lines = {part for one in whole for line in one.text.splitlines() for part in (line, line.partition("  #")[0])}
-    cost = sum(one.tokens for one in whole)
+    complete = await find_signatures(root, body)
+    assert [len(fragment.text.splitlines()) for fragment in complete] == [3, 2]
+    lines = {
+        part
+        for fragment in complete
+        for line in fragment.text.splitlines()
+        for part in (line, line.partition("  #")[0])
+    }
+    cost = sum(fragment.tokens for fragment in complete)
     shortened = 0
     for budget in range(cost + 1):
-        found = await of(root, body, budget)
-        assert sum(one.tokens for one in found) <= budget
-        assert [one.tokens for one in found] == await count([one.text for one in found])
-        assert {line for one in found for line in one.text.splitlines()} <= lines
-        shortened += any("get(url, params=None, **kwargs)" in one.text.splitlines() for one in found)
+        fragments = await find_signatures(root, body, budget)
+        assert sum(fragment.tokens for fragment in fragments) <= budget
+        assert [fragment.tokens for fragment in fragments] == await count([fragment.text for fragment in fragments])
+        assert {line for fragment in fragments for line in fragment.text.splitlines()} <= lines
+        shortened += any("get(url, params=None, **kwargs)" in fragment.text.splitlines() for fragment in fragments)
     assert shortened
-    assert await of(root, body, 0) == ()
-    assert await of(root, body, cost) == whole
+    assert await find_signatures(root, body, 0) == ()
+    assert await find_signatures(root, body, cost) == complete
 
 
 async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
-    assert await of(root, "return os.path.join(url)") == ()
+    assert await find_signatures(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
     assert await signatures(root, code, 100) == ()
@@ -90,9 +95,9 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
     site = venv(root)
     token = "sk-proj-" + "a1B2" * 12
     write(site, {"web.py": f'def serve(port: int = 80):\n    """Takes {token}."""\n\n\ndef stop(): ...\n'})
-    found = await of(root, "web.serve(1)\n    web.stop()")
-    assert token not in "".join(one.text for one in found)
-    assert "stop()" in found[0].text
+    fragments = await find_signatures(root, "web.serve(1)\n    web.stop()")
+    assert token not in "".join(fragment.text for fragment in fragments)
+    assert "stop()" in fragments[0].text
 
 
 @pytest.mark.parametrize(
@@ -117,19 +122,19 @@ async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, mon
     looked: list[str] = []
     documented = InstalledPackages.find_documentation
 
-    def counting(self: InstalledPackages, root: Path, language: str, module: str, name: str, **more: Any):
+    def counting(self: InstalledPackages, root: Path, language: str, module: str, name: str, **extra: Any):
         looked.append(name)
-        return documented(self, root, language, module, name, **more)
+        return documented(self, root, language, module, name, **extra)
 
     monkeypatch.setattr(InstalledPackages, "find_documentation", counting)
-    [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
+    [fragment] = await find_signatures(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
     assert looked == [f"call_{n}" for n in range(8)]
-    assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
+    assert fragment.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
 async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):
     many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
-    more = ", ".join(f"parameter_{n}" for n in range(40))
-    write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({more}): ...\n"})
-    [one] = await of(root, "web.serve(1)\n    web.stop()")
-    assert one.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"
+    extra = ", ".join(f"parameter_{n}" for n in range(40))
+    write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({extra}): ...\n"})
+    [fragment] = await find_signatures(root, "web.serve(1)\n    web.stop()")
+    assert fragment.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"

@@ -1,4 +1,4 @@
-"""How such code is written elsewhere, in a prompt by instruction."""
+"""Examples of such code in the project, in the prompt of an instruction."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -36,11 +36,11 @@ TEXT = HANDLER.replace("<|>", "")
 @pytest.fixture
 def indexed(tmp_path: Path):
     files = FILES | {"api/orders.py": TEXT, "db.py": "def connect(it): ...\n"}
-    with closing(Indexed(tmp_path, files)) as made:
-        yield made
+    with closing(Indexed(tmp_path, files)) as index:
+        yield index
 
 
-async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
+async def find_examples(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
     return await examples_of(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
 
 
@@ -52,7 +52,7 @@ async def examples_of(
     return await fragments_of(ProjectExampleSource, inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
-async def asked(indexed: Indexed, budget: Context) -> InstructionPrompt:
+async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
     source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
@@ -61,47 +61,52 @@ async def asked(indexed: Indexed, budget: Context) -> InstructionPrompt:
 
 
 async def test_a_handler_is_shown_another(indexed: Indexed):
-    [one] = await of(indexed, marked("api/orders.py", HANDLER))
-    assert (one.origin, one.reason) == ("api/users.py", "is a pattern here: functions decorated with app.get, app.post")
-    assert one.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
-    assert one.text.endswith("    return UserOut.of(user)\n")
+    [example] = await find_examples(indexed, marked("api/orders.py", HANDLER))
+    assert (example.origin, example.reason) == (
+        "api/users.py",
+        "is a pattern here: functions decorated with app.get, app.post",
+    )
+    assert example.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
+    assert example.text.endswith("    return UserOut.of(user)\n")
 
 
 async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
     source = marked("api/orders.py", HANDLER)
-    whole = {one.text for one in await of(indexed, source, most=9)}
-    assert len(whole) == 5
+    complete = {example.text for example in await find_examples(indexed, source, most=9)}
+    assert len(complete) == 5
     for most in range(5):
         for budget in range(0, 90, 3):
-            found = await of(indexed, source, budget, most)
-            assert len(found) <= most
-            assert sum(one.tokens for one in found) <= budget
-            assert [one.tokens for one in found] == await count([one.text for one in found])
-            assert {one.text for one in found} <= whole
+            examples = await find_examples(indexed, source, budget, most)
+            assert len(examples) <= most
+            assert sum(example.tokens for example in examples) <= budget
+            assert [example.tokens for example in examples] == await count([example.text for example in examples])
+            assert {example.text for example in examples} <= complete
 
 
 async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
     source = marked("api/orders.py", HANDLER)
-    [likest] = await of(indexed, source)
-    [other] = await of(indexed, source, likest.tokens - 1)
-    assert other.text != likest.text
+    [most_similar] = await find_examples(indexed, source)
+    [other] = await find_examples(indexed, source, most_similar.tokens - 1)
+    assert other.text != most_similar.text
 
 
 async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
     body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
-    assert await of(indexed, marked("api/orders.py", body)) == await of(indexed, marked("api/orders.py", HANDLER))
-    assert await of(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+    assert await find_examples(indexed, marked("api/orders.py", body)) == await find_examples(
+        indexed, marked("api/orders.py", HANDLER)
+    )
+    assert await find_examples(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
 
 
 async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
     source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    found = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
-    assert {one.origin for one in found} <= {"api/items.py", "api/orders.py"}
+    examples = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
+    assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 
 
 async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
-    full = await asked(indexed, Context())
-    reasons = [one.reason.partition(":")[0] for one in full.fragments]
+    full = await build_prompt(indexed, Context())
+    reasons = [fragment.reason.partition(":")[0] for fragment in full.fragments]
     shown = ["imports that it uses", "defines what is used here"]
     assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
     user = full.messages[1][1]
@@ -110,18 +115,18 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
     [example], [code] = full.find("examples"), full.find("code")
     needed = code.tokens + total_tokens(full.find("related"))
     for budget in range(code.tokens, needed + example.tokens + 1):
-        made = await asked(indexed, Context(code_budget=budget))
-        assert sum(total_tokens(made.find(name)) for name in ("examples", "related", "code")) <= budget
-        without = await asked(indexed, Context(code_budget=budget, few_shot_examples=0))
-        assert made.find("related") == without.find("related")
-    assert await asked(indexed, Context(code_budget=needed + example.tokens)) == full
+        prompt = await build_prompt(indexed, Context(code_budget=budget))
+        assert sum(total_tokens(prompt.find(name)) for name in ("examples", "related", "code")) <= budget
+        without = await build_prompt(indexed, Context(code_budget=budget, few_shot_examples=0))
+        assert prompt.find("related") == without.find("related")
+    assert await build_prompt(indexed, Context(code_budget=needed + example.tokens)) == full
 
 
 @pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
 async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
-    full = await asked(indexed, Context())
+    full = await build_prompt(indexed, Context())
     assert full.find("examples")
-    made = await asked(indexed, budget)
-    assert made.find("examples") == ()
-    assert "How such code" not in made.messages[1][1]
-    assert made == replace(full, sections=tuple(one for one in full.sections if one.name != "examples"))
+    prompt = await build_prompt(indexed, budget)
+    assert prompt.find("examples") == ()
+    assert "How such code" not in prompt.messages[1][1]
+    assert prompt == replace(full, sections=tuple(section for section in full.sections if section.name != "examples"))

@@ -1,4 +1,4 @@
-"""Where the user wrote or looked last."""
+"""The places that the user edited or looked at last."""
 
 import pytest
 

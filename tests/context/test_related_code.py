@@ -1,4 +1,4 @@
-"""What is related to code that is to be changed."""
+"""Code that is related to the code to change."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -54,11 +54,11 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as index:
+        yield index
 
 
-async def of(indexed: Indexed, source: Source, budget: int = 1000):
+async def find_related(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
@@ -66,15 +66,15 @@ async def of(indexed: Indexed, source: Source, budget: int = 1000):
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
-    found = await of(indexed, marked("shop/till.py", SHOP))
-    assert [(one.origin, one.reason) for one in found] == [
+    fragments = await find_related(indexed, marked("shop/till.py", SHOP))
+    assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
         ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
         ("shop/till.py", "defines what is used here"),
         ("tests/test_till.py", "tests it"),
         ("app.py", "uses it"),
     ]
-    imports, cart, till, test, use = (one.text for one in found)
+    imports, cart, till, test, use = (fragment.text for fragment in fragments)
     assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
     assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
     assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
@@ -84,28 +84,28 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
 
 async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
     source = marked("shop/till.py", SHOP)
-    whole = await of(indexed, source)
-    lines = {line for one in whole for line in one.text.splitlines()}
-    cost = sum(one.tokens for one in whole)
+    complete = await find_related(indexed, source)
+    lines = {line for fragment in complete for line in fragment.text.splitlines()}
+    cost = sum(fragment.tokens for fragment in complete)
     for budget in range(cost + 1):
-        found = await of(indexed, source, budget)
-        assert sum(one.tokens for one in found) <= budget
-        assert [one.tokens for one in found] == await count([one.text for one in found])
-        assert {line for one in found for line in one.text.splitlines()} <= lines
-    assert await of(indexed, source, 0) == ()
+        fragments = await find_related(indexed, source, budget)
+        assert sum(fragment.tokens for fragment in fragments) <= budget
+        assert [fragment.tokens for fragment in fragments] == await count([fragment.text for fragment in fragments])
+        assert {line for fragment in fragments for line in fragment.text.splitlines()} <= lines
+    assert await find_related(indexed, source, 0) == ()
 
 
 async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
     text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
-    found = await of(indexed, marked("shop/till.py", text))
-    assert "sk-proj" not in "".join(one.text for one in found)
-    assert "def open" in "".join(one.text for one in found)
+    fragments = await find_related(indexed, marked("shop/till.py", text))
+    assert "sk-proj" not in "".join(fragment.text for fragment in fragments)
+    assert "def open" in "".join(fragment.text for fragment in fragments)
 
 
 def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
     symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(one.path, one.is_in_test) for one in find_uses(indexed.view, symbol)] == [
+    assert [(use.path, use.is_in_test) for use in find_uses(indexed.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
@@ -126,9 +126,9 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        shown = {f"{one.path} {one.enclosing}": one.line for one in find_uses(indexed.view, symbol)}
+        lines_by_use = {f"{use.path} {use.enclosing}": use.line for use in find_uses(indexed.view, symbol)}
         # of its own file, then of the others, six at most
-        assert shown == {
+        assert lines_by_use == {
             "shop/money.py other()": "convert(0)",
             **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
         }
@@ -136,14 +136,14 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path / "again", again)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
-        assert [(one.path, one.line) for one in find_uses(indexed.view, symbol)] == [
+        assert [(use.path, use.line) for use in find_uses(indexed.view, symbol)] == [
             ("shop/money.py", "convert(0)"),
             ("shop/use.py", "turn(2)"),
         ]
 
 
 @pytest.mark.parametrize(
-    ("path", "source", "found"),
+    ("path", "source", "expected"),
     [
         ("a.py", "import a.b, c as d\n<|>a.b.f(d)<|>\n", ["import a.b", "import c as d"]),
         ("a.py", "from m import (\n    x,\n    y as z,\n)\n<|>z()<|>\n", ["from m import y as z"]),
@@ -156,30 +156,30 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
         ("a.c", '#include "a.h"\n<|>int x;<|>\n', ['#include "a.h"']),
     ],
 )
-def test_the_imports_that_some_code_needs(path: str, source: str, found: list[str]):
-    it = marked(path, source)
-    assert find_required_imports(it.tree, Span(it.start, it.end)) == found
+def test_the_imports_that_some_code_needs(path: str, source: str, expected: list[str]):
+    parsed = marked(path, source)
+    assert find_required_imports(parsed.tree, Span(parsed.start, parsed.end)) == expected
 
 
 async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
-    asked = list[bool]()
+    are_slow = list[bool]()
 
     class Desk(DirectIndexQuery):
         async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-            asked.append(slow)
+            are_slow.append(slow)
             return await super().ask(uri, read, otherwise)
 
     source = marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
     assert await fragments_of(RelatedCodeSource, inputs(code, WorkspaceScope(Desk(indexed.reader))), 1000)
-    assert asked == [True]
+    assert are_slow == [True]
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():
     text = SHOP.replace("<|>", "")
-    [one] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
-    assert str(one) == (
+    [extract] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
+    assert str(extract) == (
         "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
         "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
     )
@@ -190,5 +190,5 @@ def test_a_declaration_with_what_it_needs_and_nothing_else():
 
 def test_a_declaration_in_broken_code():
     text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
-    [one] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
-    assert str(one) == "import os\n\ndef parse(path):\n    return os.stat(path)"
+    [extract] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
+    assert str(extract) == "import os\n\ndef parse(path):\n    return os.stat(path)"

@@ -60,11 +60,11 @@ def test_total_of_some(self, n):
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as index:
+        yield index
 
 
-async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
+async def find_related(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
     source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(DirectIndexQuery(indexed.reader), failing)
@@ -72,32 +72,32 @@ async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = f
 
 
 async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
-    found = await of(indexed)
-    [whole, *lines] = [one for one in found if one.reason == "tests it"]
-    assert whole.text == NAMED
-    assert [one.text.split("\n")[0] for one in lines] == ["# tests/test_till.py:6, in test_opens()"]
-    assert [one.origin for one in found if one.reason == "uses it"] == ["app.py"]
+    fragments = await find_related(indexed)
+    [complete, *lines] = [fragment for fragment in fragments if fragment.reason == "tests it"]
+    assert complete.text == NAMED
+    assert [fragment.text.split("\n")[0] for fragment in lines] == ["# tests/test_till.py:6, in test_opens()"]
+    assert [fragment.origin for fragment in fragments if fragment.reason == "uses it"] == ["app.py"]
 
 
 async def test_where_it_has_no_room_its_head_and_line_are_shown(indexed: Indexed):
     [cost] = await count([NAMED])
     for budget in range(int(cost / 0.4) - 2, int(cost / 0.4) + 4):
-        texts = [one.text for one in await of(indexed, budget)]
+        texts = [fragment.text for fragment in await find_related(indexed, budget)]
         assert (NAMED in texts) == (int(budget * 0.4) >= cost)
         assert sum("cart = [1] * n" in text for text in texts) == (NAMED in texts)
-    texts = [one.text for one in await of(indexed, 40)]
+    texts = [fragment.text for fragment in await find_related(indexed, 40)]
     assert any(re.match(r"# tests/test_till\.py:\d+, in test_", text) for text in texts)
 
 
 async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
-    found = await of(indexed, failing={"test_opens"})
-    assert [(one.origin, one.reason) for one in found][:1] == [("tests/test_till.py", "fails")]
-    assert "till = Till()\n" in found[0].text
+    fragments = await find_related(indexed, failing={"test_opens"})
+    assert [(fragment.origin, fragment.reason) for fragment in fragments][:1] == [("tests/test_till.py", "fails")]
+    assert "till = Till()\n" in fragments[0].text
     # also one that never names what is changed
-    found = await of(indexed, failing={"test_sum_is_right"})
-    assert [one.reason for one in found if one.origin == "tests/test_other.py"] == ["fails"]
-    found = await of(indexed, failing={"TestTotal::test_total_of_some[2]"})
-    assert [one.text for one in found if one.reason == "fails"] == [NAMED]
+    fragments = await find_related(indexed, failing={"test_sum_is_right"})
+    assert [fragment.reason for fragment in fragments if fragment.origin == "tests/test_other.py"] == ["fails"]
+    fragments = await find_related(indexed, failing={"TestTotal::test_total_of_some[2]"})
+    assert [fragment.text for fragment in fragments if fragment.reason == "fails"] == [NAMED]
 
 
 def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: Indexed):
@@ -123,9 +123,9 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     view.symbols = CountingSymbols(indexed.reader, {})
     [symbol] = view.symbols.find_by_name("total", 1)
     many = {f"test_a_{n}" for n in range(3000)}
-    found = related_tests.find_related_test(view, symbol, (), many | {"test_total_of_some"})
-    assert found
-    assert found.name == "test_total_of_some"
+    test = related_tests.find_related_test(view, symbol, (), many | {"test_total_of_some"})
+    assert test
+    assert test.name == "test_total_of_some"
     assert len(looked) == 1 + related_tests.MAX_FAILING_TESTS
 
 
@@ -133,6 +133,6 @@ async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secr
     token = "ghp_" + "a" * 36
     files = FILES | {"tests/test_other.py": f'def test_sum_is_right():\n    assert page("{token}")\n'}
     with closing(Indexed(tmp_path, files)) as indexed:
-        found = await of(indexed, failing={"test_sum_is_right", "main"})
-        assert [one.origin for one in found if one.reason == "fails"] == ["tests/test_other.py"]
-        assert token not in "".join(one.text for one in found)
+        fragments = await find_related(indexed, failing={"test_sum_is_right", "main"})
+        assert [fragment.origin for fragment in fragments if fragment.reason == "fails"] == ["tests/test_other.py"]
+        assert token not in "".join(fragment.text for fragment in fragments)

@@ -1,4 +1,4 @@
-"""What other files say, and for how long a choice of it holds."""
+"""The repository context of completions, and for how long a choice of it holds."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -68,42 +68,42 @@ def desk(tmp_path: Path):
 
 
 def origins(fragments: tuple[Fragment, ...]) -> list[str]:
-    """Of the definitions."""
+    """Return the files of the definitions."""
     return [fragment.origin for fragment in fragments if fragment.reason.startswith("defines")]
 
 
 async def test_definitions_come_before_code_that_is_alike(desk: Desk):
-    found = await desk.at("if not amount")
-    assert origins(found) == ["shop/cart.py"]
-    assert "    def total(self): ..." in found[0].text
-    *more, best = found[1:]
+    fragments = await desk.at("if not amount")
+    assert origins(fragments) == ["shop/cart.py"]
+    assert "    def total(self): ..." in fragments[0].text
+    *others, best = fragments[1:]
     assert best.origin == "other.py"
     assert "amount = cart.total()" in best.text
-    assert all(one.reason == best.reason for one in more)
+    assert all(fragment.reason == best.reason for fragment in others)
 
 
 @pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
 async def test_no_more_than_the_budget(desk: Desk, budget: int):
-    found = await desk.at("if not amount", budget)
-    assert sum(fragment.tokens for fragment in found) <= budget
-    assert await count([fragment.text for fragment in found]) == [fragment.tokens for fragment in found]
-    assert bool(found) == (budget >= 4)
+    fragments = await desk.at("if not amount", budget)
+    assert sum(fragment.tokens for fragment in fragments) <= budget
+    assert await count([fragment.text for fragment in fragments]) == [fragment.tokens for fragment in fragments]
+    assert bool(fragments) == (budget >= 4)
 
 
 async def test_typing_near_the_place_changes_nothing(desk: Desk):
     first = await desk.at("if not amount")
     desk.text = desk.text.replace("        return\n", "        return rounded(\n")
-    asked = desk.known.asked
+    questions = desk.known.asked
     assert await desk.at("rounded(\n") is first
-    assert desk.known.asked == asked
+    assert desk.known.asked == questions
 
 
 async def test_another_place_is_another_choice(desk: Desk):
     await desk.at("if not amount", 40)
     assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
-    found = origins(await desk.at("convert(amount", 40))
-    assert "shop/money.py" in found
-    assert "shop/cart.py" not in found
+    paths = origins(await desk.at("convert(amount", 40))
+    assert "shop/money.py" in paths
+    assert "shop/cart.py" not in paths
 
 
 async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
@@ -117,10 +117,10 @@ async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
 
 async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):
     await desk.at("if not amount")
-    asked = desk.known.asked
+    questions = desk.known.asked
     desk.choice = RepositoryChoice()
     await desk.at("if not amount")
-    assert desk.known.asked == 2 * asked
+    assert desk.known.asked == 2 * questions
 
 
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
@@ -134,7 +134,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     recent = RecentEdits(open_texts.get, lambda uri, path: "")
     desk.elsewhere = RepositoryContext(desk.known, count, recent)
     before = await desk.at("amount = cart.total()", rests=True)
-    assert "was edited lately" not in {one.reason for one in before}
+    assert "was edited lately" not in {fragment.reason for fragment in before}
     recent.record_edit("file:///late.py", "late.py", 1)
     after = await desk.at("amount = cart.total()", rests=True)
     assert (after[-1].origin, after[-1].reason) == ("late.py", "was edited lately")
@@ -143,7 +143,7 @@ async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
     recent.record_edit("file:///other.py", "other.py", 1)
     open_texts["file:///other.py"] = Document.from_text("file:///other.py", FILES["other.py"])
     again = await desk.at("amount = cart.total()", rests=True)
-    assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
+    assert [fragment.reason for fragment in again if fragment.origin == "other.py"] in ([], ["was edited lately"])
 
 
 @pytest.mark.parametrize("budget", [0, 20, 60, 200])
@@ -153,8 +153,8 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
     desk.elsewhere = RepositoryContext(desk.known, count, recent)
     for n in range(5):
         recent.record_edit(f"file:///{n}.py", f"{n}.py", n)
-    found = await desk.at("amount = cart.total()", budget, rests=True)
-    assert sum(one.tokens for one in found) <= budget
+    fragments = await desk.at("amount = cart.total()", budget, rests=True)
+    assert sum(fragment.tokens for fragment in fragments) <= budget
 
 
 async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):

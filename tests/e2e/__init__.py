@@ -1,1 +1,1 @@
-"""The whole thing: a server process, an engine process, a client."""
+"""Tests of a server process, an engine process and a client together."""

@@ -1,6 +1,6 @@
-"""Canaries: secrets planted where users have them are found nowhere: not in what a model is asked, not in our files.
+"""Canaries: secrets in the places where users have them must not be in requests to a model, nor in our files.
 
-A text that may be seen is planted beside them and must be found, or these tests could not fail.
+A harmless text beside them must be there, or these tests could not fail.
 """
 
 import os
@@ -69,53 +69,60 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-async def asked(client: LspClient, method: str, params: Any) -> Any:
-    """The answer; that something is refused is as good as any."""
+async def answer_or_refusal(client: LspClient, method: str, params: Any) -> Any:
+    """Return the answer, or None if the request is refused."""
     with suppress(RpcError):
         return await client.request(method, params)
 
 
-async def use(client: LspClient, root: Path) -> None:
-    """Everything a user can do, in and around the places where the secrets are."""
+async def use_everything(client: LspClient, root: Path) -> None:
+    """Use every feature, in and around the places where the secrets are."""
     for name in ("plain.py", "a.py", *SECRET_FILES):
         text = (root / name).read_text()
         uri = client.open(root / name, text, "python" if name.endswith("py") else "plaintext")
         document = {"textDocument": {"uri": uri}}
         lines = text.split("\n")
         for number, line in enumerate(lines):
-            at = {"line": number, "character": len(line)}
-            client.notify("lspHarness/didMoveCursor", {**document, "position": at})
+            position = {"line": number, "character": len(line)}
+            client.notify("lspHarness/didMoveCursor", {**document, "position": position})
             for kind in (2, 1):
-                await asked(
+                await answer_or_refusal(
                     client,
                     "textDocument/inlineCompletion",
-                    {**document, "position": at, "context": {"triggerKind": kind}},
+                    {**document, "position": position, "context": {"triggerKind": kind}},
                 )
-        last = {"start": {"line": len(lines) - 2, "character": 4}, "end": {"line": len(lines) - 2, "character": 10}}
-        whole = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines) - 1, "character": 0}}
-        found = {
-            "range": last,
+        line_range = {
+            "start": {"line": len(lines) - 2, "character": 4},
+            "end": {"line": len(lines) - 2, "character": 10},
+        }
+        whole_range = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines) - 1, "character": 0}}
+        diagnostic = {
+            "range": line_range,
             "message": f"Undefined name near {KEY}",
             "severity": 1,
             "code": "F821",
             "source": "Ruff",
         }
-        for place in (last, whole):
-            context = {"diagnostics": [found]}
+        for lsp_range in (line_range, whole_range):
+            context = {"diagnostics": [diagnostic]}
             for action in (
-                await asked(client, "textDocument/codeAction", {**document, "range": place, "context": context}) or []
+                await answer_or_refusal(
+                    client, "textDocument/codeAction", {**document, "range": lsp_range, "context": context}
+                )
+                or []
             ):
                 if "data" in action:
-                    await asked(client, "codeAction/resolve", action)
+                    await answer_or_refusal(client, "codeAction/resolve", action)
             for verb in VERBS:
-                argument = {"uri": uri, "range": place}
-                await asked(
+                argument = {"uri": uri, "range": lsp_range}
+                await answer_or_refusal(
                     client, "workspace/executeCommand", {"command": f"lspHarness.{verb}", "arguments": [argument]}
                 )
-        await asked(client, "workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+        await answer_or_refusal(client, "workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-def planted(data: bytes) -> list[str]:
+def canaries_in(data: bytes) -> list[str]:
+    """Return the secrets that are in these bytes."""
     return [canary for canary in CANARIES if canary.encode() in data or canary.encode("utf-16-le") in data]
 
 
@@ -126,12 +133,12 @@ async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path,
     async with serving(server):
         env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_ENGINE__URL": server.url}
         async with LspClient.start(workspace, env=env) as client:
-            await use(client, workspace)
+            await use_everything(client, workspace)
 
-    told = repr([each.body for each in server.asked]).encode()
-    assert HARMLESS.encode() in told
-    assert planted(told) == []
-    assert [str(file) for file in _files(home) if planted(file.read_bytes())] == []
+    request_texts = repr([request.body for request in server.asked]).encode()
+    assert HARMLESS.encode() in request_texts
+    assert canaries_in(request_texts) == []
+    assert [str(file) for file in _files(home) if canaries_in(file.read_bytes())] == []
 
 
 async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Path, home: Path, tiny_model: Path):
@@ -142,19 +149,19 @@ async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Pat
         "LSP_HARNESS_GENERATION__MAX_RETRIES": "1",
     }
     async with LspClient.start(workspace, env=env) as client:
-        await use(client, workspace)
+        await use_everything(client, workspace)
     for engine in list_engines():
         process = psutil.Process(engine.pid)
-        # what it holds goes to disk when it ends
+        # the engine writes its cache to disk when it ends
         process.terminate()
         process.wait(30)
 
     files = list(_files(home))
     assert {"events.jsonl"} <= {file.name for file in files}
-    assert [str(file) for file in files if planted(file.read_bytes())] == []
-    kept = [_tokens(file) for file in files if file.suffix == ".kv"]
-    assert any(HARMLESS in text for text in kept)
-    assert [planted(text.encode()) for text in kept if planted(text.encode())] == []
+    assert [str(file) for file in files if canaries_in(file.read_bytes())] == []
+    saved_texts = [_tokens(file) for file in files if file.suffix == ".kv"]
+    assert any(HARMLESS in text for text in saved_texts)
+    assert [canaries_in(text.encode()) for text in saved_texts if canaries_in(text.encode())] == []
 
 
 def _files(home: Path) -> Iterator[Path]:
@@ -162,7 +169,7 @@ def _files(home: Path) -> Iterator[Path]:
 
 
 def _tokens(file: Path) -> str:
-    """The text of a saved sequence: its tokens follow magic, version and their number."""
+    """Return the text of a saved sequence. Its tokens come after the magic number, the version and their count."""
     data = file.read_bytes()
     count = struct.unpack_from("<III", data)[2]
     return texts(struct.unpack_from(f"<{count}i", data, 12))
@@ -173,4 +180,4 @@ def _words(body: Any) -> Reply:
 
 
 def _prompt(body: Any) -> Reply:
-    return Reply(json={"prompt": "".join(each["content"] for each in body["messages"])})
+    return Reply(json={"prompt": "".join(request["content"] for request in body["messages"])})

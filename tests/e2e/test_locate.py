@@ -1,4 +1,4 @@
-"""An instruction that says no place, from the editor's words to the edit it is asked to make; the engine is a script."""
+"""An instruction that names no place, from the request of the editor to the edit. The engine is a script."""
 
 import json
 from pathlib import Path
@@ -26,13 +26,13 @@ async def test_an_instruction_without_a_place_edits_what_it_is_about(
         while not await editor.request("workspace/symbol", {"query": "tax_of"}):
             assert editor.process.returncode is None
 
-        asked = {"command": "lspHarness.instruct", "arguments": [{"instruction": "let tax_of round up"}]}
-        result = await editor.request("workspace/executeCommand", asked)
+        params = {"command": "lspHarness.instruct", "arguments": [{"instruction": "let tax_of round up"}]}
+        result = await editor.request("workspace/executeCommand", params)
 
         assert result["applied"] is True
         assert result["located"]["candidates"][result["located"]["chosen"]]["symbol"] == "tax_of"
         [change] = (await editor.said("workspace/applyEdit"))["edit"]["documentChanges"]
-        # of a file that is not open there is no version
+        # a file that is not open has no version
         assert change["textDocument"] == {"uri": (folder / "shop.py").as_uri(), "version": None}
         [edit] = change["edits"]
         assert edit["range"] == {"start": {"line": 4, "character": 0}, "end": {"line": 5, "character": 21}}

@@ -1,6 +1,6 @@
-"""Texts and positions that break servers: each has one defined answer, and the server lives on.
+"""Texts and positions that break servers: each request gets one answer, and the server goes on.
 
-The model is tiny and random, so what is suggested means nothing; what is asserted is that there is an answer.
+The model is tiny and random, so its suggestions mean nothing. The tests only check that there is an answer.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from lsp_harness.bench.lsp_client import LspClient, RpcError
 
-INVALID_PARAMS, NO_METHOD = -32602, -32601
+INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ async def client(home: Path, tiny_model: Path, tmp_path: Path) -> AsyncIterator[
     env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
     async with LspClient.start(tmp_path, env=env) as client:
         yield client
-        # whatever was asked, the server still completes
+        # after each test, the server still completes
         uri = client.open(tmp_path / "last.py", "x = ", "python")
-        assert isinstance(await ask(client, uri, 0, 4), list)
+        assert isinstance(await complete(client, uri, 0, 4), list)
 
 
-async def ask(client: LspClient, uri: str, line: int, character: int) -> Any:
+async def complete(client: LspClient, uri: str, line: int, character: int) -> Any:
     position = {"line": line, "character": character}
     params = {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
     return (await client.request("textDocument/inlineCompletion", params))["items"]
@@ -47,7 +47,7 @@ async def ask(client: LspClient, uri: str, line: int, character: int) -> Any:
 async def test_odd_texts_get_a_list(client: LspClient, tmp_path: Path, text: str, line: int, character: int):
     uri = client.open(tmp_path / "odd.py", text, "python")
 
-    assert isinstance(await ask(client, uri, line, character), list)
+    assert isinstance(await complete(client, uri, line, character), list)
 
 
 async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_client_means(
@@ -66,26 +66,26 @@ async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_c
 async def test_what_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
     uri = client.open(tmp_path / "big.py", text, "python")
 
-    assert await ask(client, uri, 0, 0) == []
+    assert await complete(client, uri, 0, 0) == []
 
 
 async def test_a_closed_document_is_refused(client: LspClient, tmp_path: Path):
     uri = client.open(tmp_path / "x.py", "x = ", "python")
     client.close(uri)
 
-    with pytest.raises(RpcError, match="is not open") as refused:
-        await ask(client, uri, 0, 4)
-    assert refused.value.code == INVALID_PARAMS
+    with pytest.raises(RpcError, match="is not open") as error:
+        await complete(client, uri, 0, 4)
+    assert error.value.code == INVALID_PARAMS
 
 
 @pytest.mark.parametrize("params", [None, [], {"textDocument": 5}, {"position": {"line": "one"}}])
 async def test_malformed_params_are_refused(client: LspClient, params: Any):
-    with pytest.raises(RpcError) as refused:
+    with pytest.raises(RpcError) as error:
         await client.request("textDocument/inlineCompletion", params)
-    assert refused.value.code == INVALID_PARAMS
+    assert error.value.code == INVALID_PARAMS
 
 
 async def test_an_unknown_method_is_refused(client: LspClient):
-    with pytest.raises(RpcError) as refused:
+    with pytest.raises(RpcError) as error:
         await client.request("textDocument/unheardOf", {})
-    assert refused.value.code == NO_METHOD
+    assert error.value.code == METHOD_NOT_FOUND

@@ -1,6 +1,6 @@
-"""One engine for everybody, and what happens when it dies or when somebody types fast.
+"""One engine for all servers: its death during a completion, and fast typing.
 
-The model is tiny and random: this shows processes and plumbing, not what a model can do.
+The model is tiny and random. The tests are about the processes and their messages, not about suggestions.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ def env(home: Path, tiny_model: Path) -> dict[str, str]:
 
 
 def position(text: str) -> dict[str, int]:
-    """The end of an ASCII text."""
+    """Return the position of the end of an ASCII text."""
     return {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
 
 
@@ -34,12 +34,12 @@ async def test_two_servers_of_two_workspaces_share_one_engine(env: dict[str, str
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    async with LspClient.start(first, env=env) as a, LspClient.start(second, env=env) as b:
-        for client, folder in ((a, first), (b, second)):
+    async with LspClient.start(first, env=env) as first_client, LspClient.start(second, env=env) as second_client:
+        for client, folder in ((first_client, first), (second_client, second)):
             uri = client.open(folder / "x.py", SOURCE, "python")
             await client.inline_completion(uri, SOURCE)
-        assert await engine_pid(a) == await engine_pid(b)
-        assert a.process.pid != b.process.pid
+        assert await engine_pid(first_client) == await engine_pid(second_client)
+        assert first_client.process.pid != second_client.process.pid
 
 
 async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: dict[str, str], tmp_path: Path):
@@ -48,7 +48,7 @@ async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: 
         uri = client.open(tmp_path / "x.py", text, "python")
         await client.inline_completion(uri, text)
         for round_number in range(20):
-            # a new text each time, so that the answer is not taken from what was shown
+            # a new text each time, because the answer to an old one is cached
             text = f"# {round_number}\n{text}"
             client.change(uri, text)
             pid = await engine_pid(client)
@@ -61,12 +61,12 @@ async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: 
 
 
 async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[str, str], tmp_path: Path):
-    typed = "".join(f"value_{n} = total([{n}, {n + 1}])\n" for n in range(20))[:300]
+    keys = "".join(f"value_{n} = total([{n}, {n + 1}])\n" for n in range(20))[:300]
     async with LspClient.start(tmp_path, env=env) as client:
         text = SOURCE + "result\n\n\n"
         uri = client.open(tmp_path / "x.py", text, "python")
         answers: list[asyncio.Future[object]] = []
-        for character in typed:
+        for character in keys:
             end = position(text)
             client.edit(uri, {"start": end, "end": end}, character)
             text += character
@@ -74,9 +74,9 @@ async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[st
             answers.append(client.begin("textDocument/inlineCompletion", params)[1])
         outcomes = await asyncio.gather(*answers, return_exceptions=True)
         assert len(outcomes) == 300
-        # superseded requests say so; whatever is not an answer is exactly that
-        refused = [o for o in outcomes if isinstance(o, BaseException)]
-        assert all(isinstance(o, RpcError) and o.code in (-32800, -32802) for o in refused)
+        # a request without a result was superseded
+        errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        assert all(isinstance(error, RpcError) and error.code in (-32800, -32802) for error in errors)
         assert isinstance(outcomes[-1], dict)
         status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
         [document] = status["documents"]

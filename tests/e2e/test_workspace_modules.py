@@ -1,4 +1,4 @@
-"""A workspace whose files are called like modules that we import: none of them is run, whatever we start in its folder."""
+"""A workspace whose files have the names of modules that we import: no process of ours runs them."""
 
 import asyncio
 import os
@@ -28,46 +28,47 @@ ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2])}
 
 @pytest.fixture
 def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, as editors start servers in it. Each of its modules would leave a file behind."""
+    """A workspace that is the current folder. Each of its modules would leave a file behind."""
     root = home / "ws"
     root.mkdir()
     for name in NAMES:
-        (root / f"{name}.py").write_text(f"open({str(home / 'ran')!r}, 'a').write('{name} ')\n")
+        (root / f"{name}.py").write_text(f"open({str(home / 'run')!r}, 'a').write('{name} ')\n")
     monkeypatch.chdir(root)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     return root
 
 
-def ran(home: Path) -> str:
-    return (home / "ran").read_text() if (home / "ran").exists() else ""
+def run_modules(home: Path) -> str:
+    """Return the names of the modules that were run."""
+    return (home / "run").read_text() if (home / "run").exists() else ""
 
 
 def test_they_would_be_run(home: Path, workspace: Path):
     subprocess.run([sys.executable, "-c", "import filelock"], check=False)
-    assert ran(home) == "filelock "
+    assert run_modules(home) == "filelock "
 
 
 async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
     ready = asyncio.Event()
-    folder = Folder(workspace, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=False)
+    folder = Folder(workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False)
     await ready.wait()
     assert await folder.ask(lambda reader: reader.rows("SELECT count(*) FROM files"), []) == [(len(NAMES),)]
     await folder.aclose()
-    assert ran(home) == ""
+    assert run_modules(home) == ""
 
 
 async def test_by_the_engine(home: Path, workspace: Path, tiny_model: Path):
     engine = EngineClient(Config(model=Model(path=str(tiny_model))))
     assert await engine.count(["a b"])
     await engine.aclose()
-    assert ran(home) == ""
+    assert run_modules(home) == ""
 
 
 def test_by_a_command(home: Path, workspace: Path):
     command = Path(sys.executable).parent / "lsp-harness"
-    done = subprocess.run(
+    result = subprocess.run(
         [command, "index", "rebuild"], env={**os.environ}, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (0, f"{len(NAMES)} files, {len(NAMES)} of them read\n")
-    assert ran(home) == ""
+    assert (result.returncode, result.stdout) == (0, f"{len(NAMES)} files, {len(NAMES)} of them read\n")
+    assert run_modules(home) == ""

@@ -27,7 +27,7 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     await turned.wait()
     opened = b.harness.documents.find(src.document.uri)
     if opened and (state := opened.find_part(DocumentCompletions)):
-        await state.prefetch.settled()
+        await state.prefetch.wait_until_idle()
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 

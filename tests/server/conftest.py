@@ -14,12 +14,12 @@ Spawn = Callable[..., Awaitable[Editor]]
 
 @pytest.fixture
 async def spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Spawn]:
-    """Starts editors with a server each. At the end every request must have been answered exactly once."""
+    """Start editors with a server each. At the end, every request must have exactly one answer."""
     editors: list[Editor] = []
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
 
     async def start(client: str | None = "vscode", *arguments: str, **params: object) -> Editor:
-        """`client` is initialized as; None leaves that to the test."""
+        """Start a server. `client` names the capabilities for `initialize`; with None, the test initializes the server."""
         editor = await Editor.spawn(FAKE, *arguments)
         editors.append(editor)
         if client:
@@ -37,6 +37,6 @@ async def spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
             await editor.kill()
 
 
-async def go_on(editor: Editor, uri: str) -> None:
-    """Releases what waits in the fake harness, and has it publish its findings."""
+async def release_harness(editor: Editor, uri: str) -> None:
+    """Let the work that waits in the fake harness go on, and let the harness publish its findings."""
     await editor.request("workspace/executeCommand", {"command": "lspHarness.accepted", "arguments": [uri, "go on"]})

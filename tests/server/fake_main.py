@@ -1,11 +1,14 @@
-"""A server process whose harness is a script: what it does can be read off the text of the document.
+"""A server process with a fake harness. The text of a document decides what the harness does.
 
-- any text: completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
-- `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a path in it;
-  `down`: the engine is not there; `print`: something prints to the standard output;
-- a suggestion called `tell` is a change of state, told twice;
-- warming a place writes `warm <offset>, trusted <or not>` to the standard error stream;
-- each `teh` in the text is a finding, published when the document is opened and on `go on`.
+- any text: it completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
+- `wait`: completions and fixes wait until a suggestion with the id `go on` is accepted;
+- `boom`: it fails with an unexpected error that has a path in it;
+- `down`: the engine does not answer;
+- `print`: it prints to the standard output;
+- each `teh`: it reports a finding when the document is opened and after `go on`.
+
+If a suggestion with the id `tell` is accepted, the harness reports a change of state twice. When it warms a place, it
+writes `warm <offset>, trusted <or not>` to the standard error stream.
 """
 
 import asyncio
@@ -21,6 +24,7 @@ from lsp_harness.harness.events import FindingsChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.harness import Outcome as UserOutcome
 from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.server import commands
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
@@ -32,13 +36,15 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
-CHECKED = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
-LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
+CHECK_OUTCOMES = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
+HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
 
 
 class FakeHarness(Harness):
+    """A harness without engine, index and checks."""
+
     def __init__(self, config: Config, workspace: Workspace) -> None:
-        super().__init__(config, _no_engine, workspace, works_ahead=True)
+        super().__init__(config, _refuse_engine, workspace, works_ahead=True)
         self.released = asyncio.Event()
 
     def open(self, text: Document) -> None:
@@ -103,7 +109,7 @@ class FakeHarness(Harness):
         if "hopeless" in document.text:
             raise NoAnswer("every candidate failed its checks")
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
-        verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.source}"
+        verdict, summary = Verdict(document.hash, CHECK_OUTCOMES), f"fixed by {offer.source}"
         # this server must not import the parser before its first request
         from lsp_harness.verify.change import Change
         from lsp_harness.verify.change_set import ChangeSet
@@ -139,7 +145,7 @@ class FakeHarness(Harness):
     async def _act(self, document: Document) -> None:
         text = document.text
         if "print" in text:
-            print("this must not reach the wire")
+            print("this must not reach the client")
             os.write(1, b"nor this\n")
         if "boom" in text:
             raise RuntimeError("/etc/secret/path is broken")
@@ -158,29 +164,34 @@ class FakeHarness(Harness):
         asyncio.get_running_loop().call_soon(self.events.publish, FindingsChanged(uri, findings))
 
 
-def _no_engine(config: Config) -> Any:
+def _refuse_engine(config: Config) -> Any:
     raise EngineUnavailable("a script needs no engine")
 
 
 def _typos(document: Document) -> list[Finding]:
-    data, at, found = document.data, 0, list[Finding]()
-    while (at := data.find(b"teh", at)) >= 0:
-        found.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
-        at += 3
-    return found
+    data, start, findings = document.data, 0, list[Finding]()
+    while (start := data.find(b"teh", start)) >= 0:
+        findings.append(
+            Finding(start, start + 3, "typo: teh -> the", source="speller", code="typo", severity="warning")
+        )
+        start += 3
+    return findings
 
 
-def _finding(at: int, message: str) -> Finding:
-    return Finding(at, at, message)
+def _finding(offset: int, message: str) -> Finding:
+    return Finding(offset, offset, message)
 
 
-def make(config: Config, workspace: Workspace) -> Harness:
-    early = [name for name in LATE if name in sys.modules]
-    if early:
-        raise UsageError(f"imported before it is needed: {early}")
+def make_harness(config: Config, workspace: Workspace) -> Harness:
+    imported_modules = [name for name in HEAVY_MODULES if name in sys.modules]
+    if imported_modules:
+        raise UsageError(f"these modules are imported too early: {imported_modules}")
     return FakeHarness(config, workspace)
 
 
 if __name__ == "__main__":
     options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
-    raise SystemExit(serve(make, load, tcp=options.get("--tcp"), ws=options.get("--ws")))
+    if "--commands" in options:
+        # a folder with modules of commands that only a test has
+        commands.__path__.append(options["--commands"])
+    raise SystemExit(serve(make_harness, load, tcp=options.get("--tcp"), ws=options.get("--ws")))

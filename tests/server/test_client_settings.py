@@ -7,8 +7,8 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor
 
 
-async def becomes(editor: Editor, path: str) -> bool:
-    """The answer to a question of the server takes effect some turns of its loop later."""
+async def model_becomes(editor: Editor, path: str) -> bool:
+    """Return whether the model changes to this one. The answer of the client takes effect some turns of the loop later."""
     for _ in range(100):
         if await model(editor) == path:
             return True
@@ -24,28 +24,28 @@ def setting(path: str) -> dict[str, Any]:
 
 
 async def test_initialization_options_with_and_without_the_section(spawn: Spawn):
-    bare = await spawn("plain", initializationOptions=setting("one"))
-    wrapped = await spawn("plain", initializationOptions={"lspHarness": setting("two")})
+    without_section = await spawn("plain", initializationOptions=setting("one"))
+    with_section = await spawn("plain", initializationOptions={"lspHarness": setting("two")})
 
-    assert (await model(bare), await model(wrapped)) == ("one", "two")
+    assert (await model(without_section), await model(with_section)) == ("one", "two")
 
 
 async def test_options_that_make_no_sense_are_logged_and_change_nothing(spawn: Spawn):
     editor = await spawn("plain", initializationOptions={"model": {"path": 5, "nonsense": 1}})
-    odd = await spawn("plain", initializationOptions=[1, 2])
+    with_invalid_options = await spawn("plain", initializationOptions=[1, 2])
 
     await editor.said("window/logMessage", lambda params: params["type"] == 2)
-    assert await model(editor) == await model(odd)
-    assert not [m for m in editor.received if m.get("method") == "window/showMessage"]
+    assert await model(editor) == await model(with_invalid_options)
+    assert not [message for message in editor.received if message.get("method") == "window/showMessage"]
 
 
 async def test_settings_are_asked_for_and_followed(spawn: Spawn):
     editor = await spawn(None)
-    editor.replies["workspace/configuration"] = [setting("asked")]
+    editor.replies["workspace/configuration"] = [setting("requested")]
     await editor.initialize("vscode", initializationOptions=setting("first"))
 
-    registered = await editor.said("client/registerCapability")
-    assert registered["registrations"] == [
+    registration = await editor.said("client/registerCapability")
+    assert registration["registrations"] == [
         {
             "id": "lsp-harness-configuration",
             "method": "workspace/didChangeConfiguration",
@@ -53,14 +53,16 @@ async def test_settings_are_asked_for_and_followed(spawn: Spawn):
         }
     ]
     assert await editor.said("workspace/configuration") == {"items": [{"section": "lspHarness"}]}
-    assert await becomes(editor, "asked")
+    assert await model_becomes(editor, "requested")
 
-    # asked again, because the notification itself says nothing
+    # the notification has no settings, so the server requests them again
     editor.replies["workspace/configuration"] = [setting("changed")]
-    asked = lambda: sum(m.get("method") == "workspace/configuration" for m in editor.received)
+    configuration_requests = lambda: sum(
+        message.get("method") == "workspace/configuration" for message in editor.received
+    )
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
-    await editor.until(lambda: asked() == 2)
-    assert await becomes(editor, "changed")
+    await editor.until(lambda: configuration_requests() == 2)
+    assert await model_becomes(editor, "changed")
 
 
 async def test_settings_that_are_not_set_leave_things_as_they_are(spawn: Spawn):
@@ -92,13 +94,13 @@ async def test_a_project_file_counts_and_what_is_wrong_in_it_is_a_diagnostic_on_
     file.write_text('[model]\npath = "mine"\n\n[generation]\ncandidate = 3\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
 
-    told = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
     assert await model(editor) == "mine"
-    assert told["uri"] == file.as_uri()
-    [found] = told["diagnostics"]
-    assert (found["range"]["start"]["line"], found["severity"], found["source"]) == (4, 2, "lsp-harness")
-    assert "generation.candidate" in found["message"]
+    assert published["uri"] == file.as_uri()
+    [diagnostic] = published["diagnostics"]
+    assert (diagnostic["range"]["start"]["line"], diagnostic["severity"], diagnostic["source"]) == (4, 2, "lsp-harness")
+    assert "generation.candidate" in diagnostic["message"]
 
 
 async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(spawn: Spawn, tmp_path: Path):
@@ -131,6 +133,6 @@ async def test_a_project_cannot_choose_the_engine(spawn: Spawn, tmp_path: Path):
     (tmp_path / "lsp-harness.toml").write_text('[engine]\nurl = "/tmp/theirs.sock"\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
 
-    told = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
-    assert "[engine] may only be set in" in told["diagnostics"][0]["message"]
+    assert "[engine] may only be set in" in published["diagnostics"][0]["message"]

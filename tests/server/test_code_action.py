@@ -1,32 +1,32 @@
-"""A fix from its offer to the edit, in both ways: resolved by the client, or as a command of ours."""
+"""A fix from its offer to the edit, in both ways: the client resolves it, or executes our command."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from tests.server.conftest import Spawn, go_on
+from tests.server.conftest import Spawn, release_harness
 from tests.support.lsp import Editor, ResponseError
 
 URI = "file:///ws/a.py"
 VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
 
-def span(start: int, end: int) -> dict[str, Any]:
+def lsp_range(start: int, end: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
 
 
 def typo(start: int) -> dict[str, Any]:
-    return {"range": span(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
+    return {"range": lsp_range(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
 
 
-async def actions(editor: Editor, *diagnostics: dict[str, Any], only: list[str] | None = None) -> list[Any]:
+async def request_actions(editor: Editor, *diagnostics: dict[str, Any], only: list[str] | None = None) -> list[Any]:
     context = {"diagnostics": list(diagnostics), **({"only": only} if only else {})}
-    params = {"textDocument": {"uri": URI}, "range": span(0, 0), "context": context}
+    params = {"textDocument": {"uri": URI}, "range": lsp_range(0, 0), "context": context}
     return await editor.request("textDocument/codeAction", params)
 
 
-async def opened(spawn: Spawn, text: str, client: str = "vscode", **params: object) -> Editor:
+async def open_text(spawn: Spawn, text: str, client: str = "vscode", **params: object) -> Editor:
     editor = await spawn(client, **params)
     editor.open(URI, text)
     return editor
@@ -38,12 +38,12 @@ async def change(editor: Editor, version: int, text: str) -> None:
 
 
 async def test_what_two_sources_say_of_one_place_is_offered_once(spawn: Spawn):
-    editor = await opened(spawn, "teh teh")
+    editor = await open_text(spawn, "teh teh")
     ours = typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
 
-    found = await actions(editor, typo(0), ours, typo(4))
+    offered = await request_actions(editor, typo(0), ours, typo(4))
 
-    assert [(action["title"], action["diagnostics"]) for action in found] == [
+    assert [(action["title"], action["diagnostics"]) for action in offered] == [
         ("Spell it right", [typo(0), ours]),
         ("Ask the model", [typo(0), ours]),
         ("Spell it right", [typo(4)]),
@@ -52,9 +52,9 @@ async def test_what_two_sources_say_of_one_place_is_offered_once(spawn: Spawn):
 
 
 async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
-    editor = await opened(spawn, "ä teh")
+    editor = await open_text(spawn, "ä teh")
 
-    linter, model = await actions(editor, typo(2))
+    linter, model = await request_actions(editor, typo(2))
 
     finding = {"start": 3, "end": 6, "message": "typo", "source": "speller", "code": "typo", "severity": "warning"}
     data = {"uri": URI, "version": 1, "hash": linter["data"]["hash"], "finding": finding}
@@ -75,17 +75,17 @@ async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spa
 
 
 async def test_nothing_is_offered_for_nothing_or_for_other_kinds(spawn: Spawn):
-    editor = await opened(spawn, "teh")
+    editor = await open_text(spawn, "teh")
 
-    assert await actions(editor) == []
-    assert await actions(editor, typo(0), only=["refactor", "quickfix.other"]) == []
-    assert len(await actions(editor, typo(0), only=["refactor", "quickfix"])) == 2
-    assert len(await actions(editor, typo(0), only=[""])) == 2
+    assert await request_actions(editor) == []
+    assert await request_actions(editor, typo(0), only=["refactor", "quickfix.other"]) == []
+    assert len(await request_actions(editor, typo(0), only=["refactor", "quickfix"])) == 2
+    assert len(await request_actions(editor, typo(0), only=[""])) == 2
 
 
 async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_applied(spawn: Spawn):
-    editor = await opened(spawn, "ä teh")
-    _, model = await actions(editor, typo(2))
+    editor = await open_text(spawn, "ä teh")
+    _, model = await request_actions(editor, typo(2))
 
     resolved = await editor.request("codeAction/resolve", model)
 
@@ -95,7 +95,7 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
             "documentChanges": [
                 {
                     "textDocument": {"uri": URI, "version": 1},
-                    "edits": [{"range": span(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
+                    "edits": [{"range": lsp_range(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
                 }
             ],
             "changeAnnotations": {
@@ -111,42 +111,46 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
 
 
 @pytest.mark.parametrize(
-    ("confirm", "asked"), [("model", (False, True)), ("always", (True, True)), ("never", (False, False))]
+    ("confirm", "expected"), [("model", (False, True)), ("always", (True, True)), ("never", (False, False))]
 )
-async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confirm: str, asked: tuple[bool, bool]):
-    editor = await opened(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
+async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confirm: str, expected: tuple[bool, bool]):
+    editor = await open_text(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
 
-    notes = [await editor.request("codeAction/resolve", each) for each in await actions(editor, typo(0))]
+    resolved_actions = [
+        await editor.request("codeAction/resolve", action) for action in await request_actions(editor, typo(0))
+    ]
 
-    found = tuple(each["edit"]["changeAnnotations"]["lsp-harness"]["needsConfirmation"] for each in notes)
-    assert found == asked
+    confirmations = tuple(
+        action["edit"]["changeAnnotations"]["lsp-harness"]["needsConfirmation"] for action in resolved_actions
+    )
+    assert confirmations == expected
 
 
 async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn):
-    editor = await opened(spawn, "teh", "nvim")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh", "nvim")
+    _, model = await request_actions(editor, typo(0))
 
     resolved = await editor.request("codeAction/resolve", model)
 
-    assert resolved["edit"] == {"changes": {URI: [{"range": span(0, 3), "newText": "the"}]}}
+    assert resolved["edit"] == {"changes": {URI: [{"range": lsp_range(0, 3), "newText": "the"}]}}
     assert "command" not in resolved
 
 
 async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spawn):
-    editor = await opened(spawn, "teh")
+    editor = await open_text(spawn, "teh")
     action = {"title": "Why", "kind": "quickfix", "command": {"title": "Why", "command": "lspHarness.why"}}
     assert await editor.request("codeAction/resolve", action) == action
 
 
 async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
-    editor = await opened(spawn, "teh")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh")
+    _, model = await request_actions(editor, typo(0))
 
     await change(editor, 2, "teh teh")
     with pytest.raises(ResponseError, match=r"^-32801: the document has changed since"):
         await editor.request("codeAction/resolve", model)
 
-    await change(editor, 3, "teh")  # another version, but the very same text
+    await change(editor, 3, "teh")  # another version of the same text
     assert (await editor.request("codeAction/resolve", model))["edit"]["documentChanges"][0]["textDocument"] == {
         "uri": URI,
         "version": 3,
@@ -154,32 +158,32 @@ async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
 
 
 async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
-    editor = await opened(spawn, "teh wait")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh wait")
+    _, model = await request_actions(editor, typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.until(lambda: "waiting" in editor.errors)
 
     await change(editor, 2, "teh")
-    await go_on(editor, URI)
+    await release_harness(editor, URI)
 
     with pytest.raises(ResponseError, match=r"^-32801: the document changed while the edit was computed"):
         await editor.answer(id)
 
 
 async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
-    editor = await opened(spawn, "teh hopeless")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh hopeless")
+    _, model = await request_actions(editor, typo(0))
 
     with pytest.raises(ResponseError, match=r"^-32803: every candidate failed its checks"):
         await editor.request("codeAction/resolve", model)
 
 
 async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
-    editor = await opened(spawn, "teh")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh")
+    _, model = await request_actions(editor, typo(0))
     data = model["data"]
 
-    for bad in (
+    for invalid_data in (
         None,
         7,
         {},
@@ -193,37 +197,43 @@ async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
         {**data, "uri": "file:///closed.py"},
     ):
         with pytest.raises(ResponseError, match=r"^-32602"):
-            await editor.request("codeAction/resolve", {"title": "x", "data": bad})
+            await editor.request("codeAction/resolve", {"title": "x", "data": invalid_data})
 
 
 async def test_progress_is_created_fed_and_ended(spawn: Spawn):
-    editor = await opened(spawn, "teh wait")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh wait")
+    _, model = await request_actions(editor, typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
 
-    await go_on(editor, URI)
+    await release_harness(editor, URI)
     await editor.answer(id)
 
     token = (await editor.said("window/workDoneProgress/create"))["token"]
-    shown = [m["params"] for m in editor.received if m.get("method") == "$/progress"]
-    looking = {"kind": "begin", "title": "Ask the model", "cancellable": True, "message": "looking", "percentage": 10}
-    assert shown == [
-        {"token": token, "value": looking},
+    progress = [message["params"] for message in editor.received if message.get("method") == "$/progress"]
+    begin_value = {
+        "kind": "begin",
+        "title": "Ask the model",
+        "cancellable": True,
+        "message": "looking",
+        "percentage": 10,
+    }
+    assert progress == [
+        {"token": token, "value": begin_value},
         {"token": token, "value": {"kind": "report", "message": "checking", "percentage": 90}},
         {"token": token, "value": {"kind": "end", "message": "checking"}},
     ]
 
 
 async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
-    editor = await opened(spawn, "teh wait")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh wait")
+    _, model = await request_actions(editor, typo(0))
     id = editor.ask("codeAction/resolve", model)
-    begun = await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
+    begin = await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("window/workDoneProgress/cancel", {"token": "another"})
-    editor.notify("window/workDoneProgress/cancel", {"token": begun["token"]})
+    editor.notify("window/workDoneProgress/cancel", {"token": begin["token"]})
 
     with pytest.raises(ResponseError, match=r"^-32800"):
         await editor.answer(id)
@@ -233,38 +243,39 @@ async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
 
 @pytest.mark.parametrize("trouble", ["refused", "unanswered"])
 async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Spawn, trouble: str):
-    editor = await opened(spawn, "teh")
+    editor = await open_text(spawn, "teh")
     editor.replies["window/workDoneProgress/create"] = ValueError("no")
     if trouble == "unanswered":
         editor.muted.add("window/workDoneProgress/create")
-    _, model = await actions(editor, typo(0))
+    _, model = await request_actions(editor, typo(0))
 
     assert "edit" in await editor.request("codeAction/resolve", model)
-    assert not [m for m in editor.received if m.get("method") == "$/progress"]
+    assert not [message for message in editor.received if message.get("method") == "$/progress"]
 
 
 async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit(spawn: Spawn):
-    editor = await opened(spawn, "teh", "eglot")
+    editor = await open_text(spawn, "teh", "eglot")
 
-    _, model = await actions(editor, typo(0))
+    _, model = await request_actions(editor, typo(0))
     assert model["command"] == {"title": "Ask the model", "command": "lspHarness.fix", "arguments": [model["data"]]}
     outcome = await execute(editor, model["command"])
 
     assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None, "verdict": VERDICT}
-    edits = [{"range": span(0, 3), "newText": "the"}]
+    edits = [{"range": lsp_range(0, 3), "newText": "the"}]
     assert await editor.said("workspace/applyEdit") == {
         "label": "Ask the model",
         "edit": {"documentChanges": [{"textDocument": {"uri": URI, "version": 1}, "edits": edits}]},
     }
     await editor.said(
-        "textDocument/publishDiagnostics", lambda p: [d["message"] for d in p["diagnostics"]] == ["applied p-1"]
+        "textDocument/publishDiagnostics",
+        lambda params: [diagnostic["message"] for diagnostic in params["diagnostics"]] == ["applied p-1"],
     )
 
 
 async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spawn):
-    editor = await opened(spawn, "teh", "eglot")
+    editor = await open_text(spawn, "teh", "eglot")
     editor.replies["workspace/applyEdit"] = {"applied": False, "failureReason": "read only"}
-    _, model = await actions(editor, typo(0))
+    _, model = await request_actions(editor, typo(0))
 
     outcome = await execute(editor, model["command"])
 
@@ -273,17 +284,17 @@ async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spaw
 
 
 async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an_error(spawn: Spawn):
-    editor = await opened(spawn, "teh", "plain")
+    editor = await open_text(spawn, "teh", "plain")
 
-    _, model = await actions(editor, typo(0))
+    _, model = await request_actions(editor, typo(0))
     assert set(model) == {"title", "command", "arguments"}
     with pytest.raises(ResponseError, match=r"^-32803: this editor does not apply edits"):
         await execute(editor, model)
 
 
 async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn: Spawn):
-    editor = await opened(spawn, "teh wait", "eglot")
-    _, model = await actions(editor, typo(0))
+    editor = await open_text(spawn, "teh wait", "eglot")
+    _, model = await request_actions(editor, typo(0))
     id = editor.ask("workspace/executeCommand", {**model["command"], "workDoneToken": 7})
     await editor.said("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
     await editor.until(lambda: "waiting" in editor.errors)
@@ -292,11 +303,11 @@ async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn
 
     with pytest.raises(ResponseError, match=r"^-32800"):
         await editor.answer(id)
-    assert not [m for m in editor.received if m.get("method") == "window/workDoneProgress/create"]
+    assert not [message for message in editor.received if message.get("method") == "window/workDoneProgress/create"]
 
 
 async def test_commands_with_wrong_arguments_are_refused(spawn: Spawn):
-    editor = await opened(spawn, "teh")
+    editor = await open_text(spawn, "teh")
 
     for command, arguments in (
         ("lspHarness.accepted", None),
@@ -312,7 +323,7 @@ async def test_commands_with_wrong_arguments_are_refused(spawn: Spawn):
 
 
 async def test_accepted_and_applied_reach_the_harness(spawn: Spawn):
-    editor = await opened(spawn, "x", "eglot")
+    editor = await open_text(spawn, "x", "eglot")
 
     await asyncio.gather(
         execute(editor, {"command": "lspHarness.accepted", "arguments": [URI, "s-1"]}),
@@ -321,7 +332,8 @@ async def test_accepted_and_applied_reach_the_harness(spawn: Spawn):
 
     for message in ("accepted s-1", "applied p-9"):
         await editor.said(
-            "textDocument/publishDiagnostics", lambda p, m=message: [d["message"] for d in p["diagnostics"]] == [m]
+            "textDocument/publishDiagnostics",
+            lambda params, text=message: [diagnostic["message"] for diagnostic in params["diagnostics"]] == [text],
         )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.conftest import Spawn, go_on
+from tests.server.conftest import Spawn, release_harness
 from tests.support.lsp import ResponseError, capabilities
 
 URI = "file:///ws/a.py"
@@ -28,7 +28,7 @@ async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
 
 
 async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
-    """The fake publishes a turn after it was opened, when the change that came in the same write is in."""
+    """The fake harness publishes one turn of the loop after the document was opened. By then the change has arrived."""
     editor = await spawn("eglot")
     item = {"uri": URI, "languageId": "python", "version": 1, "text": "teh"}
     change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
@@ -37,7 +37,7 @@ async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
         {"method": "textDocument/didOpen", "params": {"textDocument": item}},
         {"method": "textDocument/didChange", "params": change},
     )
-    await go_on(editor, URI)
+    await release_harness(editor, URI)
 
     pushed = await editor.said("textDocument/publishDiagnostics")
     assert pushed == {"uri": URI, "version": 2, "diagnostics": []}
@@ -46,11 +46,11 @@ async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
 async def test_closing_clears(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "teh")
-    await editor.said("textDocument/publishDiagnostics", lambda p: p["diagnostics"] != [])
+    await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"] != [])
 
     editor.close_document(URI)
 
-    cleared = await editor.said("textDocument/publishDiagnostics", lambda p: p["diagnostics"] == [])
+    cleared = await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"] == [])
     assert cleared == {"uri": URI, "diagnostics": []}
 
 
@@ -65,7 +65,7 @@ async def test_closing_clears(spawn: Spawn):
 async def test_what_was_asked_before_the_document_was_closed_is_answered(
     spawn: Spawn, method: str, params: dict[str, Any]
 ):
-    """An editor would put an error before the user, though nothing is wrong."""
+    """An editor would show an error to the user, although nothing is wrong."""
     editor = await spawn("vscode")
     editor.open(URI, "😀 teh")
     document = {"uri": URI}
@@ -102,23 +102,23 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
     await editor.said("workspace/diagnostic/refresh")
 
     report = await pull(editor)
-    begins = {"line": 0, "character": 0}
-    taken = {"location": {"uri": URI, "range": {"start": begins, "end": begins}}}
-    explained = {
+    start_position = {"line": 0, "character": 0}
+    accepted_place = {"location": {"uri": URI, "range": {"start": start_position, "end": start_position}}}
+    diagnostic = {
         **TYPO,
-        "range": shifted(3),
-        # the byte it ends at is within the emoji
-        "relatedInformation": [{**taken, "message": "it came with a suggestion that was accepted here"}],
+        "range": typo_range(3),
+        # the accepted text ends at a byte inside the emoji
+        "relatedInformation": [{**accepted_place, "message": "it came with a suggestion that was accepted here"}],
         "codeDescription": {"href": TYPO["data"]["verdict"]},
     }
-    assert (report["kind"], report["items"]) == ("full", [explained])
+    assert (report["kind"], report["items"]) == ("full", [diagnostic])
     again = await pull(editor, previousResultId=report["resultId"])
     assert again == {"kind": "unchanged", "resultId": report["resultId"]}
 
     change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
     editor.notify("textDocument/didChange", change)
     assert (await pull(editor, previousResultId=report["resultId"]))["items"] == []
-    assert not [m for m in editor.received if m.get("method") == "textDocument/publishDiagnostics"]
+    assert not [message for message in editor.received if message.get("method") == "textDocument/publishDiagnostics"]
 
 
 async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
@@ -148,15 +148,15 @@ async def pull(editor: Any, **more: object) -> dict[str, Any]:
     return await editor.request("textDocument/diagnostic", {"textDocument": {"uri": URI}, **more})
 
 
-def shifted(start: int) -> dict[str, Any]:
-    """The emoji is two units in UTF-16."""
+def typo_range(start: int) -> dict[str, Any]:
+    """Return the range of the typo. The emoji before it is two units in UTF-16."""
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": start + 3}}
 
 
 async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(spawn: Spawn):
-    able = capabilities("vscode")
-    del able["workspace"]["diagnostics"]
-    editor = await spawn("vscode", capabilities=able)
+    client_capabilities = capabilities("vscode")
+    del client_capabilities["workspace"]["diagnostics"]
+    editor = await spawn("vscode", capabilities=client_capabilities)
     editor.open(URI, "teh")
 
     assert (await editor.said("textDocument/publishDiagnostics"))["diagnostics"]

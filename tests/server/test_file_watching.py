@@ -1,4 +1,4 @@
-"""Settings files that somebody else changes."""
+"""Settings files that another program changes."""
 
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,24 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-async def watched(editor: Editor) -> list[Any]:
-    """The patterns that the server wants watched."""
+async def watched_patterns(editor: Editor) -> list[Any]:
+    """Return the patterns that the server registers."""
 
-    def meant(params: dict[str, Any]) -> bool:
+    def is_for_files(params: dict[str, Any]) -> bool:
         return params["registrations"][0]["method"] == METHOD
 
-    [registration] = (await editor.said("client/registerCapability", meant))["registrations"]
+    [registration] = (await editor.said("client/registerCapability", is_for_files))["registrations"]
     return [watcher["globPattern"] for watcher in registration["registerOptions"]["watchers"]]
 
 
-def tell(editor: Editor, *files: Path, kind: int = 2) -> None:
+def report_changes(editor: Editor, *files: Path, kind: int = 2) -> None:
     editor.notify(METHOD, {"changes": [{"uri": file.as_uri(), "type": kind} for file in files]})
 
 
 async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
 
-    assert await watched(editor) == [
+    assert await watched_patterns(editor) == [
         {"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"},
         {"baseUri": project.as_uri(), "pattern": "lsp-harness.toml"},
         {"baseUri": project.as_uri(), "pattern": "localcode.toml"},
@@ -45,23 +45,27 @@ async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, pro
 
 
 async def test_who_watches_the_workspace_only_is_asked_for_what_is_there(spawn: Spawn, project: Path):
-    able = capabilities("vscode")
-    able["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
-    editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=able)
+    client_capabilities = capabilities("vscode")
+    client_capabilities["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
+    editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
-    assert await watched(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
+    assert await watched_patterns(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
 
 
 async def test_who_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
-    able = capabilities("vscode")
-    del able["workspace"]["didChangeWatchedFiles"]
-    editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=able)
+    client_capabilities = capabilities("vscode")
+    del client_capabilities["workspace"]["didChangeWatchedFiles"]
+    editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
-    # which it asks for last
+    # the server requests the configuration last
     await editor.said("workspace/configuration")
     assert await model(editor)
-    asked = [m["params"] for m in editor.received if m.get("method") == "client/registerCapability"]
-    assert [each["registrations"][0]["method"] for each in asked] == ["workspace/didChangeConfiguration"]
+    registrations = [
+        message["params"] for message in editor.received if message.get("method") == "client/registerCapability"
+    ]
+    assert [registration["registrations"][0]["method"] for registration in registrations] == [
+        "workspace/didChangeConfiguration"
+    ]
 
 
 async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
@@ -69,19 +73,21 @@ async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
     file, default = project / "lsp-harness.toml", await model(editor)
 
     file.write_text('[model]\npath = "one"\n')
-    tell(editor, file, kind=1)
+    report_changes(editor, file, kind=1)
     assert await model(editor) == "one"
 
     file.write_text('[model]\npath = "two"\nnonsense = 1\n')
-    tell(editor, project / "main.py", file)
+    report_changes(editor, project / "main.py", file)
     assert await model(editor) == "two"
-    told = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
-    assert told["uri"] == file.as_uri()
+    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    assert published["uri"] == file.as_uri()
 
     file.unlink()
-    tell(editor, file, kind=3)
+    report_changes(editor, file, kind=3)
     assert await model(editor) == default
-    last = [m["params"] for m in editor.received if m.get("method") == "textDocument/publishDiagnostics"][-1]
+    last = [
+        message["params"] for message in editor.received if message.get("method") == "textDocument/publishDiagnostics"
+    ][-1]
     assert last == {"uri": file.as_uri(), "diagnostics": []}
 
 
@@ -89,22 +95,22 @@ async def test_what_the_editor_said_stands(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions=setting("editors"))
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "projects"\n')
-    tell(editor, project / "lsp-harness.toml")
+    report_changes(editor, project / "lsp-harness.toml")
 
     assert await model(editor) == "editors"
 
 
-@pytest.mark.parametrize("how", ["watched", "saved"])
-async def test_the_users_own_file(spawn: Spawn, project: Path, tmp_path: Path, how: str):
+@pytest.mark.parametrize("way", ["watched", "saved"])
+async def test_the_users_own_file(spawn: Spawn, project: Path, tmp_path: Path, way: str):
     editor = await spawn("vscode", rootUri=project.as_uri())
-    # as one has it who keeps such files in a repository
+    # a link, as users have it who keep such files in a repository
     real, file = tmp_path / "dotfiles.toml", tmp_path / "home/config.toml"
     real.write_text('[model]\npath = "users"\n')
     file.parent.mkdir(exist_ok=True)
     file.symlink_to(real)
 
-    if how == "watched":
-        tell(editor, file)
+    if way == "watched":
+        report_changes(editor, file)
     else:
         editor.notify("textDocument/didSave", {"textDocument": {"uri": real.as_uri()}})
 
@@ -117,10 +123,10 @@ async def test_a_file_of_the_same_name_elsewhere_is_not_meant(spawn: Spawn, proj
     inner = project / "vendored"
     inner.mkdir()
     (inner / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')
-    # this one is not told of
+    # the client does not report this file
     (project / "lsp-harness.toml").write_text('[model]\npath = "mine"\n')
 
-    tell(editor, inner / "lsp-harness.toml")
+    report_changes(editor, inner / "lsp-harness.toml")
     editor.notify(METHOD, {"changes": [{"uri": "untitled:lsp-harness.toml", "type": 2}]})
 
     assert await model(editor) == default
@@ -128,10 +134,10 @@ async def test_a_file_of_the_same_name_elsewhere_is_not_meant(spawn: Spawn, proj
 
 async def test_a_project_that_is_not_trusted_is_neither_watched_nor_read(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions={"trusted": False})
-    assert await watched(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
+    assert await watched_patterns(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
     default = await model(editor)
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')
-    tell(editor, project / "lsp-harness.toml")
+    report_changes(editor, project / "lsp-harness.toml")
 
     assert await model(editor) == default

@@ -1,4 +1,4 @@
-"""A real server with hostile texts open: it answers everything once, about them and about others, and shuts down.
+"""A real server with hostile texts open: it answers each request once, also about other texts, and shuts down.
 
 `tests/benchmarks/freeze.py` measures how long the answers take.
 """
@@ -22,13 +22,13 @@ CANCELLED = -32800
 
 
 def texts() -> list[Hostile]:
-    """A text for each thing that once stopped the server: the parser, its crash, nested code, long lines and many lines."""
-    found = {(one.kind, one.language): one for one in named(1)}
+    """Return a text for each problem that once stopped the server: in the parser, nested code, long lines, many lines."""
+    by_kind = {(text.kind, text.language): text for text in named(1)}
     yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [
-        found[TABLE, "c"],
-        found[EMOJI, "json"],
-        found[PARAGRAPHS, "markdown"],
+        by_kind[TABLE, "c"],
+        by_kind[EMOJI, "json"],
+        by_kind[PARAGRAPHS, "markdown"],
         Hostile("", "python", "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"),
         yaml,
         Hostile("", "go", binary(random.Random(1), "go")),
@@ -36,7 +36,7 @@ def texts() -> list[Hostile]:
 
 
 UNPARSED = {"hostile.c", "hostile.py", "hostile.yml"}
-"""Those that surely have no tree; whether others have one is a matter of how fast the machine is."""
+"""The documents that never have a tree. Whether the others have one depends on the speed of the machine."""
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
         await editor.kill()
 
 
-def place(uri: str, line: int, character: int) -> dict[str, Any]:
+def completion_params(uri: str, line: int, character: int) -> dict[str, Any]:
     position = {"line": line, "character": character}
     return {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
 
@@ -68,28 +68,28 @@ def middle(text: str) -> tuple[int, int]:
     return line, len(lines[line].encode("utf-16-le")) // 4
 
 
-def insert(editor: Editor, uri: str, version: int, at: tuple[int, int], text: str) -> None:
-    position = {"line": at[0], "character": at[1]}
+def insert(editor: Editor, uri: str, version: int, place: tuple[int, int], text: str) -> None:
+    position = {"line": place[0], "character": place[1]}
     change = {"range": {"start": position, "end": position}, "text": text}
     params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]}
     editor.notify("textDocument/didChange", params)
 
 
-def ask_all(editor: Editor, uri: str, at: tuple[int, int]) -> list[int]:
-    """What an editor asks of a document after a key; the ids of the requests."""
-    position = {"line": at[0], "character": at[1]}
+def ask_all(editor: Editor, uri: str, place: tuple[int, int]) -> list[int]:
+    """Send the requests of an editor after a key, and return their ids."""
+    position = {"line": place[0], "character": place[1]}
     span = {"start": position, "end": position}
     finding = {"range": span, "message": "m", "severity": 1, "source": "x"}
     document = {"textDocument": {"uri": uri}}
     return [
         editor.ask("textDocument/documentSymbol", document),
-        editor.ask("textDocument/inlineCompletion", place(uri, *at)),
+        editor.ask("textDocument/inlineCompletion", completion_params(uri, *place)),
         editor.ask("textDocument/codeAction", {**document, "range": span, "context": {"diagnostics": [finding]}}),
     ]
 
 
-async def settled(editor: Editor, id: int) -> Any:
-    """The result of a request, or its error."""
+async def answer_or_error(editor: Editor, id: int) -> Any:
+    """Return the result of a request, or its error."""
     try:
         return await editor.answer(id)
     except ResponseError as error:
@@ -100,39 +100,42 @@ async def status(editor: Editor) -> dict[str, Any]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-async def unparsed(editor: Editor, folder: str, wanted: set[str]) -> dict[str, str]:
-    """What the status says of documents without a tree, once it says it of those that are `wanted`."""
+async def documents_without_tree(editor: Editor, folder: str, expected: set[str]) -> dict[str, str]:
+    """Return the reasons of all documents without a tree, as soon as the `expected` ones are among them."""
     while True:
-        found = {one["uri"].removeprefix(folder): one["why"] for one in (await status(editor))["unparsed"]}
-        if wanted <= set(found):
-            return found
-        for name in wanted:
-            # waits for the attempt to parse it
-            await settled(editor, editor.ask("textDocument/documentSymbol", {"textDocument": {"uri": folder + name}}))
+        rows = (await status(editor))["unparsed"]
+        reasons = {row["uri"].removeprefix(folder): row["why"] for row in rows}
+        if expected <= set(reasons):
+            return reasons
+        for name in expected:
+            # this request waits for the attempt to parse the text
+            await answer_or_error(
+                editor, editor.ask("textDocument/documentSymbol", {"textDocument": {"uri": folder + name}})
+            )
 
 
 async def test_hostile_texts_harm_no_other_document(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
-    calm, asked = folder + "calm.py", list[int]()
+    calm, request_ids = folder + "calm.py", list[int]()
     editor.open(calm, CALM)
-    for one in texts():
-        uri, at = folder + one.name, middle(one.text)
-        editor.open(uri, one.text, language=one.language)
-        asked += ask_all(editor, uri, at)
-        insert(editor, uri, 2, at, "(")
-        asked += ask_all(editor, uri, (at[0], at[1] + 1))
-        # another document meanwhile
+    for hostile in texts():
+        uri, (line, character) = folder + hostile.name, middle(hostile.text)
+        editor.open(uri, hostile.text, language=hostile.language)
+        request_ids += ask_all(editor, uri, (line, character))
+        insert(editor, uri, 2, (line, character), "(")
+        request_ids += ask_all(editor, uri, (line, character + 1))
+        # another document in the meantime
         symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": calm}})
         assert [symbol["name"] for symbol in symbols] == ["area"]
-        [ghost] = (await editor.request("textDocument/inlineCompletion", place(calm, 1, 11)))["items"]
+        [ghost] = (await editor.request("textDocument/inlineCompletion", completion_params(calm, 1, 11)))["items"]
         assert ghost["insertText"]
-    late = editor.ask("textDocument/inlineCompletion", place(folder + "hostile.c", 0, 0))
-    editor.notify("$/cancelRequest", {"id": late})
-    for id in asked:
-        # a result or an error of the protocol, but an answer
-        await settled(editor, id)
-    assert isinstance(await settled(editor, late), dict | list | ResponseError)
-    reasons = await unparsed(editor, folder, UNPARSED)
+    cancelled_id = editor.ask("textDocument/inlineCompletion", completion_params(folder + "hostile.c", 0, 0))
+    editor.notify("$/cancelRequest", {"id": cancelled_id})
+    for id in request_ids:
+        # an error is an answer, too
+        await answer_or_error(editor, id)
+    assert isinstance(await answer_or_error(editor, cancelled_id), dict | list | ResponseError)
+    reasons = await documents_without_tree(editor, folder, UNPARSED)
     assert all(reasons.values())
     assert "calm.py" not in reasons
 
@@ -141,7 +144,7 @@ async def test_a_text_is_parsed_again_when_it_can_be(editor: Editor, tmp_path: P
     folder = (tmp_path / "work").as_uri() + "/"
     uri, hostile = folder + "hostile.py", "x = " + "(" * 20_000 + "\n"
     editor.open(uri, hostile)
-    assert "hostile.py" in await unparsed(editor, folder, {"hostile.py"})
+    assert "hostile.py" in await documents_without_tree(editor, folder, {"hostile.py"})
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
     editor.notify(
         "textDocument/didChange",
@@ -154,9 +157,9 @@ async def test_a_text_is_parsed_again_when_it_can_be(editor: Editor, tmp_path: P
 
 async def test_a_server_shuts_down_while_a_text_is_being_parsed(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
-    asked = list[int]()
-    for one in texts()[:4]:
-        editor.open(folder + one.name, one.text, language=one.language)
-        asked += ask_all(editor, folder + one.name, middle(one.text))
+    request_ids = list[int]()
+    for hostile in texts()[:4]:
+        editor.open(folder + hostile.name, hostile.text, language=hostile.language)
+        request_ids += ask_all(editor, folder + hostile.name, middle(hostile.text))
     assert await editor.request("shutdown") is None
-    await asyncio.gather(*(settled(editor, id) for id in asked))
+    await asyncio.gather(*(answer_or_error(editor, id) for id in request_ids))

@@ -9,21 +9,21 @@ URI = "file:///ws/a.py"
 METHOD = "textDocument/inlineCompletion"
 
 
-def at_start(kind: int = 2) -> dict[str, object]:
+def params_at_start(kind: int = 2) -> dict[str, object]:
     position = {"line": 0, "character": 0}
     return {"textDocument": {"uri": URI}, "position": position, "context": {"triggerKind": kind}}
 
 
-async def opened(spawn: Spawn, text: str, client: str = "vscode") -> Editor:
+async def open_text(spawn: Spawn, text: str, client: str = "vscode") -> Editor:
     editor = await spawn(client)
     editor.open(URI, text)
     return editor
 
 
 async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Spawn):
-    editor = await opened(spawn, "x")
+    editor = await open_text(spawn, "x")
 
-    assert await editor.request(METHOD, at_start()) == {
+    assert await editor.request(METHOD, params_at_start()) == {
         "items": [
             {
                 "insertText": "v1:0a\n\tmore ```",
@@ -35,32 +35,32 @@ async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Sp
 
 
 async def test_nothing_to_suggest_is_an_empty_list(spawn: Spawn):
-    editor = await opened(spawn, "none")
+    editor = await open_text(spawn, "none")
 
-    assert await editor.request(METHOD, at_start()) == {"items": []}
+    assert await editor.request(METHOD, params_at_start()) == {"items": []}
 
 
 @pytest.mark.parametrize(("kind", "mark"), [(0, "i"), (1, "i"), (2, "a")])
 async def test_asked_for_by_hand_or_by_typing(spawn: Spawn, kind: int, mark: str):
-    """0 is what vscode-languageclient 9 sends for a request by hand."""
-    editor = await opened(spawn, "x")
+    """vscode-languageclient 9 sends 0 for a request by hand."""
+    editor = await open_text(spawn, "x")
 
-    items = (await editor.request(METHOD, at_start(kind)))["items"]
+    items = (await editor.request(METHOD, params_at_start(kind)))["items"]
 
     assert items[0]["insertText"].startswith(f"v1:0{mark}")
 
 
 @pytest.mark.parametrize("kind", [3, -1, "2x", [], {}])
 async def test_a_trigger_out_of_range_is_refused(spawn: Spawn, kind: object):
-    editor = await opened(spawn, "x")
+    editor = await open_text(spawn, "x")
 
     with pytest.raises(ResponseError, match=r"-32602: .*InlineCompletionTriggerKind @ params.context.trigger_kind"):
-        await editor.request(METHOD, {**at_start(), "context": {"triggerKind": kind}})
+        await editor.request(METHOD, {**params_at_start(), "context": {"triggerKind": kind}})
 
 
 async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
-    editor = await opened(spawn, "wait")
-    id = editor.ask(METHOD, at_start())
+    editor = await open_text(spawn, "wait")
+    id = editor.ask(METHOD, params_at_start())
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("$/cancelRequest", {"id": id})
@@ -71,10 +71,10 @@ async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
 
 
 async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
-    editor = await opened(spawn, "wait")
+    editor = await open_text(spawn, "wait")
 
     editor.send(
-        {"id": "a", "method": METHOD, "params": at_start()},
+        {"id": "a", "method": METHOD, "params": params_at_start()},
         {"method": "$/cancelRequest", "params": {"id": "a"}},
     )
 
@@ -83,28 +83,28 @@ async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
 
 
 async def test_cancelling_what_does_not_run_changes_nothing(spawn: Spawn):
-    editor = await opened(spawn, "x")
+    editor = await open_text(spawn, "x")
     for params in ({"id": 77}, {"id": None}, {"id": [1]}, {"id": {}}, {}, None, []):
         editor.notify("$/cancelRequest", params)
 
-    id = editor.ask(METHOD, at_start())
+    id = editor.ask(METHOD, params_at_start())
     assert (await editor.answer(id))["items"]
     editor.notify("$/cancelRequest", {"id": id})
-    assert (await editor.request(METHOD, at_start()))["items"]
+    assert (await editor.request(METHOD, params_at_start()))["items"]
 
 
 async def test_superseded_work_is_answered_as_cancelled(spawn: Spawn):
-    editor = await opened(spawn, "superseded")
+    editor = await open_text(spawn, "superseded")
 
     with pytest.raises(ResponseError, match=r"^-32800: a newer request took its place"):
-        await editor.request(METHOD, at_start())
+        await editor.request(METHOD, params_at_start())
 
 
 async def test_an_unexpected_error_is_polite_and_its_traceback_stays_in_the_log(spawn: Spawn):
-    editor = await opened(spawn, "boom")
+    editor = await open_text(spawn, "boom")
 
     with pytest.raises(ResponseError) as error:
-        await editor.request(METHOD, at_start())
+        await editor.request(METHOD, params_at_start())
 
     assert (error.value.code, error.value.message) == (
         -32603,
@@ -116,34 +116,34 @@ async def test_an_unexpected_error_is_polite_and_its_traceback_stays_in_the_log(
 
 
 async def test_an_engine_that_is_down_is_one_failed_request_not_one_per_key(spawn: Spawn):
-    editor = await opened(spawn, "down")
+    editor = await open_text(spawn, "down")
 
     with pytest.raises(ResponseError, match=r"^-32803: the engine cannot be started"):
-        await editor.request(METHOD, at_start())
-    assert await editor.request(METHOD, at_start()) == {"items": []}
+        await editor.request(METHOD, params_at_start())
+    assert await editor.request(METHOD, params_at_start()) == {"items": []}
     with pytest.raises(ResponseError, match=r"^-32803"):
-        await editor.request(METHOD, at_start(kind=1))
+        await editor.request(METHOD, params_at_start(kind=1))
 
     document = {"uri": URI, "version": 2}
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": "up"}]})
-    assert (await editor.request(METHOD, at_start()))["items"]
+    assert (await editor.request(METHOD, params_at_start()))["items"]
     editor.notify(
         "textDocument/didChange", {"textDocument": {**document, "version": 3}, "contentChanges": [{"text": "down"}]}
     )
     with pytest.raises(ResponseError, match=r"^-32803"):
-        await editor.request(METHOD, at_start())
+        await editor.request(METHOD, params_at_start())
 
 
 async def test_what_is_printed_does_not_reach_the_wire(spawn: Spawn):
-    editor = await opened(spawn, "print")
+    editor = await open_text(spawn, "print")
 
-    assert (await editor.request(METHOD, at_start()))["items"]
+    assert (await editor.request(METHOD, params_at_start()))["items"]
 
-    await editor.until(lambda: "this must not reach the wire" in editor.errors and "nor this" in editor.errors)
+    await editor.until(lambda: "this must not reach the client" in editor.errors and "nor this" in editor.errors)
 
 
 async def test_the_popup_menu_for_clients_without_ghost_text(spawn: Spawn):
-    editor = await opened(spawn, "retu", client="nvim")
+    editor = await open_text(spawn, "retu", client="nvim")
     position = {"line": 0, "character": 4}
 
     answer = await editor.request("textDocument/completion", {"textDocument": {"uri": URI}, "position": position})
@@ -170,7 +170,7 @@ async def test_the_popup_menu_for_clients_without_ghost_text(spawn: Spawn):
 
 
 async def test_the_popup_menu_stays_quiet_about_an_engine_it_has_reported(spawn: Spawn):
-    editor = await opened(spawn, "down", client="nvim")
+    editor = await open_text(spawn, "down", client="nvim")
     params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
 
     with pytest.raises(ResponseError, match=r"^-32803"):

@@ -16,7 +16,7 @@ def test_a_signal_before_there_is_a_connection_ends_the_server(monkeypatch: pyte
         await asyncio.Event().wait()
 
     def unused(*_: object) -> Config:
-        raise AssertionError("nothing is read before an editor is there")
+        raise AssertionError("nothing is read before an editor is connected")
 
     monkeypatch.setattr(main, "_connect", connect)
     assert main.serve(unused, unused) == 128 + signal.SIGTERM  # type: ignore[arg-type]

@@ -1,12 +1,12 @@
-"""Being started, greeted and dismissed."""
+"""The life of a server: its start, `initialize`, `shutdown` and its end."""
 
 import importlib.metadata
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.server.command_names import ALL
-from lsp_harness.server.feature_table import FEATURES
+from lsp_harness.server.command_registry import command_names
+from lsp_harness.server.features.feature_table import FEATURES
 from lsp_harness.server.version import VERSION
 from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
@@ -28,7 +28,7 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
                 "resolveProvider": True,
             },
             "executeCommandProvider": {
-                "commands": list(ALL),
+                "commands": command_names(),
                 "workDoneProgress": True,
             },
             "documentSymbolProvider": True,
@@ -49,12 +49,12 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
 
 
 async def test_completion_is_advertised_only_where_there_is_no_ghost_text(spawn: Spawn):
-    with_ghost_text, without = await spawn(None), await spawn(None)
+    with_ghost_text, without_ghost_text = await spawn(None), await spawn(None)
 
-    one, other = await with_ghost_text.initialize("vscode"), await without.initialize("plain")
+    first, second = await with_ghost_text.initialize("vscode"), await without_ghost_text.initialize("plain")
 
-    assert "completionProvider" not in one["capabilities"]
-    assert other["capabilities"]["completionProvider"] == {"resolveProvider": False}
+    assert "completionProvider" not in first["capabilities"]
+    assert second["capabilities"]["completionProvider"] == {"resolveProvider": False}
     with pytest.raises(ResponseError, match="-32601: textDocument/completion is not supported"):
         await with_ghost_text.request("textDocument/completion", {})
 
@@ -80,9 +80,11 @@ async def test_the_first_encoding_we_know_is_chosen(spawn: Spawn, offered: objec
 
 async def test_capabilities_from_the_future_are_no_reason_to_turn_a_client_away(spawn: Spawn):
     editor = await spawn(None)
-    strange = {"textDocument": {"completion": {"completionItemKind": {"valueSet": [1, 99]}}, "codeAction": 7}}
+    unknown_capabilities = {
+        "textDocument": {"completion": {"completionItemKind": {"valueSet": [1, 99]}}, "codeAction": 7}
+    }
 
-    result = await editor.initialize(capabilities=strange, trace="loud", clientInfo="me", locale=5)
+    result = await editor.initialize(capabilities=unknown_capabilities, trace="loud", clientInfo="me", locale=5)
 
     assert result["capabilities"]["positionEncoding"] == "utf-16"
 
@@ -176,8 +178,10 @@ async def test_everything_in_one_write_is_taken_in_order(spawn: Spawn):
     )
 
     assert await editor.ended() == 0
-    # in order, and the completion that shutdown overtook was cancelled
-    assert [(m["id"], m.get("error", {}).get("code")) for m in editor.received if "id" in m] == [
+    # the completion was cancelled by the shutdown
+    assert [
+        (message["id"], message.get("error", {}).get("code")) for message in editor.received if "id" in message
+    ] == [
         ("i", None),
         ("s", None),
         ("c", -32800),
@@ -198,7 +202,7 @@ async def test_roots_come_from_folders_or_the_root_and_follow_changes(spawn: Spa
 
 
 async def test_nothing_heavy_is_imported_and_the_harness_is_made_once(spawn: Spawn):
-    """The fake's `make` refuses when something heavy is loaded already."""
+    """`make_harness` of the fake fails if a heavy module is imported already."""
     editor = await spawn()
 
     assert (await status(editor))["running"] == 0
@@ -212,7 +216,7 @@ async def test_real_clients_are_all_welcome(spawn: Spawn):
 
 
 async def test_each_capability_is_answered_for(spawn: Spawn):
-    """What is advertised is bound; -32602 is the right answer to params that are not there."""
+    """Each announced method has a handler: without params, the answer is -32602."""
     editor = await spawn(
         "plain",
         capabilities={
@@ -221,9 +225,13 @@ async def test_each_capability_is_answered_for(spawn: Spawn):
             "experimental": {"lspHarness": {"fallback": True}},
         },
     )
-    offered = {m.METHOD for m in FEATURES if m.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))}
+    offered = {
+        feature.METHOD
+        for feature in FEATURES
+        if feature.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))
+    }
 
-    for method in sorted(offered - {f"textDocument/did{x}" for x in ("Open", "Change", "Close")}):
+    for method in sorted(offered - {f"textDocument/did{event}" for event in ("Open", "Change", "Close")}):
         with pytest.raises(ResponseError, match=r"^-32602"):
             await editor.request(method)
 

@@ -1,4 +1,4 @@
-"""Where the code is that a task is about, as editors ask for it."""
+"""The code that a task is about, as editors request it."""
 
 from pathlib import Path
 from typing import Any
@@ -26,35 +26,35 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
     return await editor.request("workspace/executeCommand", params)
 
 
-async def indexed(editor: Editor, query: str = "tax_of") -> None:
-    """Once the index knows this: it is made while the test asks."""
+async def wait_for_index(editor: Editor, query: str = "tax_of") -> None:
+    """Wait until the index has this symbol. It is built while the test runs."""
     while not await editor.request("workspace/symbol", {"query": query}):
         assert editor.process.returncode is None
 
 
 async def test_the_code_that_a_task_is_about(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
-    await indexed(editor)
-    found = await run(editor, "locate", {"task": TASK})
+    await wait_for_index(editor)
+    located = await run(editor, "locate", {"task": TASK})
 
-    first, *others = found["candidates"]
-    assert (found["chosen"], found["by"]) == (0, "index")
+    first, *others = located["candidates"]
+    assert (located["chosen"], located["by"]) == (0, "index")
     assert first == {
         "uri": (workspace / "shop.py").as_uri(),
         "path": "shop.py",
-        # counted as the client counts
+        # in UTF-16 units, as the client counts
         "range": {"start": {"line": 5, "character": 0}, "end": {"line": 6, "character": 27}},
         "symbol": "tax_of",
         "kind": "function",
         "signature": "def tax_of(price)",
         "reasons": ["mention 1", "words 2"],
     }
-    assert "notes.md" in [one["path"] for one in others]
+    assert "notes.md" in [candidate["path"] for candidate in others]
 
 
 async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
-    await indexed(editor)
+    await wait_for_index(editor)
     uri = (workspace / "shop.py").as_uri()
     editor.open(uri, "\n\n" + SHOP)
 
@@ -67,39 +67,39 @@ async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: 
     other = tmp_path / "other"
     other.mkdir()
     (other / "tax.py").write_text("def tax_of(): ...\n")
-    folders = [{"uri": each.as_uri(), "name": each.name} for each in (workspace, other)]
+    folders = [{"uri": folder.as_uri(), "name": folder.name} for folder in (workspace, other)]
     editor = await spawn("vscode", workspaceFolders=folders)
     while len(await editor.request("workspace/symbol", {"query": "tax_of"})) != 2:
         assert editor.process.returncode is None
 
     for uri in (other.as_uri(), (other / "new.py").as_uri()):
-        assert [one["path"] for one in (await run(editor, "locate", {"task": TASK, "uri": uri}))["candidates"]] == [
-            "tax.py"
-        ]
+        assert [
+            candidate["path"] for candidate in (await run(editor, "locate", {"task": TASK, "uri": uri}))["candidates"]
+        ] == ["tax.py"]
     with pytest.raises(ResponseError, match="several folders are open"):
         await run(editor, "locate", {"task": TASK, "uri": "untitled:one"})
 
 
 @pytest.mark.parametrize(
-    ("argument", "why"),
+    ("argument", "reason"),
     [
         ({"task": " "}, "describe the task in words"),
-        ({}, "needs a task in words"),
-        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no argument"),
+        ({}, "needs a task as a string"),
+        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],
 )
 async def test_a_task_that_says_nothing_is_told_what_to_say(
-    spawn: Spawn, workspace: Path, argument: dict[str, Any], why: str
+    spawn: Spawn, workspace: Path, argument: dict[str, Any], reason: str
 ):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
 
-    with pytest.raises(ResponseError, match=why):
+    with pytest.raises(ResponseError, match=reason):
         await run(editor, "locate", argument)
 
 
 async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
-    await indexed(editor)
+    await wait_for_index(editor)
     while True:
         with pytest.raises(ResponseError) as error:
             await run(editor, "locate", {"task": "zebra"})
@@ -107,19 +107,19 @@ async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
             break
     assert "no code in ws fits this task; name a function in it" in str(error.value)
 
-    lonely = await spawn("vscode")
+    without_folder = await spawn("vscode")
     with pytest.raises(ResponseError, match="no folder is open"):
-        await run(lonely, "locate", {"task": TASK})
+        await run(without_folder, "locate", {"task": TASK})
 
     options = {"initializationOptions": {"index": {"enabled": False}}}
-    off = await spawn("vscode", rootUri=workspace.as_uri(), **options)
+    without_index = await spawn("vscode", rootUri=workspace.as_uri(), **options)
     with pytest.raises(ResponseError, match=r"index\.enabled is false"):
-        await run(off, "locate", {"task": TASK})
+        await run(without_index, "locate", {"task": TASK})
 
-    stranger = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
+    untrusted = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
     for command, argument in (("locate", {"task": TASK}), ("instruct", {"instruction": TASK})):
         with pytest.raises(ResponseError, match="this workspace is not trusted"):
-            await run(stranger, command, argument)
+            await run(untrusted, command, argument)
 
 
 async def test_who_ranks_is_a_setting_and_a_wrong_one_is_named(spawn: Spawn, workspace: Path):

@@ -1,33 +1,33 @@
-"""What is wrong with files and folders reaches the log view of the editor, from whichever thread it is said."""
+"""Warnings about files and folders reach the log view of the editor, from any thread."""
 
 import asyncio
 import os
 from pathlib import Path
 
 from lsp_harness.disk import file_warnings
-from lsp_harness.server.log_forwarding import forwarded
+from lsp_harness.server.log_forwarding import forward_warnings
 from tests.server.conftest import Spawn
 
 
 async def test_what_was_said_before_there_was_a_client_is_told_and_what_a_thread_says() -> None:
     file_warnings.forget_warnings()
-    told: list[str] = []
-    heard = asyncio.Event()
+    messages: list[str] = []
+    both_arrived = asyncio.Event()
 
-    def tell(message: str) -> None:
-        told.append(message)
-        if len(told) == 2:
-            heard.set()
+    def receive(message: str) -> None:
+        messages.append(message)
+        if len(messages) == 2:
+            both_arrived.set()
 
-    with forwarded() as notices:
+    with forward_warnings() as forwarder:
         file_warnings.warn_once("early")
         await asyncio.sleep(0)
-        notices.to(tell)
+        forwarder.send_to(receive)
         await asyncio.to_thread(file_warnings.warn_once, "late")
         file_warnings.warn_once("late")
-        await heard.wait()
+        await both_arrived.wait()
     file_warnings.warn_once("after the end")
-    assert told == ["early", "late"]
+    assert messages == ["early", "late"]
 
 
 async def test_the_editor_is_told_and_the_settings_file_has_a_diagnostic(spawn: Spawn, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Whatever comes over the wire, every id is answered exactly once and the server lives.
+"""Invalid messages: every id gets exactly one answer, and the server goes on.
 
-The big collection of messages is `test_vectors`; these are our own, committed, and small.
+The big collection of messages is in `test_vectors`. The messages here are our own, committed and small.
 """
 
 import json
@@ -20,13 +20,17 @@ GOOD = {
 }
 
 
-async def alive(editor: Editor) -> bool:
+async def is_alive(editor: Editor) -> bool:
     return "version" in await editor.request(STATUS["method"], STATUS["params"])
 
 
-def nobodys(editor: Editor) -> list[int]:
-    """Codes of the errors that were sent to no id in particular."""
-    return [m["error"]["code"] for m in editor.received if "id" in m and m["id"] is None and "method" not in m]
+def codes_without_id(editor: Editor) -> list[int]:
+    """Return the codes of the errors without an id."""
+    return [
+        message["error"]["code"]
+        for message in editor.received
+        if "id" in message and message["id"] is None and "method" not in message
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +59,15 @@ async def test_params_that_do_not_fit_are_refused_in_one_sentence(spawn: Spawn, 
     editor = await spawn("plain")
 
     editor.send({"id": "x", "method": INLINE, "params": params})
-    error = (await editor.find(lambda m: m.get("id") == "x"))["error"]
+    error = (await editor.find(lambda message: message.get("id") == "x"))["error"]
 
     assert error["code"] == -32602
     assert error["message"].startswith(f"params of {INLINE} are not valid: ")
     assert "\n" not in error["message"]
     assert "lsprotocol" not in error["message"]
     assert "File" not in error["message"]
-    assert await alive(editor)
-    assert not [m for m in editor.received if m.get("method") == "window/showMessage"]
+    assert await is_alive(editor)
+    assert not [message for message in editor.received if message.get("method") == "window/showMessage"]
 
 
 @pytest.mark.parametrize("id", [0, -1, -2147483648, 2**63, 10**40, "", "x", "1", "ü\n\u2028😀", 1.0, 1.5, "\ud800"])
@@ -72,10 +76,10 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
     editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
 
-    await editor.find(lambda m: key(m.get("id")) == key(id) and "result" in m)
+    await editor.find(lambda message: key(message.get("id")) == key(id) and "result" in message)
     editor.asked.remove([id])
-    assert await alive(editor)
-    assert nobodys(editor) == [-32600]
+    assert await is_alive(editor)
+    assert codes_without_id(editor) == [-32600]
 
 
 @pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
@@ -84,8 +88,8 @@ async def test_what_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
 
     editor.write(frame(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
 
-    assert await alive(editor)
-    assert nobodys(editor) == [-32600]
+    assert await is_alive(editor)
+    assert codes_without_id(editor) == [-32600]
 
 
 async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
@@ -94,7 +98,7 @@ async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
     editor.send({"id": 1000, **STATUS}, {"id": 1000, **STATUS}, {"id": "1000", **STATUS})
     await editor.answer("1000")
 
-    assert await alive(editor)
+    assert await is_alive(editor)
 
 
 async def test_unknown_methods(spawn: Spawn):
@@ -105,7 +109,7 @@ async def test_unknown_methods(spawn: Spawn):
 
     for method in ("nobody/knows", "$/optional", "", "textDocument/hover", "textDocument/didOpen/x", "__class__"):
         editor.send({"id": method or "empty", "method": method, "params": {"textDocument": 5}})
-        error = (await editor.find(lambda m, id=method or "empty": m.get("id") == id))["error"]
+        error = (await editor.find(lambda message, id=method or "empty": message.get("id") == id))["error"]
         assert error == {"code": -32601, "message": f"{method} is not supported"}
 
 
@@ -115,8 +119,8 @@ async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spa
     editor.notify(INLINE, GOOD)
     editor.send({"id": "n", "method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///a.py"}}})
 
-    assert (await editor.find(lambda m: m.get("id") == "n"))["error"]["code"] == -32602
-    assert await alive(editor)
+    assert (await editor.find(lambda message: message.get("id") == "n"))["error"]["code"] == -32602
+    assert await is_alive(editor)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +149,8 @@ async def test_what_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes
 
     editor.write(frame(body))
 
-    assert await alive(editor)
-    assert nobodys(editor) == [code]
+    assert await is_alive(editor)
+    assert codes_without_id(editor) == [code]
 
 
 @pytest.mark.parametrize(
@@ -165,8 +169,8 @@ async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, co
 
     editor.write(frame(body))
 
-    assert (await editor.find(lambda m: m.get("id") == "z"))["error"]["code"] == code
-    assert await alive(editor)
+    assert (await editor.find(lambda message: message.get("id") == "z"))["error"]["code"] == code
+    assert await is_alive(editor)
 
 
 async def test_answers_to_nothing_are_ignored(spawn: Spawn):
@@ -180,8 +184,8 @@ async def test_answers_to_nothing_are_ignored(spawn: Spawn):
         editor.write(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
     editor.write(frame(b'{"method":"exit"}'))
 
-    assert await alive(editor)
-    assert nobodys(editor) == []
+    assert await is_alive(editor)
+    assert codes_without_id(editor) == []
 
 
 @pytest.mark.parametrize("result", [5, "x", [], {"applied": "maybe"}, {}])
@@ -189,18 +193,18 @@ async def test_an_answer_of_the_client_that_does_not_fit(spawn: Spawn, result: A
     editor = await spawn("eglot")
     editor.open("file:///a.py", "teh")
     editor.replies["workspace/applyEdit"] = result
-    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
-    context = {"diagnostics": [{"range": place, "message": "m"}]}
-    params = {"textDocument": {"uri": "file:///a.py"}, "range": place, "context": context}
+    lsp_range = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+    context = {"diagnostics": [{"range": lsp_range, "message": "m"}]}
+    params = {"textDocument": {"uri": "file:///a.py"}, "range": lsp_range, "context": context}
     action = (await editor.request("textDocument/codeAction", params))[0]
 
     editor.ask("workspace/executeCommand", {"command": "lspHarness.fix", "arguments": [action["data"]]})
 
-    assert await alive(editor)
+    assert await is_alive(editor)
 
 
 @pytest.mark.parametrize(
-    "garbage",
+    "invalid_bytes",
     [
         b"\r\n\r\n",
         b"nonsense\r\n\r\n",
@@ -209,17 +213,17 @@ async def test_an_answer_of_the_client_that_does_not_fit(spawn: Spawn, result: A
         b"Content-Length: -5\r\n\r\n",
         b"Content-Length:\r\n\r\n",
         b"\x00\x01\x02\xff",
-        b"Content-Length: 3\r\n\r\n{}{}{}",  # longer than it says
+        b"Content-Length: 3\r\n\r\n{}{}{}",  # longer than the header says
         b"{}\n",
     ],
 )
-async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, garbage: bytes):
+async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, invalid_bytes: bytes):
     editor = await spawn("plain")
 
-    editor.write(garbage)
+    editor.write(invalid_bytes)
 
-    assert await alive(editor)
-    assert set(nobodys(editor)) <= {-32700, -32600}
+    assert await is_alive(editor)
+    assert set(codes_without_id(editor)) <= {-32700, -32600}
 
 
 async def test_other_spellings_of_the_header(spawn: Spawn):
@@ -228,7 +232,7 @@ async def test_other_spellings_of_the_header(spawn: Spawn):
     editor.asked.append("h")
 
     head = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:%d \r\n\r\n" % len(body)
-    for byte in head:  # and a byte at a time
+    for byte in head:  # one byte at a time
         editor.write(bytes([byte]))
     editor.write(body)
 
@@ -268,6 +272,8 @@ async def test_bad_notifications_are_logged_and_nothing_more(spawn: Spawn):
         editor.notify("$/setTrace", params)
     editor.notify("$/setTrace", {"value": "verbose"})
 
-    assert await alive(editor)
-    assert {m["method"] for m in editor.received if "method" in m} <= {"textDocument/publishDiagnostics"}
+    assert await is_alive(editor)
+    assert {message["method"] for message in editor.received if "method" in message} <= {
+        "textDocument/publishDiagnostics"
+    }
     assert "Traceback" not in editor.errors

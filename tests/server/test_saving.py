@@ -1,4 +1,4 @@
-"""What is saved is indexed, also where the file system tells of no changes."""
+"""A saved file is indexed, also if the file system does not report changes."""
 
 from pathlib import Path
 from typing import Any
@@ -19,43 +19,47 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Watching is looking once an hour."""
+def without_file_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index process looks for changes only once an hour."""
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "true")
     monkeypatch.setenv("WATCHFILES_POLL_DELAY_MS", "3600000")
 
 
 async def symbols(editor: Editor, query: str) -> list[str]:
-    return [Path(one["location"]["uri"]).name for one in await editor.request("workspace/symbol", {"query": query})]
+    return [
+        Path(symbol["location"]["uri"]).name for symbol in await editor.request("workspace/symbol", {"query": query})
+    ]
 
 
-async def until(editor: Editor, query: str, files: list[str]) -> None:
+async def wait_for_symbols(editor: Editor, query: str, files: list[str]) -> None:
     while await symbols(editor, query) != files:
         assert editor.process.returncode is None
 
 
-def saved(file: Path) -> tuple[str, dict[str, Any]]:
+def did_save(file: Path) -> tuple[str, dict[str, Any]]:
     return "textDocument/didSave", {"textDocument": {"uri": file.as_uri()}}
 
 
-def watched(file: Path) -> tuple[str, dict[str, Any]]:
+def did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
     return "workspace/didChangeWatchedFiles", {"changes": [{"uri": file.as_uri(), "type": 2}]}
 
 
-@pytest.mark.usefixtures("deaf")
-@pytest.mark.parametrize("told", [saved, watched])
-async def test_what_is_written_is_indexed_where_the_system_tells_of_nothing(spawn: Spawn, workspace: Path, told: Any):
+@pytest.mark.usefixtures("without_file_events")
+@pytest.mark.parametrize("notification", [did_save, did_change_watched_files])
+async def test_what_is_written_is_indexed_where_the_system_tells_of_nothing(
+    spawn: Spawn, workspace: Path, notification: Any
+):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
-    await until(editor, "before", ["hidden.py", "shown.py"])
-    # everything is looked at once more when watching has begun, which is over when this is seen
+    await wait_for_symbols(editor, "before", ["hidden.py", "shown.py"])
+    # the index process scans once more when it starts to watch; when this change is indexed, that scan is over
     (workspace / "shown.py").write_text("def between(): ...\n")
-    editor.notify(*told(workspace / "shown.py"))
-    await until(editor, "between", ["shown.py"])
+    editor.notify(*notification(workspace / "shown.py"))
+    await wait_for_symbols(editor, "between", ["shown.py"])
     for name in ("hidden", "shown"):
         (workspace / f"{name}.py").write_text("def after_it(): ...\n")
 
-    editor.notify(*told(workspace / "shown.py"))
+    editor.notify(*notification(workspace / "shown.py"))
 
-    await until(editor, "after_it", ["shown.py"])
-    # that nobody has told of, and nobody looked for
+    await wait_for_symbols(editor, "after_it", ["shown.py"])
+    # no notification named this file, and no scan found it
     assert await symbols(editor, "before") == ["hidden.py"]

@@ -1,4 +1,4 @@
-"""A server beside an engine that gives no sign of life: each request has one answer, and the user is told once."""
+"""A server whose engine gives no sign of life: each request gets one answer, and the user gets one message."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,9 +24,9 @@ def silence_s() -> float:
 
 
 @pytest.fixture
-def place(home: Path, tiny_model: Path, silence_s: float, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the engine of the server listens."""
-    # opening a document must not start an engine before the test has put another process in its place
+def engine_socket(home: Path, tiny_model: Path, silence_s: float, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The socket on which the engine of the server listens."""
+    # an opened document must not start an engine before the test has put another process in its place
     monkeypatch.setenv("LSP_HARNESS_COMPLETION__WARM", "false")
     settings = {"MODEL__PATH": str(tiny_model), "ENGINE__SILENCE_S": str(silence_s), "ENGINE__THREADS": "1"}
     for name, value in settings.items():
@@ -36,7 +36,7 @@ def place(home: Path, tiny_model: Path, silence_s: float, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-async def editor(place: Path, tmp_path: Path) -> AsyncIterator[Editor]:
+async def editor(engine_socket: Path, tmp_path: Path) -> AsyncIterator[Editor]:
     editor = await Editor.spawn("-m", "lsp_harness", "serve", "--stdio", cwd=tmp_path)
     try:
         await editor.initialize()
@@ -52,42 +52,44 @@ def command(name: str, *arguments: object) -> dict[str, object]:
     return {"command": f"lspHarness.{name}", "arguments": list(arguments)}
 
 
-def inline(character: int, kind: int = 1) -> dict[str, object]:
-    at = {"line": 1, "character": character}
-    return {"textDocument": {"uri": URI}, "position": at, "context": {"triggerKind": kind}}
+def completion_params(character: int, kind: int = 1) -> dict[str, object]:
+    position = {"line": 1, "character": character}
+    return {"textDocument": {"uri": URI}, "position": position, "context": {"triggerKind": kind}}
 
 
 def popups(editor: Editor) -> list[str]:
-    return [m["params"]["message"] for m in editor.received if m.get("method") == "window/showMessage"]
+    return [
+        message["params"]["message"] for message in editor.received if message.get("method") == "window/showMessage"
+    ]
 
 
-async def test_what_waits_is_told_once_and_what_comes_next_is_answered(place: Path, editor: Editor):
+async def test_what_waits_is_told_once_and_what_comes_next_is_answered(engine_socket: Path, editor: Editor):
     # two verbs that need a model, at the same time
     span = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
-    about = {"uri": URI, "range": span}
-    with listener(place, stopped=True) as process:
-        asked = [
-            editor.request("workspace/executeCommand", command("explain", about)),
-            editor.request("workspace/executeCommand", command("instruct", about | {"instruction": "use pi"})),
+    selection = {"uri": URI, "range": span}
+    with listener(engine_socket, stopped=True) as process:
+        requests = [
+            editor.request("workspace/executeCommand", command("explain", selection)),
+            editor.request("workspace/executeCommand", command("instruct", selection | {"instruction": "use pi"})),
         ]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        answers = await asyncio.gather(*requests, return_exceptions=True)
 
         assert [type(answer) for answer in answers] == [ResponseError, ResponseError]
         assert all(STUCK in str(answer) for answer in answers)
         assert gone(process.pid)
     assert len([message for message in popups(editor) if STUCK in message]) == len(popups(editor)) == 1
-    # an engine is there again
-    await editor.request("textDocument/inlineCompletion", inline(15))
-    assert peer_pid(place) not in (None, process.pid)
+    # the request starts a new engine
+    await editor.request("textDocument/inlineCompletion", completion_params(15))
+    assert peer_pid(engine_socket) not in (None, process.pid)
 
 
 @pytest.mark.parametrize("silence_s", [60.0])
-async def test_requests_that_need_no_model_do_not_wait_for_it(place: Path, editor: Editor):
-    at = {"line": 1, "character": 15}
-    with listener(place, stopped=True) as process:
+async def test_requests_that_need_no_model_do_not_wait_for_it(engine_socket: Path, editor: Editor):
+    position = {"line": 1, "character": 15}
+    with listener(engine_socket, stopped=True) as process:
         symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
         context = await editor.request(
-            "workspace/executeCommand", command("context", {"uri": URI, "range": {"start": at, "end": at}})
+            "workspace/executeCommand", command("context", {"uri": URI, "range": {"start": position, "end": position}})
         )
         status = await editor.request("workspace/executeCommand", command("status"))
 
@@ -95,13 +97,13 @@ async def test_requests_that_need_no_model_do_not_wait_for_it(place: Path, edito
         assert "Token counts are estimates: the engine does not answer within 2 s." in context["text"]
         assert "    return r * <FILL>\n" in context["text"]
         assert status["engine"] == {"error": "it has not answered within 2 s (starting)"}
-        # nobody has waited for so long that it would be ended
+        # the engine is killed only after a longer wait
         assert not gone(process.pid)
 
 
-async def test_a_restart_goes_on_to_sigkill(place: Path, editor: Editor):
-    with listener(place, stopped=True) as process:
-        told = await editor.request("workspace/executeCommand", command("restartEngine"))
+async def test_a_restart_goes_on_to_sigkill(engine_socket: Path, editor: Editor):
+    with listener(engine_socket, stopped=True) as process:
+        result = await editor.request("workspace/executeCommand", command("restartEngine"))
 
         assert gone(process.pid)
-        assert told == {"model": "tiny", "pid": peer_pid(place)}
+        assert result == {"model": "tiny", "pid": peer_pid(engine_socket)}

@@ -1,4 +1,4 @@
-"""Sequences of changes, against a list of characters that is changed the slow way."""
+"""Sequences of changes, compared with a simple and slow implementation."""
 
 from typing import Any
 
@@ -12,45 +12,47 @@ from lsp_harness.workspace.open_documents import OpenDocuments
 from tests.text import reference
 from tests.text.reference import encodings
 
-# JSON has no two halves of a pair next to each other: they are one character when they arrive
+# the two halves of a surrogate pair, next to each other in JSON, arrive as one character
 PIECES = [piece for piece in reference.PIECES if piece != "\ude00"]
 pieces = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 positions = st.builds(
     lambda line, character: {"line": line, "character": character}, st.integers(0, 9), st.integers(0, 12)
 )
 ranges = st.none() | st.builds(lambda start, end: {"start": start, "end": end}, positions, positions)
-single = st.builds(
-    lambda place, text: {"text": text} if place is None else {"range": place, "text": text}, ranges, pieces
+single_changes = st.builds(
+    lambda lsp_range, text: {"text": text} if lsp_range is None else {"range": lsp_range, "text": text}, ranges, pieces
 )
 versions = st.none() | st.integers(-3, 30)
-notifications = st.lists(st.tuples(versions, st.lists(single, max_size=4)), max_size=6)
+notification_lists = st.lists(st.tuples(versions, st.lists(single_changes, max_size=4)), max_size=6)
 
 
-def changed(text: str, change: dict[str, Any], encoding: Encoding) -> str:
-    place = change.get("range")
-    if place is None:
+def apply_change(text: str, change: dict[str, Any], encoding: Encoding) -> str:
+    lsp_range = change.get("range")
+    if lsp_range is None:
         return change["text"]
-    ends = [reference.index(text, place[end]["line"], place[end]["character"], encoding) for end in ("start", "end")]
-    return text[: min(ends)] + change["text"] + text[max(ends) :]
+    offsets = [
+        reference.index(text, lsp_range[end]["line"], lsp_range[end]["character"], encoding) for end in ("start", "end")
+    ]
+    return text[: min(offsets)] + change["text"] + text[max(offsets) :]
 
 
 @settings(max_examples=150, deadline=None)
-@given(pieces, notifications, encodings)
+@given(pieces, notification_lists, encodings)
 def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
-    text: str, sent: list[tuple[int | None, list[dict[str, Any]]]], encoding: Encoding
+    text: str, notifications: list[tuple[int | None, list[dict[str, Any]]]], encoding: Encoding
 ) -> None:
     documents, uri = OpenDocuments(), "file:///a.py"
     documents.open(Document.from_text(uri, text, version=1))
-    last = 1
-    for version, changes in sent:
+    last_version = 1
+    for version, changes in notifications:
         params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes}
-        number = documents.get(uri).next_version(text_sync.version_of(params))
-        for change in text_sync.changes(params):
-            documents.get(uri).edit(change.edit(documents.get(uri).text, encoding), number)
+        next_version = documents.get(uri).next_version(text_sync.document_version(params))
+        for change in text_sync.read_changes(params):
+            documents.get(uri).edit(change.to_edit(documents.get(uri).text, encoding), next_version)
         for change in changes:
-            text = changed(text, change, encoding)
-        now = documents.get(uri).text
-        assert now == Document.from_text(uri, text, version=now.version)
-        assert list(now.line_starts) == list(Document.from_text(uri, text).line_starts)
-        assert now.version == number > last if changes else now.version == last
-        last = now.version
+            text = apply_change(text, change, encoding)
+        document = documents.get(uri).text
+        assert document == Document.from_text(uri, text, version=document.version)
+        assert list(document.line_starts) == list(Document.from_text(uri, text).line_starts)
+        assert document.version == next_version > last_version if changes else document.version == last_version
+        last_version = document.version

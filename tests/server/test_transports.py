@@ -1,4 +1,4 @@
-"""Pipes, files, sockets and WebSockets; who may connect, and what happens when nobody reads or the editor is gone."""
+"""Pipes, files, sockets and WebSockets: who may connect, and what happens if the client does not read or has ended."""
 
 import asyncio
 import json
@@ -22,14 +22,14 @@ STATUS = {"command": "lspHarness.status"}
 
 @pytest.fixture
 async def start() -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
-    """Starts the process alone; the test connects."""
+    """Start the process. The test connects to it."""
     editors: list[Editor] = []
 
-    async def begin(*arguments: str) -> Editor:
+    async def start_process(*arguments: str) -> Editor:
         editors.append(await Editor.start(FAKE, *arguments))
         return editors[-1]
 
-    yield begin
+    yield start_process
     for editor in editors:
         await editor.kill()
 
@@ -70,9 +70,9 @@ async def test_a_web_page_cannot_post_messages_to_the_socket(start: Callable[...
 
 
 @pytest.mark.parametrize("option", ["--tcp", "--ws"])
-@pytest.mark.parametrize("place", ["0.0.0.0:0", "example.com:80", "[::]:0", "127.0.0.1", "127.0.0.1:99999", "x"])
-async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Editor]], option: str, place: str):
-    editor = await start(option, place)
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "example.com:80", "[::]:0", "127.0.0.1", "127.0.0.1:99999", "x"])
+async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Editor]], option: str, address: str):
+    editor = await start(option, address)
 
     assert await editor.ended() == 2
     assert editor.errors.startswith("lsp-harness: ")
@@ -183,20 +183,20 @@ async def test_pages_from_elsewhere_may_not_connect(
     editor = await start("--ws", "127.0.0.1:0")
     port = await editor.listening("ws")
     host = headers.pop("Host", f"127.0.0.1:{port}")
-    here: dict[str, Any] = {"host": "127.0.0.1", "port": port, "proxy": None}
+    connection_options: dict[str, Any] = {"host": "127.0.0.1", "port": port, "proxy": None}
 
     if allowed:
-        async with connect(f"ws://{host}", additional_headers=headers, **here):
+        async with connect(f"ws://{host}", additional_headers=headers, **connection_options):
             return
     with pytest.raises(InvalidStatus, match="403"):
-        await connect(f"ws://{host}", additional_headers=headers, **here)
+        await connect(f"ws://{host}", additional_headers=headers, **connection_options)
 
 
 async def test_a_missing_extra_is_named():
-    blocked = "import sys; sys.modules['websockets'] = None; import runpy; sys.argv = sys.argv[1:]; "
-    run = "runpy.run_path(sys.argv[0], run_name='__main__')"
+    block_import = "import sys; sys.modules['websockets'] = None; import runpy; sys.argv = sys.argv[1:]; "
+    run_file = "runpy.run_path(sys.argv[0], run_name='__main__')"
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", blocked + run, FAKE, "--ws", "127.0.0.1:0", stderr=asyncio.subprocess.PIPE
+        sys.executable, "-c", block_import + run_file, FAKE, "--ws", "127.0.0.1:0", stderr=asyncio.subprocess.PIPE
     )
     _, errors = await process.communicate()
 
@@ -205,7 +205,7 @@ async def test_a_missing_extra_is_named():
 
 
 async def test_regular_files_for_standard_streams(tmp_path: Path):
-    """asyncio cannot poll these; a thread reads and another writes."""
+    """asyncio cannot poll regular files, so one thread reads and another writes."""
     (tmp_path / "in").write_bytes(
         encoded(
             {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
@@ -221,7 +221,7 @@ async def test_regular_files_for_standard_streams(tmp_path: Path):
 
 
 async def test_a_client_that_reads_late_gets_everything(spawn: Spawn):
-    """2,000 pipelined requests whose answers fill the pipe many times over, before the first is read."""
+    """The answers to 2,000 requests fill the pipe many times before the client reads the first one."""
     editor = await spawn("plain")
     stream = editor.process.stdout
     assert stream
@@ -240,18 +240,18 @@ async def test_a_client_that_reads_late_gets_everything(spawn: Spawn):
 
 
 async def test_the_server_ends_when_the_editor_is_gone(spawn: Spawn):
-    """The pipe stays open here: it is the process that is watched."""
-    stand_in = await asyncio.create_subprocess_exec(
+    """The pipe stays open, so the server must notice the end of the process."""
+    fake_editor = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )
-    editor = await spawn("plain", processId=stand_in.pid)
+    editor = await spawn("plain", processId=fake_editor.pid)
     assert (await editor.request("workspace/executeCommand", STATUS))["version"]
 
-    stand_in.kill()
-    await stand_in.wait()
+    fake_editor.kill()
+    await fake_editor.wait()
 
     assert await editor.ended() == 1
-    assert f"the editor (process {stand_in.pid}) is gone" in editor.errors
+    assert f"the editor (process {fake_editor.pid}) has ended" in editor.errors
 
 
 async def test_an_editor_in_another_pid_namespace_is_not_missed(spawn: Spawn):

@@ -1,6 +1,6 @@
 """The LSP message vectors: 625 messages, good and bad, against one running server.
 
-They are not part of the repository; LSP_HARNESS_EVAL_DATA names the directory they are in.
+They are not in the repository. LSP_HARNESS_EVAL_DATA names their directory.
 """
 
 import gzip
@@ -40,7 +40,7 @@ async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str)
                 editor.asked.append(message["id"])
         editor.send(message)
 
-    # what has been cancelled or answered since is counted at the end; here the last one says that all were read
+    # this answer shows that the server has read all messages
     await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     await editor.until(
         lambda: len(methods.keys() & {key(m.get("id")) for m in editor.received if "method" not in m}) == len(methods)
@@ -63,35 +63,37 @@ async def test_shutdown_and_exit_in_all_their_forms(spawn: Spawn):
         if row["method"] == "shutdown":
             editor = await spawn("plain")
             editor.send(row["message"], *exits)
-            proper = row["valid"]
-            assert await editor.ended() == (0 if proper else 1)
-            # initialize, shutdown and exit, which comes with an id in the file
+            assert await editor.ended() == (0 if row["valid"] else 1)
+            # initialize, shutdown, and exit, which has an id in the file
             assert len([m for m in editor.received if "method" not in m]) == 3
             editor.asked = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]
 
 
 async def test_the_server_with_a_real_engine_answers_them_too(home: Path, tiny_model: Path):
-    """Nothing scripted: the command, the harness, and llama.cpp with a tiny random model."""
+    """The real command and harness, and llama.cpp with a tiny random model."""
     env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
     editor = await Editor.spawn("-m", "lsp_harness", "serve", env=env)
     try:
         await editor.initialize("vscode")
         rows = [row for row in vectors() if row["method"] not in ("shutdown", "exit")]
-        asked = 0
+        request_count = 0
         for number, row in enumerate(rows):
             message = dict(row["message"])
             if row["kind"] == "request" or "id" in message:
                 message["id"] = f"vector-{number}"
-                asked += 1
+                request_count += 1
                 if "method" not in message:
                     editor.asked.append(message["id"])
             editor.send(message)
         await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
         await editor.until(
-            lambda: sum("method" not in m and str(m.get("id")).startswith("vector-") for m in editor.received) == asked
+            lambda: (
+                sum("method" not in m and str(m.get("id")).startswith("vector-") for m in editor.received)
+                == request_count
+            )
         )
         assert await editor.leave() == 0
         editor.check_answers()
-        print(f"real server: {asked} requests, each answered once")
+        print(f"real server: {request_count} requests, each answered once")
     finally:
         await editor.kill()

@@ -1,4 +1,4 @@
-"""Verbs as code actions and commands: who is offered what, and an edit's way to the client."""
+"""Edits, docstrings, tests and explanations, as code actions and commands."""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ ALL = [
 SELECTION = {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 16}}
 
 
-def offered(actions: list[Any]) -> list[tuple[str, str, str]]:
+def offered_actions(actions: list[Any]) -> list[tuple[str, str, str]]:
     return [(a["title"], a["kind"], a["command"]["command"]) for a in actions]
 
 
-async def ask(editor: Editor, uri: str, *only: str) -> list[Any]:
+async def request_actions(editor: Editor, uri: str, *only: str) -> list[Any]:
     context = {"diagnostics": [], **({"only": list(only)} if only else {})}
     params = {"textDocument": {"uri": uri}, "range": SELECTION, "context": context}
     return await editor.request("textDocument/codeAction", params)
@@ -32,13 +32,13 @@ async def test_verbs_are_offered_by_kind_and_only_those_the_client_can_run(spawn
     for editor in (vscode, nvim):
         editor.open(uri, TEXT)
 
-    assert offered(await ask(vscode, uri)) == ALL
-    assert offered(await ask(vscode, uri, "refactor.rewrite")) == ALL[:1]
-    assert offered(await ask(vscode, uri, "refactor")) == ALL
-    assert await ask(vscode, uri, "quickfix") == []
-    # it has not said that it can ask for words
-    assert offered(await ask(nvim, uri)) == ALL[1:]
-    [explain] = await ask(nvim, uri)
+    assert offered_actions(await request_actions(vscode, uri)) == ALL
+    assert offered_actions(await request_actions(vscode, uri, "refactor.rewrite")) == ALL[:1]
+    assert offered_actions(await request_actions(vscode, uri, "refactor")) == ALL
+    assert await request_actions(vscode, uri, "quickfix") == []
+    # this client has no command that asks for an instruction
+    assert offered_actions(await request_actions(nvim, uri)) == ALL[1:]
+    [explain] = await request_actions(nvim, uri)
     assert explain["command"]["arguments"] == [{"uri": uri, "range": SELECTION}]
 
 
@@ -47,7 +47,7 @@ async def test_in_a_workspace_that_is_not_trusted_there_is_nothing_but_completio
     editor = await spawn("vscode", initializationOptions={"trusted": False})
     editor.open(uri, TEXT)
 
-    assert await ask(editor, uri) == []
+    assert await request_actions(editor, uri) == []
     for command in ("docstring", "tests", "explain"):
         with pytest.raises(ResponseError, match="this workspace is not trusted"):
             await run(editor, command, {"uri": uri, "range": SELECTION})
@@ -59,30 +59,30 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "argument", "why"),
+    ("name", "argument", "reason"),
     [
-        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction in words"),
+        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction as a string"),
         ("instruct", {"range": SELECTION}, "needs a uri and a range"),
         ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "needs a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
         ("docstring", 7, "needs a uri and a range"),
-        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task in words"),
+        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task as a string"),
         ("context", {"uri": "file:///ws/a.py"}, "needs a uri and a range"),
         *(
-            (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": said}, why)
+            (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": failing}, reason)
             for name in ("instruct", "fix")
-            for said, why in (
+            for failing, reason in (
                 (7, "takes in `failing` the output of a tool, as a string"),
                 ("b.py:1:1: F821 no\n", "it reports nothing in file:"),
             )
         ),
     ],
 )
-async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argument: Any, why: str):
+async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argument: Any, reason: str):
     editor = await spawn("vscode")
     editor.open("file:///ws/a.py", TEXT)
 
-    with pytest.raises(ResponseError, match=why):
+    with pytest.raises(ResponseError, match=reason):
         await run(editor, name, argument)
 
 
@@ -90,6 +90,6 @@ async def test_a_client_that_applies_no_edits_is_offered_none(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///ws/a.py", TEXT)
 
-    assert await ask(editor, "file:///ws/a.py") == []
+    assert await request_actions(editor, "file:///ws/a.py") == []
     with pytest.raises(ResponseError, match="does not apply edits"):
         await run(editor, "docstring", {"uri": "file:///ws/a.py", "range": SELECTION})

@@ -13,9 +13,9 @@ async def test_a_verdict_is_read_by_its_uri_or_by_a_command(spawn: Spawn):
     editor = await spawn("vscode")
 
     content = await editor.request("workspace/textDocumentContent", {"uri": VERDICT})
-    told = await editor.request("workspace/executeCommand", {"command": "lspHarness.why", "arguments": [VERDICT]})
+    answer = await editor.request("workspace/executeCommand", {"command": "lspHarness.why", "arguments": [VERDICT]})
 
-    assert content == told == {"text": "# Check: a typo\n"}
+    assert content == answer == {"text": "# Check: a typo\n"}
 
 
 @pytest.mark.parametrize("uri", ["file:///etc/passwd", "lsp-harness-verdict:/../../etc/passwd", VERDICT[:-3], ""])
@@ -29,12 +29,12 @@ async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
 
 
 async def test_status_is_told_to_those_who_want_it_and_only_when_it_changed(spawn: Spawn):
-    wants, silent = await spawn("vscode"), await spawn("eglot")
+    with_status, without_status = await spawn("vscode"), await spawn("eglot")
 
-    assert await wants.said("lspHarness/status") == {"engine": "off", "documents": 0}
-    for editor in (wants, silent):
+    assert await with_status.said("lspHarness/status") == {"engine": "off", "documents": 0}
+    for editor in (with_status, without_status):
         editor.open(URI, "x")
         await editor.request("workspace/executeCommand", {"command": "lspHarness.accepted", "arguments": [URI, "tell"]})
-    assert await wants.said("lspHarness/status", lambda p: p["documents"] == 1)
-    assert len([m for m in wants.received if m.get("method") == "lspHarness/status"]) == 2
-    assert not [m for m in silent.received if m.get("method") == "lspHarness/status"]
+    assert await with_status.said("lspHarness/status", lambda params: params["documents"] == 1)
+    assert len([message for message in with_status.received if message.get("method") == "lspHarness/status"]) == 2
+    assert not [message for message in without_status.received if message.get("method") == "lspHarness/status"]

@@ -1,4 +1,4 @@
-"""What tells the server where the user is, and whether the workspace is trusted."""
+"""The messages that say where the user is, and whether the workspace is trusted."""
 
 from pathlib import Path
 
@@ -11,20 +11,20 @@ URI = "file:///ws/a.py"
 DOCUMENT = {"uri": URI}
 
 
-async def opened(spawn: Spawn) -> Editor:
+async def open_text(spawn: Spawn) -> Editor:
     editor = await spawn("vscode")
     editor.open(URI, "ab\ncd\n")
     await editor.until(lambda: "warm None" in editor.errors)
     return editor
 
 
-def action(start: int, end: int) -> dict[str, object]:
-    area = {"start": {"line": 1, "character": start}, "end": {"line": 1, "character": end}}
-    return {"textDocument": DOCUMENT, "range": area, "context": {"diagnostics": []}}
+def action_params(start: int, end: int) -> dict[str, object]:
+    lsp_range = {"start": {"line": 1, "character": start}, "end": {"line": 1, "character": end}}
+    return {"textDocument": DOCUMENT, "range": lsp_range, "context": {"diagnostics": []}}
 
 
 async def test_opening_and_saving_warm_the_place_the_user_was_last_seen_at(spawn: Spawn):
-    editor = await opened(spawn)
+    editor = await open_text(spawn)
 
     editor.notify("textDocument/didSave", {"textDocument": DOCUMENT})
 
@@ -32,17 +32,17 @@ async def test_opening_and_saving_warm_the_place_the_user_was_last_seen_at(spawn
 
 
 async def test_a_code_action_without_a_selection_says_where_the_cursor_is(spawn: Spawn):
-    editor = await opened(spawn)
+    editor = await open_text(spawn)
 
-    await editor.request("textDocument/codeAction", action(1, 1))
-    await editor.request("textDocument/codeAction", action(0, 2))
+    await editor.request("textDocument/codeAction", action_params(1, 1))
+    await editor.request("textDocument/codeAction", action_params(0, 2))
 
     await editor.until(lambda: "warm 4" in editor.errors)
     assert "warm 5" not in editor.errors
 
 
 async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn: Spawn):
-    editor = await opened(spawn)
+    editor = await open_text(spawn)
 
     position = {"line": 1, "character": 2}
     editor.notify("lspHarness/didMoveCursor", {"textDocument": DOCUMENT, "position": position})
@@ -53,7 +53,7 @@ async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn
 
 
 @pytest.mark.parametrize(
-    ("method", "params", "said"),
+    ("method", "params", "log_text"),
     [
         ("lspHarness/didMoveCursor", {"textDocument": DOCUMENT}, "needs a textDocument with a uri and a position"),
         ("lspHarness/didMoveCursor", None, "needs a textDocument with a uri and a position"),
@@ -61,12 +61,12 @@ async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn
         ("lspHarness/didFocus", {"textDocument": {"uri": "file:///b.py"}}, "is not open"),
     ],
 )
-async def test_what_does_not_fit_is_a_line_in_the_log(spawn: Spawn, method: str, params: object, said: str):
-    editor = await opened(spawn)
+async def test_what_does_not_fit_is_a_line_in_the_log(spawn: Spawn, method: str, params: object, log_text: str):
+    editor = await open_text(spawn)
 
     editor.notify(method, params)
 
-    await editor.until(lambda: said in editor.errors)
+    await editor.until(lambda: log_text in editor.errors)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.completion.request.displayed import DisplayedSuggestion
+from lsp_harness.completion.request.displayed_suggestion import DisplayedSuggestion
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -22,8 +22,8 @@ class Desk:
         self._opened: dict[str, OpenDocument] = {}
 
     @property
-    def last(self) -> dict[str, Any]:
-        return self.completer.last
+    def last_figures(self) -> dict[str, Any]:
+        return self.completer.last_figures
 
     def opened(self, document: Document) -> OpenDocument:
         """The open document of a text, which is its present text from now on."""
@@ -83,7 +83,7 @@ class Desk:
 
     async def settled(self, uri: str) -> None:
         if opened := self._opened.get(uri):
-            await self.completer.state(opened).prefetch.settled()
+            await self.completer.state(opened).prefetch.wait_until_idle()
 
     async def aclose(self) -> None:
         for uri in list(self._opened):

@@ -61,10 +61,10 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     assert list(documents) == []
     with pytest.raises(DocumentOutOfSync, match="it was lost"):
         documents.get(URI)
-    assert {uri: lost.reason for uri, lost in documents.lost.items()} == {URI: "it was lost"}
+    assert {uri: lost.reason for uri, lost in documents.lost_texts.items()} == {URI: "it was lost"}
     documents.open(Document.from_text(URI, "y"))
     assert documents.get(URI).text.text == "y"
-    assert documents.lost == {}
+    assert documents.lost_texts == {}
 
 
 def test_several_changes_may_make_one_version() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.syntax import parse_worker
-from lsp_harness.workspace.parse_process import FAILED, Trials
+from lsp_harness.workspace.parse_process import CRASH_REASON, Trials
 
 SCRIPT = """
 import json, os, sys
@@ -54,7 +54,7 @@ def processes(tmp_path: Path) -> Processes:
 
 async def test_one_process_answers_for_several_texts(processes: Processes):
     trials = Trials(*processes.command)
-    asked = [trials.why_not("python", text) for text in (b"one", b"", b"two" * 10_000)]
+    asked = [trials.refusal_reason("python", text) for text in (b"one", b"", b"two" * 10_000)]
     assert await asyncio.gather(*asked) == ["one", "", "two" * 10_000]
     [pid] = processes.pids
     await trials.aclose()
@@ -64,8 +64,8 @@ async def test_one_process_answers_for_several_texts(processes: Processes):
 @pytest.mark.parametrize("text", [b"crash", b"odd"])
 async def test_a_process_that_fails_is_replaced(processes: Processes, text: bytes):
     trials = Trials(*processes.command)
-    assert await trials.why_not("python", text) == FAILED
-    assert await trials.why_not("python", b"next") == "next"
+    assert await trials.refusal_reason("python", text) == CRASH_REASON
+    assert await trials.refusal_reason("python", b"next") == "next"
     first, second = processes.pids
     assert not alive(first)
     await trials.aclose()
@@ -74,37 +74,37 @@ async def test_a_process_that_fails_is_replaced(processes: Processes, text: byte
 
 async def test_a_process_that_never_answers_is_killed_and_replaced(processes: Processes):
     trials = Trials(*processes.command, timeout_s=0.5)
-    assert await trials.why_not("python", b"never") == FAILED
+    assert await trials.refusal_reason("python", b"never") == CRASH_REASON
     assert not any(map(alive, processes.pids))
     await trials.aclose()
 
 
 async def test_a_request_that_is_cancelled_leaves_no_answer_for_the_next(processes: Processes):
     trials = Trials(*processes.command)
-    assert await trials.why_not("python", b"first") == "first"
-    asked = asyncio.create_task(trials.why_not("python", b"never"))
+    assert await trials.refusal_reason("python", b"first") == "first"
+    asked = asyncio.create_task(trials.refusal_reason("python", b"never"))
     await asyncio.sleep(0)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    assert await trials.why_not("python", b"next") == "next"
+    assert await trials.refusal_reason("python", b"next") == "next"
     await trials.aclose()
     assert not any(map(alive, processes.pids))
 
 
 async def test_a_process_that_cannot_be_started_fails_no_request(tmp_path: Path):
-    assert await Trials(str(tmp_path / "missing")).why_not("python", b"x = 1\n") == FAILED
+    assert await Trials(str(tmp_path / "missing")).refusal_reason("python", b"x = 1\n") == CRASH_REASON
 
 
 async def test_the_real_process_tells_texts_apart():
     trials = Trials()
-    assert await trials.why_not("python", b"x = 1\n") == ""
-    assert await trials.why_not("python", b"x = 1\0") == "it is not a text"
-    assert "nested too deeply" in await trials.why_not("yaml", b" " * 300 + b"a: 1\n")
+    assert await trials.refusal_reason("python", b"x = 1\n") == ""
+    assert await trials.refusal_reason("python", b"x = 1\0") == "it is not a text"
+    assert "nested too deeply" in await trials.refusal_reason("yaml", b" " * 300 + b"a: 1\n")
     # 208 kB of numbers on which the parser of C takes seconds
     numbers = b"".join(b"    0x%08x, 0x%08x, 0x%08x,\n" % (n, n * 7, n * 13) for n in range(5_000))
-    assert await trials.why_not("c", b"// table\n" + numbers) != ""
-    assert await trials.why_not("python", b"y = 2\n") == ""
+    assert await trials.refusal_reason("c", b"// table\n" + numbers) != ""
+    assert await trials.refusal_reason("python", b"y = 2\n") == ""
     await trials.aclose()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.workspace.typed_text import TypedText, closers, typed_between
+from lsp_harness.workspace.typed_text import TypedText, find_closers, find_typed_text
 from tests.support import markup
 
 
@@ -27,11 +27,11 @@ from tests.support import markup
 )
 def test_since(before: str, after: str, found: TypedText | None) -> None:
     old, new = markup.parse(before), markup.parse(after)
-    assert typed_between(old.document, old.cursor, new.document, new.cursor) == found
+    assert find_typed_text(old.document, old.cursor, new.document, new.cursor) == found
 
 
 @pytest.mark.parametrize(
     ("typed", "behind"), [("", ""), ("f(x", ")"), ("f(x)", ""), ("{[(", ")]}"), ('"a"', ""), ('"(', ')"'), ("a)", "")]
 )
 def test_closers(typed: str, behind: str) -> None:
-    assert closers(typed) == behind
+    assert find_closers(typed) == behind

@@ -3,9 +3,10 @@
 import * as vscode from "vscode";
 import { CloseAction, type CodeAction, CodeActionResolveRequest, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
 import { CrashCounter } from "./crashes";
-import { ASK_INSTRUCTION, Command, type CommandName, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
+import { ASK_INSTRUCTION, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
 import { RestartQueue } from "./restartQueue";
 import { findServer } from "./server";
+import { Command, type CommandName } from "./serverCommands";
 import { type Settings, serverSettings } from "./settings";
 import { type HarnessState } from "./statusText";
 
@@ -49,7 +50,7 @@ export class Harness implements vscode.Disposable {
     return this.currentState;
   }
 
-  /** Start or restarts the server. Calls during a restart share one further restart. */
+  /** Start or restart the server. Calls during a restart share one further restart. */
   restart(): Promise<void> {
     return this.queue.run();
   }
@@ -71,7 +72,7 @@ export class Harness implements vscode.Disposable {
     return this.client.sendRequest<T>("workspace/executeCommand", { command: Command[name], arguments: args });
   }
 
-  /** Send a notification, or drops it if no server runs. */
+  /** Send a notification, or drop it if no server runs. */
   notify(method: string, params: object): void {
     if (this.client?.state === State.Running) {
       this.client.sendNotification(method, params).catch((error: unknown) => this.log.debug(String(error)));

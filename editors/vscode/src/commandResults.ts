@@ -2,20 +2,19 @@
 
 import * as vscode from "vscode";
 import { showAnswer, showVerdict } from "./pages";
-import { Command, type Answer, type Edited } from "./protocol";
+import type { Answer, Edited } from "./protocol";
+import { Command, FORWARDED_COMMANDS } from "./serverCommands";
 
 export async function showCommandResult(command: string, args: readonly unknown[], result: unknown): Promise<void> {
-  switch (command) {
-    case Command.why:
-      return showVerdict(String(args[0]));
-    case Command.explain:
-      return showAnswer("Explanation", (result as Answer | null)?.text ?? "");
-    case Command.context:
-      return showAnswer("Context", (result as Answer | null)?.text ?? "");
-    case Command.instruct:
-    case Command.docstring:
-    case Command.tests:
-      return showFailedEdit((result ?? { applied: true }) as Edited);
+  if (command === Command.why) {
+    return showVerdict(String(args[0]));
+  }
+  const forwarded = Object.values(FORWARDED_COMMANDS).find((candidate) => candidate.command === command);
+  if (forwarded?.handler === "text") {
+    return showAnswer(forwarded.resultTitle, (result as Answer | null)?.text ?? "");
+  }
+  if (forwarded?.handler === "edit" || command === Command.instruct) {
+    return showFailedEdit((result ?? { applied: true }) as Edited);
   }
 }
 

@@ -9,7 +9,8 @@ import { installServer } from "./install";
 import { showMenu } from "./menu";
 import { downloadModel, switchModel } from "./models";
 import { showAnswer } from "./pages";
-import { ASK_INSTRUCTION, Command, type CommandName, type Place, type Statistics } from "./protocol";
+import { ASK_INSTRUCTION, type ForwardedCommand, type Place, type Statistics } from "./protocol";
+import { Command, FORWARDED_COMMANDS } from "./serverCommands";
 import { statisticsPage } from "./statisticsPage";
 import { dismiss } from "./suggestions";
 import { locate } from "./taskLocation";
@@ -34,12 +35,11 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
     "lsp-harness.locate": () => locate(harness),
-    "lsp-harness.explain": () => onSelection("explain"),
-    "lsp-harness.context": () => onSelection("context"),
-    "lsp-harness.docstring": () => onSelection("docstring"),
-    "lsp-harness.tests": () => onSelection("tests"),
     [ASK_INSTRUCTION]: (place: Place) => instruct(place),
   };
+  for (const [name, forwarded] of Object.entries(FORWARDED_COMMANDS)) {
+    commands[`lsp-harness.${name}`] = () => forward(forwarded);
+  }
   const registrations = Object.entries(commands).map(([name, handler]) =>
     vscode.commands.registerCommand(name, async (...args: never[]) => {
       try {
@@ -73,20 +73,25 @@ async function instruct(place = selection()): Promise<void> {
   });
   if (input?.trim()) {
     lastInstruction = input.trim();
-    await execute("instruct", { ...place, instruction: lastInstruction });
+    await execute(Command.instruct, { ...place, instruction: lastInstruction });
   }
 }
 
-async function onSelection(name: CommandName): Promise<void> {
+/** Send a command that needs no code of its own. */
+async function forward({ command, sendsSelection }: ForwardedCommand): Promise<void> {
+  if (!sendsSelection) {
+    await execute(command);
+    return;
+  }
   const place = selection();
   if (place) {
-    await execute(name, place);
+    await execute(command, place);
   }
 }
 
 /** Execute a server's command through VS Code, so that the middleware shows the result, as for a code action. */
-async function execute(name: CommandName, argument: object): Promise<void> {
-  await vscode.commands.executeCommand(Command[name], argument);
+async function execute(command: string, ...args: object[]): Promise<void> {
+  await vscode.commands.executeCommand(command, ...args);
 }
 
 /** Return the selection of the active editor. If it is empty, the server uses the function around the cursor. */

@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
-import { Command, type Model, SECTION } from "./protocol";
+import { type Model, SECTION } from "./protocol";
+import { Command } from "./serverCommands";
 
 interface Entry extends vscode.QuickPickItem {
   model: Model;

@@ -1,4 +1,7 @@
-/** The methods, commands and types that lsp-harness adds to LSP. They mirror docs/lsp-extensions.md. */
+/**
+ * The methods and types that lsp-harness adds to LSP. They mirror docs/lsp-extensions.md. The names of the commands are
+ * in serverCommands.ts.
+ */
 
 export const SECTION = "lspHarness";
 export const VERDICT_SCHEME = "lsp-harness-verdict";
@@ -7,24 +10,16 @@ export const STATUS_NOTIFICATION = "lspHarness/status";
 export const DID_MOVE_CURSOR = "lspHarness/didMoveCursor";
 export const DID_FOCUS = "lspHarness/didFocus";
 
-/** The commands of the server. Its capabilities list the ones that it has. */
-export const Command = {
-  context: "lspHarness.context",
-  dismissed: "lspHarness.dismissed",
-  docstring: "lspHarness.docstring",
-  explain: "lspHarness.explain",
-  instruct: "lspHarness.instruct",
-  locate: "lspHarness.locate",
-  models: "lspHarness.models",
-  pause: "lspHarness.pause",
-  pullModel: "lspHarness.pullModel",
-  restartEngine: "lspHarness.restartEngine",
-  statistics: "lspHarness.statistics",
-  status: "lspHarness.status",
-  tests: "lspHarness.tests",
-  why: "lspHarness.why",
-} as const;
-export type CommandName = keyof typeof Command;
+/** A command of the palette that the extension only sends to the server, and whose result it shows. */
+export interface ForwardedCommand {
+  command: string;
+  /** How the result is shown: `text` is a page, `edit` reports an edit that was not applied. */
+  handler: "text" | "edit";
+  /** The title of the page. */
+  resultTitle: string;
+  /** Whether the argument is a `Place`. Otherwise there is none. */
+  sendsSelection: boolean;
+}
 
 /** The command of this client that code actions of the server refer to. */
 export const ASK_INSTRUCTION = "lspHarness.askInstruction";

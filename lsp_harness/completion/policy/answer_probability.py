@@ -6,7 +6,7 @@ from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.text.code_lines import to_lf
 
 
-def shown_probability(answer: ModelText, shown: str) -> float | None:
+def shown_probability(answer: ModelText, shown_text: str) -> float | None:
     """Return the geometric mean of the probabilities of the tokens that `shown` consists of.
 
     Tokens that the rules cut off do not count: a model that is wrong on the next line may well be right on this one.
@@ -14,7 +14,7 @@ def shown_probability(answer: ModelText, shown: str) -> float | None:
     Returns:
         None if the probabilities are not known.
     """
-    start, end = _find_span(to_lf(answer.text), to_lf(shown).strip())
+    start, end = _find_span(to_lf(answer.text), to_lf(shown_text).strip())
     logprobs: list[float] = []
     token_start = 0
     for token_end, logprob in answer.steps:
@@ -24,12 +24,12 @@ def shown_probability(answer: ModelText, shown: str) -> float | None:
     return exp(sum(logprobs) / len(logprobs)) if logprobs else None
 
 
-def _find_span(text: str, shown: str) -> tuple[int, int]:
+def _find_span(text: str, shown_text: str) -> tuple[int, int]:
     """Return where `shown` stands in `text`, apart from blanks at its ends. Its lines may have another indentation."""
-    start = text.find(shown)
+    start = text.find(shown_text)
     if start >= 0:
-        return start, start + len(shown)
-    first, *_, last = [*shown.split("\n"), shown.split("\n")[-1]]
-    start = max(0, text.find(first.strip()))
-    end = text.find(last.strip(), start)
-    return start, end + len(last.strip()) if end >= 0 else len(text)
+        return start, start + len(shown_text)
+    first_line, *_, last_line = [*shown_text.split("\n"), shown_text.split("\n")[-1]]
+    start = max(0, text.find(first_line.strip()))
+    end = text.find(last_line.strip(), start)
+    return start, end + len(last_line.strip()) if end >= 0 else len(text)

@@ -64,10 +64,12 @@ class TriggerPolicy:
             wait, too; an answer for the old text would be shown to nobody.
         """
         has_waited = False
-        while last := history.last:
-            remaining_s = last.time_s + self.delay_s(history, settings, has_missed=has_missed) - history.rhythm.clock()
+        while last_change := history.last_change:
+            remaining_s = (
+                last_change.time_s + self.delay_s(history, settings, has_missed=has_missed) - history.rhythm.clock()
+            )
             if remaining_s <= 0:
-                return not has_waited or last.version == cursor.document.version
+                return not has_waited or last_change.version == cursor.document.version
             has_waited = True
             await self.sleep(remaining_s)
         return True

@@ -45,53 +45,56 @@ class TriggerRule(NamedTuple):
     hides: bool = False
 
 
-def after_dismissal(situation: Situation) -> bool:
+def is_after_dismissal(situation: Situation) -> bool:
+    """Return whether the user rejected a suggestion at this place."""
     cursor = situation.cursor
-    return any(place.covers(cursor.document, cursor.offset) for place in situation.history.rejected)
+    return any(place.covers(cursor.document, cursor.offset) for place in situation.history.rejected_places)
 
 
-def after_deletion(situation: Situation) -> bool:
-    cursor, change = situation.cursor, situation.history.last
+def is_after_deletion(situation: Situation) -> bool:
+    """Return whether the last change of the text deleted something on the line of the cursor."""
+    cursor, change = situation.cursor, situation.history.last_change
     document = cursor.document
     if change is None or not change.is_deletion or change.version != document.version:
         return False
     return document.line_of(min(change.start, len(document.data))) == document.line_of(cursor.offset)
 
 
-def in_word(situation: Situation) -> bool:
+def is_in_word(situation: Situation) -> bool:
+    """Return whether the cursor stands between two characters of a word."""
     data, offset = situation.cursor.document.data, situation.cursor.offset
-    before = decode(data[max(0, offset - MAX_CHARACTER_BYTES) : offset])[-1:]
-    after = decode(data[offset : offset + MAX_CHARACTER_BYTES])[:1]
-    return WORD.match(before) is not None and WORD.match(after) is not None
+    character_before = decode(data[max(0, offset - MAX_CHARACTER_BYTES) : offset])[-1:]
+    character_after = decode(data[offset : offset + MAX_CHARACTER_BYTES])[:1]
+    return WORD.match(character_before) is not None and WORD.match(character_after) is not None
 
 
-def in_comment(situation: Situation) -> bool:
+def is_in_comment(situation: Situation) -> bool:
     cursor = situation.cursor
     return cursor.tree is not None and text_kind_at(cursor.tree, cursor.offset) == "comment"
 
 
-def in_string(situation: Situation) -> bool:
+def is_in_string(situation: Situation) -> bool:
     cursor = situation.cursor
     return cursor.tree is not None and text_kind_at(cursor.tree, cursor.offset) == "string"
 
 
-def generated_files(situation: Situation) -> bool:
+def is_in_generated_file(situation: Situation) -> bool:
     return is_generated(situation.cursor.document, situation.cursor.path)
 
 
 TRIGGER_RULES: tuple[TriggerRule, ...] = (
-    TriggerRule("after_dismissal", "The user rejected a suggestion at this place.", after_dismissal, hides=True),
+    TriggerRule("after_dismissal", "The user rejected a suggestion at this place.", is_after_dismissal, hides=True),
     TriggerRule(
-        "after_deletion", "A user who deletes text has not decided what comes next.", after_deletion, hides=True
+        "after_deletion", "A user who deletes text has not decided what comes next.", is_after_deletion, hides=True
     ),
-    TriggerRule("in_word", "An insertion in the middle of a word breaks the word.", in_word),
-    TriggerRule("generated_files", "The next run of the generator overwrites the edit.", generated_files),
-    TriggerRule("in_comment", "A small model writes poor prose.", in_comment),
-    TriggerRule("in_string", "The user writes the texts that people read.", in_string),
+    TriggerRule("in_word", "An insertion in the middle of a word breaks the word.", is_in_word),
+    TriggerRule("generated_files", "The next run of the generator overwrites the edit.", is_in_generated_file),
+    TriggerRule("in_comment", "A small model writes poor prose.", is_in_comment),
+    TriggerRule("in_string", "The user writes the texts that people read.", is_in_string),
 )
 
 MIN_PROBABILITY = "min_probability"
-"""The name of the rule about the answer of the model. It is asked when that answer is there."""
+"""The name of the rule about the answer of the model. It is tested when that answer has arrived."""
 
 
 def find_rule(situation: Situation, settings: Quiet, *, is_displayed: bool = False) -> str:

@@ -1,1 +1,1 @@
-"""Completions that are prepared before an editor asks, and those that are on their way."""
+"""Completions that are prepared before an editor asks for them, and answers in flight."""

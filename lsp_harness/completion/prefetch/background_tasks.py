@@ -15,7 +15,7 @@ class BackgroundTasks:
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Cancel all tasks, and wait until the engine has been told."""
+        """Cancel all tasks, and wait until the engine knows."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
-"""The answer that the model is writing for a document. It outlives its request while the user types what it says.
+"""The answer that the model is writing for a document. It outlives its request while the user types its text.
 
-A user who types eight keys a second replaces a request with every key, mostly before its answer is there. Often the typed
-text is the start of that answer: then the newer request continues with it, and the model is not asked again.
+A user who types eight keys a second replaces a request with every key, mostly before its answer arrives. Often the
+typed text is the start of that answer. Then the newer request continues with it, and the model is not asked again.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.inference.request import Usage
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.typed_text import typed_between
+from lsp_harness.workspace.typed_text import find_typed_text
 
 GRACE_S = 0.4
-"""How long an answer continues with no request waiting. Editors cancel a request with the next key, some before they
-send that key, and ask again a while later."""
+"""Time that an answer continues if no request waits for it. Editors cancel a request with the next key, some before
+they send that key, and send a new request later."""
 
 Answer = tuple[ModelText, Usage]
 Generate = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
@@ -35,7 +35,7 @@ class InflightAnswer:
 
     def __init__(self, cursor: Cursor, generate: Generate) -> None:
         self._cursor = cursor
-        self._text = self._typed = ""
+        self._text = self._typed_text = ""
         self._is_abandoned = False
         self._waiting: list[str] = []
         """For each waiting request, the text that was typed before it."""
@@ -49,29 +49,29 @@ class InflightAnswer:
 
     def follow(self, document: Document, offset: int) -> bool:
         """Record that the user is at `offset` now. Return whether the answer may still fit the typed text."""
-        between = typed_between(self._cursor.document, self._cursor.offset, document, offset)
-        if between is None or not _agree(self._text, between.typed):
+        typed_text = find_typed_text(self._cursor.document, self._cursor.offset, document, offset)
+        if typed_text is None or not _agree(self._text, typed_text.text):
             return False
-        self._typed = between.typed
+        self._typed_text = typed_text.text
         return True
 
-    async def rest(self, cursor: Cursor) -> Answer | None:
+    async def wait_for_rest(self, cursor: Cursor) -> Answer | None:
         """Wait for the answer and return its rest at `cursor`, or None if the user typed something else."""
-        between = typed_between(self._cursor.document, self._cursor.offset, cursor.document, cursor.offset)
-        typed = between.typed if between else ""
-        self._waiting.append(typed)
+        typed_text = find_typed_text(self._cursor.document, self._cursor.offset, cursor.document, cursor.offset)
+        typed_start = typed_text.text if typed_text else ""
+        self._waiting.append(typed_start)
         try:
             answer, usage = await asyncio.shield(self.task)
         finally:
-            self._waiting.remove(typed)
-        size = len(typed)
-        if self._is_abandoned or (size and not (answer.text.startswith(typed) and answer.text[size:].strip())):
+            self._waiting.remove(typed_start)
+        size = len(typed_start)
+        if self._is_abandoned or (size and not (answer.text.startswith(typed_start) and answer.text[size:].strip())):
             return None
         return answer.without_start(size), usage
 
     def _should_continue(self, text: str) -> bool:
         self._text = text
-        self._is_abandoned = not any(_agree(text, typed) for typed in self._waiting or [self._typed])
+        self._is_abandoned = not any(_agree(text, typed_text) for typed_text in self._waiting or [self._typed_text])
         return not self._is_abandoned
 
 
@@ -108,9 +108,9 @@ class InflightSlot:
         self.cancel()
         self._answer = InflightAnswer(cursor, generate)
         self._tasks.add(self._answer.task)
-        return await self.rest(cursor)
+        return await self.wait_for_rest(cursor)
 
-    async def rest(self, cursor: Cursor) -> Answer | None:
+    async def wait_for_rest(self, cursor: Cursor) -> Answer | None:
         """Wait for the answer in flight and return its rest at `cursor`.
 
         Returns:
@@ -120,7 +120,7 @@ class InflightSlot:
         if answer is None or not answer.follow(cursor.document, cursor.offset):
             return None
         try:
-            rest = await answer.rest(cursor)
+            rest = await answer.wait_for_rest(cursor)
         except asyncio.CancelledError:
             self._call_later(GRACE_S, lambda: self._cancel_unless_waited_for(answer))
             raise
@@ -147,5 +147,5 @@ class InflightSlot:
             self.cancel()
 
 
-def _agree(text: str, typed: str) -> bool:
-    return text.startswith(typed) or typed.startswith(text)
+def _agree(text: str, typed_text: str) -> bool:
+    return text.startswith(typed_text) or typed_text.startswith(text)

@@ -1,5 +1,8 @@
-"""Work for the next completion, before the user asks: evaluate the prompts of the place where the cursor rests, evaluate
-the full prompt after a short one was used, and generate the completion that follows the displayed one."""
+"""Work for the next completion before the user asks for it.
+
+It evaluates the prompts of the place where the cursor rests, evaluates the full prompt after a short one was used, and
+generates the completion that follows the displayed one.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -31,21 +34,23 @@ class Prefetcher:
         self._answers = answers
         self._is_enabled = is_enabled
 
-    def request_started(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+    def record_request(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         """Record that the user asks about a place now."""
         slot.cancel("speculate")
-        slot.prepared = [cursor]
+        slot.prepared_places = [cursor]
 
     def warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
         """Evaluate the prompts of a place. If the user was never seen there, evaluate only the shortest prompt."""
         if not self._is_enabled or secret_lines(cursor.document):
             return
-        if any(cursor.same(place) for place in slot.prepared) or slot.covers(cursor):
+        if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
-        slot.prepared = [cursor] if is_visited else []
+        slot.prepared_places = [cursor] if is_visited else []
         slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(slot, cursor, is_visited=is_visited))
 
-    def answered(self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage) -> None:
+    def continue_after_answer(
+        self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage
+    ) -> None:
         """Continue after an answer.
 
         Args:
@@ -61,16 +66,16 @@ class Prefetcher:
             return
         if is_short and slot.covers(cursor, "warm"):
             return
-        places = [cursor, cursor.after(text)] if speculates and text else [cursor]
-        slot.prepared = places
+        places = [cursor, cursor.move_past(text)] if speculates and text else [cursor]
+        slot.prepared_places = places
 
         def speculate() -> None:
             # unless the user asked something else meanwhile
-            if len(places) > 1 and slot.prepared is places:
+            if len(places) > 1 and slot.prepared_places is places:
                 slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
-            await self._evaluate(request.evaluations(request.prompts[:1]))
+            await self._evaluate(request.evaluation_infills(request.prompts[:1]))
             speculate()
 
         if is_short:
@@ -82,11 +87,15 @@ class Prefetcher:
         pace = await self._requests.pace()
         if not pace.can_infill:
             return
-        place = cursor.resting(appends=pace.is_append_only)
+        place = cursor.resting_place(appends=pace.is_append_only)
         request = await self._requests.build(place, slot.repository, is_resting=True)
-        full, *shorter = request.prompts
+        full_prompt, *shorter_prompts = request.prompts
         # the cheapest first, so that an answer is possible soon
-        await self._evaluate(request.evaluations([*shorter[-1:], *([full] if is_visited or not shorter else [])]))
+        await self._evaluate(
+            request.evaluation_infills(
+                [*shorter_prompts[-1:], *([full_prompt] if is_visited or not shorter_prompts else [])]
+            )
+        )
 
     async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
@@ -97,5 +106,7 @@ class Prefetcher:
     async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:
-            answer = await generate(self._engine, request.background(), request.ghost, request.settings.max_lines)
+            answer = await generate(
+                self._engine, request.background_infill(), request.ghost, request.settings.max_lines
+            )
             self._answers.add(*request.cache_key, *answer)

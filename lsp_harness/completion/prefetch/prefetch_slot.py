@@ -30,14 +30,14 @@ class PrefetchSlot:
     """The prefetch of one document.
 
     Attributes:
-        prepared: The place that was last asked about or prepared, and the place that a speculation is about.
+        prepared_places: The place of the last request or preparation, and the place of a speculation.
         repository: The code of other files that was chosen for the prompts of the document.
     """
 
     def __init__(self, tasks: BackgroundTasks, repository: RepositoryChoice) -> None:
         self._tasks = tasks
         self.repository = repository
-        self.prepared: list[Cursor] = []
+        self.prepared_places: list[Cursor] = []
         self._prefetch: _Prefetch | None = None
 
     def start(self, kind: Kind, cursor: Cursor, work: Work) -> None:
@@ -47,7 +47,7 @@ class PrefetchSlot:
         self._prefetch = _Prefetch(kind, cursor, task)
         self._tasks.add(task)
         uri = cursor.document.uri
-        task.add_done_callback(lambda done: self._finish(uri, done))
+        task.add_done_callback(lambda finished_task: self._finish(uri, finished_task))
 
     def cancel(self, kind: Kind | None = None) -> None:
         """Cancel the prefetch under way, if it is of that kind."""
@@ -62,7 +62,7 @@ class PrefetchSlot:
         kinds = (kind,) if kind else COMPLETE_KINDS
         return prefetch is not None and prefetch.kind in kinds and cursor.follows(prefetch.cursor)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait for the prefetch under way, for callers that have no event to wait for."""
         if self._prefetch:
             await asyncio.wait({self._prefetch.task})

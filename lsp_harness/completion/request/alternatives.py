@@ -27,7 +27,7 @@ async def generate_alternatives(
     request_id = str(ULID())
     sampling = replace(request.sampling, n=count, temperature=TEMPERATURE, seed=1)
     request = replace(request, sampling=sampling, owner=replace(request.owner, id=request_id))
-    texts, finished, running = [""] * count, list[ModelText](), set(range(count))
+    texts, finished_texts, running = [""] * count, list[ModelText](), set(range(count))
     async with aclosing(cast("Any", engine.stream(request))) as chunks:
         async for chunk in cast("AsyncIterator[Chunk]", chunks):
             index = chunk.index
@@ -36,9 +36,9 @@ async def generate_alternatives(
             texts[index] += chunk.text
             if chunk.stop or is_finished(ghost, texts[index], max_lines):
                 running.discard(index)
-                finished.append(ModelText(texts[index], chunk.stop))
+                finished_texts.append(ModelText(texts[index], chunk.stop))
                 if running and not chunk.stop:
                     await engine.cancel(request_id, index)
             if not running:
                 break
-    return finished
+    return finished_texts

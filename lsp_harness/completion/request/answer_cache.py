@@ -1,7 +1,8 @@
-"""Answers of the model, by everything that the prompt was made of: the same request needs no model again.
+"""A cache of the model's answers, so that an equal request needs no model.
 
-The key covers the text on both sides, the outline, the code of other files, the language, the path and the settings. The
-cache keeps the model's own text, so that a cached answer passes the rules and the syntax check of the present document.
+The key covers the text on both sides, the outline, the code of other files, the language, the path and the settings.
+The cache keeps the model's own text, so that a cached answer passes the rules and the syntax check of the present
+document.
 """
 
 from collections import OrderedDict
@@ -21,7 +22,7 @@ class ModelText:
 
     Attributes:
         text: The text.
-        stop: Why the engine ended it, or None if we stopped reading because it was enough.
+        stop: Why the engine ended it, or None if more text could not change what is shown.
         steps: For each token, the length of the text including it and its log probability. Empty if not known.
     """
 
@@ -62,13 +63,15 @@ class AnswerCache:
         """Return the answer for this place, or the rest of one whose start the user typed since."""
         base = _hash(inputs)
         line_length = len(prefix) - (prefix.rfind("\n") + 1)
-        for typed in range(min(line_length, MAX_TYPED_CHARACTERS) + 1):
-            place = len(prefix) - typed
+        for typed_size in range(min(line_length, MAX_TYPED_CHARACTERS) + 1):
+            place = len(prefix) - typed_size
             key = _key(base, prefix[:place])
             answer = self._answers.get(key)
-            if answer and (not typed or (answer.text.startswith(prefix[place:]) and answer.text[typed:].strip())):
+            if answer and (
+                not typed_size or (answer.text.startswith(prefix[place:]) and answer.text[typed_size:].strip())
+            ):
                 self._answers.move_to_end(key)
-                return answer.without_start(typed)
+                return answer.without_start(typed_size)
         return None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
-from lsp_harness.completion.rules.next_line import may_break
+from lsp_harness.completion.rules.next_line import may_begin_with_newline
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
@@ -40,16 +40,23 @@ class CompletionRequest:
     pace: Pace
     settings: Completion
     needs_confidence: bool
-    expected: tuple[str, ...] = ()
-    unbound: tuple[str, ...] = ()
+    expected_names: tuple[str, ...] = ()
+    unbound_names: tuple[str, ...] = ()
 
     @property
     def cache_key(self) -> tuple[str, tuple[object, ...]]:
         """The text before the cursor, and everything else that decides the answer."""
-        settings, full = self.settings, self.prompts[0]
+        settings, full_prompt = self.settings, self.prompts[0]
         limits = (settings.prefix_tokens, settings.suffix_tokens, settings.max_tokens, settings.max_lines)
-        repository = (*(fragment.text for fragment in full.repository), *self.expected)
-        inputs = (self.ghost.suffix, full.outline.text, repository, self.ghost.language, self.cursor.path, *limits)
+        repository = (*(fragment.text for fragment in full_prompt.repository), *self.expected_names)
+        inputs = (
+            self.ghost.suffix,
+            full_prompt.outline.text,
+            repository,
+            self.ghost.language,
+            self.cursor.path,
+            *limits,
+        )
         return self.ghost.prefix, inputs
 
     @property
@@ -61,29 +68,33 @@ class CompletionRequest:
         """Return the estimated length of the prompt that the engine used."""
         return self.prompts[min(usage.rung, len(self.prompts) - 1)].tokens
 
-    def urgent(self) -> Infill:
+    def urgent_infill(self) -> Infill:
         """Return the request for a user who waits."""
-        full, *shorter = (prompt.engine_input for prompt in self.prompts)
+        full_prompt, *shorter_prompts = (prompt.engine_input for prompt in self.prompts)
         ghost, pace, settings = self.ghost, self.pace, self.settings
         sampling = Sampling(
             n_predict=pace.n_predict(settings),
             # in the middle of a line, text below the line is useless
-            stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
+            stop=("\n",)
+            if ghost.mode == "line" and ghost.line_suffix.strip() and not may_begin_with_newline(ghost)
+            else (),
             t_max_predict_ms=pace.line_end_limit_ms(settings),
             confidence=self.needs_confidence,
-            expected=self.expected,
-            unbound=self.unbound,
+            expected=self.expected_names,
+            unbound=self.unbound_names,
         )
-        budget = pace.budget_ms(settings) if shorter else 0
-        return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
+        budget = pace.budget_ms(settings) if shorter_prompts else 0
+        return Infill(
+            full_prompt, sampling=sampling, owner=self._owner, shorter=tuple(shorter_prompts), budget_ms=budget
+        )
 
-    def background(self) -> Infill:
+    def background_infill(self) -> Infill:
         """Return the request that nobody waits for: the full prompt, with no limit of time."""
-        urgent = self.urgent()
-        sampling = replace(urgent.sampling, t_max_predict_ms=0)
-        return replace(urgent, sampling=sampling, priority="background", shorter=(), budget_ms=0)
+        infill = self.urgent_infill()
+        sampling = replace(infill.sampling, t_max_predict_ms=0)
+        return replace(infill, sampling=sampling, priority="background", shorter=(), budget_ms=0)
 
-    def evaluations(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
+    def evaluation_infills(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
         """Return requests that only evaluate these prompts, so that a later request finds them in the KV cache."""
         nothing = Sampling(n_predict=0)
         return [
@@ -147,6 +158,8 @@ class RequestBuilder:
             fragments,
         )
         needs_confidence = self.quiet.min_probability > 0
-        expected = choice.expected_names if fragments else ()
-        unbound = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
-        return CompletionRequest(cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected, unbound)
+        expected_names = choice.expected_names if fragments else ()
+        unbound_names = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
+        return CompletionRequest(
+            cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected_names, unbound_names
+        )

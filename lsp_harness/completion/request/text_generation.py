@@ -1,4 +1,4 @@
-"""The generation of one completion: from a request to the text of the model, and from that text to what is shown."""
+"""The generation of one completion: from a request to the text of the model, and from there to the shown text."""
 
 import asyncio
 import math
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.next_line import joined, on_next_line, with_body
-from lsp_harness.completion.rules.shaping import enough, shape
+from lsp_harness.completion.rules.next_line import join_body, split_body, split_next_line
+from lsp_harness.completion.rules.shaping import is_settled, shape
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Stop, Usage
@@ -43,15 +43,15 @@ class _Parts(NamedTuple):
 
     @classmethod
     def of(cls, ghost: Ghost, text: str) -> "_Parts":
-        below = on_next_line(ghost, text)
-        first, rest = below or (ghost, text)
-        return cls(first, rest, with_body(first, rest), below is not None)
+        next_line = split_next_line(ghost, text)
+        first_ghost, remaining = next_line or (ghost, text)
+        return cls(first_ghost, remaining, split_body(first_ghost, remaining), next_line is not None)
 
     @property
-    def last(self) -> Ghost:
+    def unfinished_part(self) -> Ghost:
         """The part that the model still writes."""
         ghost, text = self.body or (self.ghost, self.text)
-        return ghost.having(text)
+        return ghost.with_text(text)
 
 
 def _always(text: str) -> bool:
@@ -98,10 +98,10 @@ async def generate(
 
 def is_finished(ghost: Ghost, text: str, max_lines: int) -> bool:
     """Return whether more of a text cannot change what is shown."""
-    return enough(_Parts.of(ghost, text).last) or text.count("\n") > max_lines
+    return is_settled(_Parts.of(ghost, text).unfinished_part) or text.count("\n") > max_lines
 
 
-def presentable(
+def make_presentable(
     cursor: Cursor, ghost: Ghost, answer: ModelText, settings: Completion, allowance: Allowance | None = None
 ) -> str | None:
     """Return the part of a model's text that may be shown: shaped by the rules, and without a new syntax error.
@@ -114,18 +114,22 @@ def presentable(
         allowance: The processor time for the syntax check. When it is used up, nothing is shown.
     """
     parts = _Parts.of(ghost, answer.text)
-    lines = to_lf(complete_lines(parts.text, answer.stop, parts.ghost)).split("\n")
+    lines = to_lf(cut_incomplete_line(parts.text, answer.stop, parts.ghost)).split("\n")
     text = "\n".join(lines[: max(1, settings.max_lines)])
-    shaped = shape(parts.ghost.having(text)).text
-    if shaped and settings.max_lines > 1 and (opened := with_body(parts.ghost, text)):
-        ghost_of_body, body = opened
-        shaped = joined(shaped, shape(ghost_of_body.having(body)).text, parts.ghost)
-    if shaped and parts.is_on_next_line:
-        shaped = ghost.newline + shaped
-    return valid_start(cursor.tree, cursor.offset, shaped, allowance) if shaped and cursor.tree else shaped
+    shaped_text = shape(parts.ghost.with_text(text)).text
+    if shaped_text and settings.max_lines > 1 and (body_part := split_body(parts.ghost, text)):
+        ghost_of_body, body = body_part
+        shaped_text = join_body(shaped_text, shape(ghost_of_body.with_text(body)).text, parts.ghost)
+    if shaped_text and parts.is_on_next_line:
+        shaped_text = ghost.newline + shaped_text
+    return (
+        find_valid_start(cursor.tree, cursor.offset, shaped_text, allowance)
+        if shaped_text and cursor.tree
+        else shaped_text
+    )
 
 
-async def presentable_texts(
+async def make_presentable_texts(
     cursor: Cursor, ghost: Ghost, answers: Sequence[ModelText], settings: Completion
 ) -> list[str | None]:
     """Return for each answer what `presentable` returns. All share one allowance.
@@ -136,13 +140,13 @@ async def presentable_texts(
     def present_all() -> list[str | None]:
         # created here, because it counts the time of the thread that uses it
         allowance = Allowance(BUDGET.gate_s)
-        return [presentable(cursor, ghost, answer, settings, allowance) for answer in answers]
+        return [make_presentable(cursor, ghost, answer, settings, allowance) for answer in answers]
 
     nodes = cursor.tree.root.descendant_count if cursor.tree else 0
     return await offload(nodes, present_all, limit=LARGE_TREE_NODES - 1)
 
 
-def complete_lines(text: str, stop: Stop | None, ghost: Ghost) -> str:
+def cut_incomplete_line(text: str, stop: Stop | None, ghost: Ghost) -> str:
     """Return the complete lines of a text that a limit cut off, or the start of the only line."""
     if stop not in ("deadline", "limit"):
         return text
@@ -153,7 +157,7 @@ def complete_lines(text: str, stop: Stop | None, ghost: Ghost) -> str:
     return "" if ghost.mode == "line-above" else text
 
 
-def valid_start(tree: SyntaxTree, offset: int, text: str, allowance: Allowance | None = None) -> str | None:
+def find_valid_start(tree: SyntaxTree, offset: int, text: str, allowance: Allowance | None = None) -> str | None:
     """Return as many leading lines of `text` as add no syntax error at `offset`.
 
     Returns:
@@ -161,15 +165,15 @@ def valid_start(tree: SyntaxTree, offset: int, text: str, allowance: Allowance |
     """
     lines, allowance = text.splitlines(keepends=True), allowance or Allowance(BUDGET.gate_s)
     for size in range(len(lines), 0, -1):
-        part = "".join(lines[:size])
-        part = part if size == len(lines) else part.rstrip()
-        if not part.strip():
+        lines_text = "".join(lines[:size])
+        lines_text = lines_text if size == len(lines) else lines_text.rstrip()
+        if not lines_text.strip():
             continue
-        new = encode(part)
+        new_bytes = encode(lines_text)
         try:
-            after = tree.apply_edit(Edit(offset, offset, new), allowance)
-            if after is None or not adds_error(tree, after, (offset, offset + len(new)), allowance):
-                return part
+            tree_after = tree.apply_edit(Edit(offset, offset, new_bytes), allowance)
+            if tree_after is None or not adds_error(tree, tree_after, (offset, offset + len(new_bytes)), allowance):
+                return lines_text
         except ParseBudgetExceeded:
             return None
     return None

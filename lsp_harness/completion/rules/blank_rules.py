@@ -1,9 +1,9 @@
-"""Rules about blanks: the first line starts where the cursor is, the others where the file's own style puts them."""
+"""Rules about blanks: the first line starts at the cursor, and the other lines are indented like the file."""
 
 import re
 
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.overlap_rules import held
+from lsp_harness.completion.rules.overlap_rules import has_closer_below
 from lsp_harness.text.code_lines import (
     CONTINUES_STATEMENT,
     PROSE_LANGUAGES,
@@ -17,152 +17,163 @@ from lsp_harness.text.code_lines import (
 )
 
 BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
-CONTINUED = re.compile(r"\s*(?:[.?:+\-*/%=<>&|,]|and\b|or\b|where\b)|.*(?:[,(\[\\+\-*/%=<>&|.]|\band|\bor)\s*$")
+CONTINUATION = re.compile(r"\s*(?:[.?:+\-*/%=<>&|,]|and\b|or\b|where\b)|.*(?:[,(\[\\+\-*/%=<>&|.]|\band|\bor)\s*$")
 
 
-def leading_blanks(ghost: Ghost) -> Ghost | None:
-    """The cursor already stands after the indentation, or after a blank: do not write it twice."""
+def trim_leading_blanks(ghost: Ghost) -> Ghost | None:
+    """Remove blanks at the start that already stand before the cursor."""
     prefix, text = ghost.line_prefix, ghost.text
     if not is_blank(prefix):
-        return ghost.having(text.lstrip(" \t")) if prefix[-1] in " \t" else ghost
-    skipped = BLANK_LINES.match(text)
-    text = text[skipped.end() :] if skipped else text
+        return ghost.with_text(text.lstrip(" \t")) if prefix[-1] in " \t" else ghost
+    blank_lines = BLANK_LINES.match(text)
+    text = text[blank_lines.end() :] if blank_lines else text
     if not prefix:
-        return ghost.having(text)
-    first = indentation_of(text)
-    rest = text[len(first) :]
-    if skipped and rest and indentation_columns(first) < indentation_columns(prefix):
-        # the line the model skipped to lies outside the block the cursor is in
+        return ghost.with_text(text)
+    indentation = indentation_of(text)
+    rest = text[len(indentation) :]
+    if blank_lines and rest and indentation_columns(indentation) < indentation_columns(prefix):
+        # The first line of text lies outside the block of the cursor.
         return None
-    return ghost.having(_deeper(ghost, first) + rest)
+    return ghost.with_text(_missing_indentation(ghost, indentation) + rest)
 
 
-def _deeper(ghost: Ghost, first: str) -> str:
-    """What of the text's own indentation is due: the cursor may still be a level short of the body it is in."""
-    above = ghost.previous
-    body = indentation_of(above) + ghost.around.unit
-    short = (
-        first and opens_block(above, ghost.language) and indentation_columns(ghost.indent) < indentation_columns(body)
+def _missing_indentation(ghost: Ghost, indentation: str) -> str:
+    """Return the indentation to insert at a cursor that is a level short of the body of its block."""
+    line_above = ghost.previous_line
+    body_indentation = indentation_of(line_above) + ghost.cursor_lines.indent_unit
+    is_short = (
+        indentation
+        and opens_block(line_above, ghost.language)
+        and indentation_columns(ghost.indent) < indentation_columns(body_indentation)
     )
-    return body[len(ghost.indent) :] if short and body.startswith(ghost.indent) else ""
+    return body_indentation[len(ghost.indent) :] if is_short and body_indentation.startswith(ghost.indent) else ""
 
 
-def tabs_or_spaces(ghost: Ghost) -> Ghost:
-    """Write indentation with what the file is indented with."""
-    if not ghost.around.styled or ghost.mode == "line":
+def convert_indentation(ghost: Ghost) -> Ghost:
+    """Indent with tabs or spaces as the file does."""
+    if not ghost.cursor_lines.has_indentation or ghost.mode == "line":
         return ghost
-    unit = ghost.around.unit
+    unit = ghost.cursor_lines.indent_unit
     lines = ghost.text.split("\n")
-    columns = _columns(ghost, lines) if unit == "\t" else 0
+    tab_columns = _find_tab_columns(ghost, lines) if unit == "\t" else 0
     for index, line in enumerate(lines):
         if (index == 0 and ghost.line_prefix) or is_blank(line):
             continue
-        own = indentation_of(line)
-        if unit == "\t" and " " in own:
-            count = len(own.expandtabs(columns))
-            lines[index] = "\t" * (count // columns) + " " * (count % columns) + line[len(own) :]
-        elif unit != "\t" and "\t" in own:
-            lines[index] = own.replace("\t", unit) + line[len(own) :]
-    return ghost.having("\n".join(lines))
+        indentation = indentation_of(line)
+        if unit == "\t" and " " in indentation:
+            tabs, spaces = divmod(len(indentation.expandtabs(tab_columns)), tab_columns)
+            lines[index] = "\t" * tabs + " " * spaces + line[len(indentation) :]
+        elif unit != "\t" and "\t" in indentation:
+            lines[index] = indentation.replace("\t", unit) + line[len(indentation) :]
+    return ghost.with_text("\n".join(lines))
 
 
-def _columns(ghost: Ghost, lines: list[str]) -> int:
-    """How many spaces the model takes a tab for, judged by the first line it indented."""
+def _find_tab_columns(ghost: Ghost, lines: list[str]) -> int:
+    """Return the number of spaces that the model writes for a tab, measured at the first line that it indented."""
     for index, line in enumerate(lines):
-        own = indentation_of(line)
-        if (index == 0 and ghost.line_prefix) or is_blank(line) or not own or "\t" in own:
+        indentation = indentation_of(line)
+        if (index == 0 and ghost.line_prefix) or is_blank(line) or not indentation or "\t" in indentation:
             continue
-        above = ghost.line_prefix + lines[0] if index else ghost.previous
-        levels = indentation_of(above).count("\t") + opens_block(above, ghost.language)
-        if levels and len(own) % levels == 0 and len(own) // levels in (2, 4, 8):
-            return len(own) // levels
-        return 4 if len(own) % 4 == 0 else 2 if len(own) % 2 == 0 else TAB_COLUMNS
+        line_above = ghost.line_prefix + lines[0] if index else ghost.previous_line
+        levels = indentation_of(line_above).count("\t") + opens_block(line_above, ghost.language)
+        if levels and len(indentation) % levels == 0 and len(indentation) // levels in (2, 4, 8):
+            return len(indentation) // levels
+        return 4 if len(indentation) % 4 == 0 else 2 if len(indentation) % 2 == 0 else TAB_COLUMNS
     return TAB_COLUMNS
 
 
-def reindented(ghost: Ghost) -> Ghost:
-    """Move all following lines by one constant where the first of them shows that the model lost count."""
+def fix_indentation(ghost: Ghost) -> Ghost:
+    """Shift all lines after the first by the number of columns by which the second line is wrong."""
     if ghost.mode != "block" or not ghost.line_prefix:
         return ghost
     lines = ghost.text.split("\n")
     if len(lines) < 2 or is_blank(lines[1]):
         return ghost
-    shift = _shift(ghost, ghost.line_prefix + lines[0], lines[1])
+    shift = _find_shift(ghost, ghost.line_prefix + lines[0], lines[1])
     if not shift:
         return ghost
-    unit = ghost.around.unit
-    moved = [lines[0]]
+    unit = ghost.cursor_lines.indent_unit
+    new_lines = [lines[0]]
     for line in lines[1:]:
         columns = max(0, line_depth(line) + shift)
-        own = "\t" * (columns // TAB_COLUMNS) + " " * (columns % TAB_COLUMNS) if unit == "\t" else " " * columns
-        moved.append(line if is_blank(line) else own + line.lstrip(" \t"))
-    return ghost.having("\n".join(moved))
+        indentation = "\t" * (columns // TAB_COLUMNS) + " " * (columns % TAB_COLUMNS) if unit == "\t" else " " * columns
+        new_lines.append(line if is_blank(line) else indentation + line.lstrip(" \t"))
+    return ghost.with_text("\n".join(new_lines))
 
 
-def _shift(ghost: Ghost, head: str, second: str) -> int:
-    column, unit = line_depth(head), indentation_columns(ghost.around.unit)
-    found = line_depth(second)
-    if is_lone_closer(second):
-        return column - found if opens_block(head, ghost.language) and found < column else 0
-    if opens_block(head, ghost.language):
-        wrong = found <= column or found >= column + 2 * unit
-        return column + unit - found if wrong and not CONTINUES_STATEMENT.match(second) else 0
-    # a line may only be deeper than the one above it if it continues it
-    continues = CONTINUED.match(second) or CONTINUED.match(head)
-    return column - found if found > column and not continues and not _unclosed(head) else 0
+def _find_shift(ghost: Ghost, first_line: str, second_line: str) -> int:
+    """Return the number of columns by which the second line must move. It is 0 if the line may stand where it is."""
+    column, indent_columns = line_depth(first_line), indentation_columns(ghost.cursor_lines.indent_unit)
+    second_column = line_depth(second_line)
+    if is_lone_closer(second_line):
+        return column - second_column if opens_block(first_line, ghost.language) and second_column < column else 0
+    if opens_block(first_line, ghost.language):
+        is_wrong = second_column <= column or second_column >= column + 2 * indent_columns
+        return column + indent_columns - second_column if is_wrong and not CONTINUES_STATEMENT.match(second_line) else 0
+    # Only a line that continues the one above may be deeper.
+    is_continuation = CONTINUATION.match(second_line) or CONTINUATION.match(first_line) or _has_open_bracket(first_line)
+    return 0 if is_continuation else min(0, column - second_column)
 
 
-def _unclosed(line: str) -> bool:
-    return sum(line.count(c) for c in "([{") > sum(line.count(c) for c in ")]}")
+def _has_open_bracket(line: str) -> bool:
+    return sum(line.count(bracket) for bracket in "([{") > sum(line.count(bracket) for bracket in ")]}")
 
 
-def dedented(ghost: Ghost) -> Ghost:
-    """Stop where the text leaves the block; the closer that ends the block may come along if nothing else has it."""
+def cut_after_block(ghost: Ghost) -> Ghost:
+    """Cut the text where it leaves the block. A closer that ends the block stays if the document does not have it."""
     if ghost.mode != "block":
         return ghost
     lines = ghost.text.split("\n")
-    head = ghost.line_prefix + lines[0]
-    column = line_depth(head)
-    # when the cursor's own line opens a block, that statement is all there is to show
-    statement = not is_blank(ghost.line_prefix) and opens_block(head, ghost.language)
+    first_line = ghost.line_prefix + lines[0]
+    column = line_depth(first_line)
+    # If the line of the cursor opens a block, only that statement is shown.
+    opens_statement = not is_blank(ghost.line_prefix) and opens_block(first_line, ghost.language)
     for index, line in enumerate(lines[1:], 1):
-        own = line_depth(line)
-        if is_blank(line) or own > column or (own == column and not statement):
+        line_column = line_depth(line)
+        if is_blank(line) or line_column > column or (line_column == column and not opens_statement):
             continue
-        if own == column and CONTINUES_STATEMENT.match(line) and not is_lone_closer(line):
+        if line_column == column and CONTINUES_STATEMENT.match(line) and not is_lone_closer(line):
             continue
-        ends = is_lone_closer(line) and not held(ghost, line) and (own == column or _opened_above(ghost, own))
-        return ghost.having("\n".join(lines[: index + ends]))
+        includes_closer = (
+            is_lone_closer(line)
+            and not has_closer_below(ghost, line)
+            and (line_column == column or _is_opened_above(ghost, line_column))
+        )
+        return ghost.with_text("\n".join(lines[: index + includes_closer]))
     return ghost
 
 
-def _opened_above(ghost: Ghost, column: int) -> bool:
-    """Whether the line above which a closer at this column would face is one that opens something."""
-    for line in reversed(ghost.around.above):
+def _is_opened_above(ghost: Ghost, column: int) -> bool:
+    """Return whether the line above to which a closer at this column would belong opens a block or a bracket."""
+    for line in reversed(ghost.cursor_lines.lines_above):
         if not is_blank(line) and line_depth(line) <= column:
             return line_depth(line) == column and (opens_block(line, ghost.language) or line.rstrip()[-1] in "([{")
     return False
 
 
-def blank_tail(ghost: Ghost) -> Ghost:
-    """No blanks at the end of a line, no blank lines at the end; one blank stays before more of the same line."""
+def trim_trailing_blanks(ghost: Ghost) -> Ghost:
+    """Remove blanks at the ends of lines and blank lines at the end. One blank stays before the rest of the line."""
     lines = ghost.text.split("\n")
     if ghost.language not in PROSE_LANGUAGES:
         lines = [*(line.rstrip(" \t") for line in lines[:-1]), lines[-1]]
     text = "\n".join(lines)
-    bare = text.rstrip()
-    rest = ghost.line_suffix[:1]
-    keeps = ghost.mode == "line" and bare != text and (rest.isalnum() or rest in {"_", '"', "'", "(", "[", "{", "="})
-    return ghost.having(f"{bare} " if keeps and rest else bare)
+    stripped = text.rstrip()
+    next_character = ghost.line_suffix[:1]
+    keeps_blank = (
+        ghost.mode == "line"
+        and stripped != text
+        and (next_character.isalnum() or next_character in {"_", '"', "'", "(", "[", "{", "="})
+    )
+    return ghost.with_text(f"{stripped} " if keeps_blank and next_character else stripped)
 
 
-def line_above_end(ghost: Ghost) -> Ghost:
-    """The line the cursor stands on moves down, and takes the indentation before the cursor with it."""
+def finish_line_above(ghost: Ghost) -> Ghost:
+    """End the inserted line and indent the line of the cursor, which moves down."""
     if ghost.mode != "line-above" or is_blank(ghost.text) or "\n" in ghost.text:
         return ghost
-    return ghost.having(f"{ghost.text}\n{ghost.line_prefix}")
+    return ghost.with_text(f"{ghost.text}\n{ghost.line_prefix}")
 
 
-def newlines(ghost: Ghost) -> Ghost:
-    """The document's own terminator."""
-    return ghost.having(ghost.text.replace("\n", ghost.newline)) if ghost.newline != "\n" else ghost
+def convert_newlines(ghost: Ghost) -> Ghost:
+    """Use the line terminator of the document."""
+    return ghost.with_text(ghost.text.replace("\n", ghost.newline)) if ghost.newline != "\n" else ghost

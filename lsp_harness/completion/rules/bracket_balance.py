@@ -1,7 +1,7 @@
-"""Which brackets and quotes of a short text belong together, and which are left over.
+"""The pairs of brackets and quotes in a short text, and those without a partner.
 
-A scanner, not a lexer: it knows strings and line comments well enough to tell a surplus `)` from one that the text
-itself opened. Apostrophes in words and Rust lifetimes are not quotes.
+This is a scanner, not a lexer. It knows strings and line comments well enough to distinguish a surplus `)` from one
+that the text itself opened. Apostrophes in words and lifetimes of Rust are not quotes.
 """
 
 import re
@@ -16,77 +16,92 @@ CLOSERS = frozenset(PAIRS)
 QUOTES = frozenset("\"'`")
 TOKEN = re.compile(r"\\.|//|/\*|\"\"\"|'''|[\"'`#()\[\]{}\n]", re.DOTALL)
 STRING_PREFIX = re.compile(r"(?<!\w)[rbfuRBFU]{1,2}\Z")
-CHARACTER = re.compile(r"'(?:\\.[^']{0,8}|[^'\\\n])'")
+RUST_CHARACTER = re.compile(r"'(?:\\.[^']{0,8}|[^'\\\n])'")
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
-    """`surplus` = closers nothing in the text opened; `pairs` = (opened at, closed at)."""
+class BracketBalance:
+    """The brackets and quotes of a text. All positions are character offsets.
 
-    surplus: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    Attributes:
+        surplus_closers: The positions of closing brackets and quotes that the text did not open.
+        pairs: The positions of the opening and the closing bracket or quote of each pair.
+        open_brackets: The positions of brackets that the text opens and does not close.
+        open_quote: The quote of the string in which the text ends. Empty if it ends in no string.
+    """
+
+    surplus_closers: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     pairs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    open: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    quote: str = ""
+    open_brackets: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    open_quote: str = ""
 
 
 @lru_cache(maxsize=256)
-def scan(text: str, language: str = "", quote: str = "") -> Balance:
-    """Walk the text once. `quote` is the string the text starts inside of, if any; treat the answer as read-only."""
-    found = Balance()
-    at, opened = 0, -1
-    while match := TOKEN.search(text, at):
-        at, token = match.end(), match.group()
+def scan_brackets(text: str, language: str = "", quote: str = "") -> BracketBalance:
+    """Return the brackets and quotes of a text. The value is cached, so callers do not change it.
+
+    Args:
+        text: The text.
+        language: The language id, which decides what a comment is.
+        quote: The quote of the string in which the text begins. Empty if it begins in no string.
+    """
+    balance = BracketBalance()
+    offset, quote_start = 0, -1
+    while match := TOKEN.search(text, offset):
+        offset, token = match.end(), match.group()
         if quote:
-            # of three quotes inside a string in that quote, one closes it and two are looked at again
+            # Of three quotes inside a string in that quote, one closes the string and the other two are scanned again.
             if token == quote or (len(token) == 3 and token[0] == quote):
-                at = match.start() + len(quote)
-                if opened < 0:
-                    found.surplus.append((match.start(), quote))
+                offset = match.start() + len(quote)
+                if quote_start < 0:
+                    balance.surplus_closers.append((match.start(), quote))
                 else:
-                    found.pairs.append((opened, match.start()))
+                    balance.pairs.append((quote_start, match.start()))
                 quote = ""
             elif token == "\n" and quote in ("'", '"'):
                 quote = ""
         elif token[0] in QUOTES:
             if _is_quote(text, match.start(), token, language):
-                quote, opened = token, match.start()
-            elif language == "rust" and (char := CHARACTER.match(text, match.start())):
-                at = char.end()
+                quote, quote_start = token, match.start()
+            elif language == "rust" and (character := RUST_CHARACTER.match(text, match.start())):
+                offset = character.end()
         elif (token == "#" and language in HASH_COMMENT_LANGUAGES) or (
             token == "//" and language not in HASH_COMMENT_LANGUAGES
         ):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
+            end = text.find("\n", offset)
+            offset = len(text) if end < 0 else end
         elif token == "/*" and language not in HASH_COMMENT_LANGUAGES:
-            end = text.find("*/", at)
-            at = len(text) if end < 0 else end + 2
+            end = text.find("*/", offset)
+            offset = len(text) if end < 0 else end + 2
         elif token in OPENERS:
-            found.open.append((match.start(), token))
+            balance.open_brackets.append((match.start(), token))
         elif token in CLOSERS:
-            _close(found, match.start(), token)
-    return Balance(found.surplus, found.pairs, found.open, quote)
+            _close(balance, match.start(), token)
+    return BracketBalance(balance.surplus_closers, balance.pairs, balance.open_brackets, quote)
 
 
-def _is_quote(text: str, at: int, token: str, language: str) -> bool:
+def _is_quote(text: str, offset: int, token: str, language: str) -> bool:
     if language in PROSE_LANGUAGES or (token == "'" and language == "rust"):
         return False
-    if token != "'" or not at or not (text[at - 1].isalnum() or text[at - 1] == "_"):
+    if token != "'" or not offset or not (text[offset - 1].isalnum() or text[offset - 1] == "_"):
         return True
-    return STRING_PREFIX.search(text[max(0, at - 3) : at]) is not None
+    return STRING_PREFIX.search(text[max(0, offset - 3) : offset]) is not None
 
 
-def _close(found: Balance, at: int, closer: str) -> None:
-    """Match a closer with the innermost opener of its kind; what was left open inside stays unmatched."""
-    for index in range(len(found.open) - 1, -1, -1):
-        if found.open[index][1] == PAIRS[closer]:
-            found.pairs.append((found.open[index][0], at))
-            del found.open[index:]
+def _close(balance: BracketBalance, offset: int, closer: str) -> None:
+    """Match a closer with the innermost opener of its kind. Openers inside that pair stay without a partner."""
+    for index in range(len(balance.open_brackets) - 1, -1, -1):
+        if balance.open_brackets[index][1] == PAIRS[closer]:
+            balance.pairs.append((balance.open_brackets[index][0], offset))
+            del balance.open_brackets[index:]
             return
-    found.surplus.append((at, closer))
+    balance.surplus_closers.append((offset, closer))
 
 
-def missing(line_prefix: str, line_suffix: str, language: str = "") -> int:
-    """How many brackets opened before the cursor the rest of the line does not close."""
-    before = scan(line_prefix, language)
-    after = scan(line_suffix, language, before.quote)
-    return max(0, len(before.open) - sum(char in CLOSERS for _, char in after.surplus))
+def count_unclosed(line_prefix: str, line_suffix: str, language: str = "") -> int:
+    """Return how many brackets that were opened before the cursor are not closed by the rest of the line."""
+    prefix_balance = scan_brackets(line_prefix, language)
+    suffix_balance = scan_brackets(line_suffix, language, prefix_balance.open_quote)
+    return max(
+        0, len(prefix_balance.open_brackets) - sum(bracket in CLOSERS for _, bracket in suffix_balance.surplus_closers)
+    )

@@ -1,7 +1,7 @@
-"""The text on both sides of the cursor, cut into lines once and asked many questions.
+"""The lines on both sides of the cursor, and what the rules need to know about them.
 
-Everything here depends on the document only, never on what the model wrote, so one value serves a whole stream of
-tokens. Only a window is looked at: a file of one enormous line must not cost more than a screenful.
+All of it depends on the document and not on the text of the model, so it is computed once for a stream of tokens. Only
+a window is read, so that a file with one enormous line costs no more than a screenful.
 """
 
 import re
@@ -11,40 +11,51 @@ from functools import cached_property
 
 from lsp_harness.text.code_lines import indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
 
-WINDOW = 8000  # characters each side; some 60 lines are far less
-RUN = 5  # lines in a row that are a copy; three recur in honest boilerplate
-UNITS = {"javascript": 2, "typescript": 2, "javascriptreact": 2, "typescriptreact": 2, "html": 2, "css": 2, "ruby": 2}
+WINDOW_CHARS = 8000
+"""Number of characters on each side that are read. 60 lines are usually much shorter."""
+COPIED_LINES = 5
+"""Number of consecutive lines that count as a copy. Three equal lines also occur in ordinary boilerplate."""
+DEFAULT_INDENT_COLUMNS: dict[str, int] = dict.fromkeys(
+    ("javascript", "typescript", "javascriptreact", "typescriptreact", "html", "css", "ruby"), 2
+)
+"""Columns of one level in files that show no indentation. Languages that are not listed have 4."""
 TAB_LANGUAGES = frozenset({"go", "makefile"})
-BREAK = re.compile(r"[\r\n]")
+LINE_BREAK = re.compile(r"[\r\n]")
 
 
 @dataclass(frozen=True)
-class Around:
-    """Document text before and after the cursor."""
+class CursorLines:
+    """The text before and after the cursor, in lines.
+
+    Attributes:
+        prefix: The text before the cursor.
+        suffix: The text after the cursor.
+        language: The language id.
+    """
 
     prefix: str
     suffix: str
     language: str = ""
 
     @cached_property
-    def above(self) -> list[str]:
+    def lines_above(self) -> list[str]:
         """Whole lines before the cursor's line, in order."""
-        return to_lf(self.prefix[-WINDOW:]).split("\n")[:-1]
+        return to_lf(self.prefix[-WINDOW_CHARS:]).split("\n")[:-1]
 
     @cached_property
-    def below(self) -> list[str]:
+    def lines_below(self) -> list[str]:
         """Whole lines after the cursor's line, in order."""
-        return to_lf(self.suffix[:WINDOW]).split("\n")[1:]
+        return to_lf(self.suffix[:WINDOW_CHARS]).split("\n")[1:]
 
     @cached_property
     def line_prefix(self) -> str:
         """The cursor's line, up to the cursor."""
-        return BREAK.split(self.prefix[-WINDOW:])[-1]
+        return LINE_BREAK.split(self.prefix[-WINDOW_CHARS:])[-1]
 
     @cached_property
     def line_suffix(self) -> str:
         """The cursor's line, from the cursor on."""
-        return BREAK.split(self.suffix[:WINDOW], maxsplit=1)[0]
+        return LINE_BREAK.split(self.suffix[:WINDOW_CHARS], maxsplit=1)[0]
 
     @cached_property
     def indent(self) -> str:
@@ -52,50 +63,59 @@ class Around:
         return indentation_of(self.line_prefix)
 
     @cached_property
-    def previous(self) -> str:
+    def previous_line(self) -> str:
         """The nearest line above that is not blank."""
-        return next((line for line in reversed(self.above) if line.strip()), "")
+        return next((line for line in reversed(self.lines_above) if line.strip()), "")
 
     @cached_property
-    def next(self) -> str:
+    def next_line(self) -> str:
         """The nearest line below that is not blank."""
-        return next((line for line in self.below if line.strip()), "")
+        return next((line for line in self.lines_below if line.strip()), "")
 
     @cached_property
-    def lines_below(self) -> list[str]:
-        """Lines with something on them that end up below an insertion; the cursor's own too, if it starts there."""
-        own = self.line_prefix + self.line_suffix if is_blank(self.line_prefix) else ""
-        return [line for line in (own, *self.below) if line.strip()]
+    def text_lines_below(self) -> list[str]:
+        """The lines with text that stand below an insertion.
+
+        The cursor's line counts if its text is after the cursor.
+        """
+        cursor_line = self.line_prefix + self.line_suffix if is_blank(self.line_prefix) else ""
+        return [line for line in (cursor_line, *self.lines_below) if line.strip()]
 
     @cached_property
-    def said(self) -> list[str]:
-        """Lines above that say something."""
-        return [line for line in self.above if line.strip() and not is_lone_closer(line)]
+    def text_lines_above(self) -> list[str]:
+        """The lines above that are neither blank nor only a closing bracket."""
+        return [line for line in self.lines_above if line.strip() and not is_lone_closer(line)]
 
     @cached_property
-    def runs(self) -> set[tuple[str, ...]]:
-        """Every `RUN` of them in a row."""
-        return {tuple(self.said[at : at + RUN]) for at in range(len(self.said) - RUN + 1)}
+    def line_runs(self) -> set[tuple[str, ...]]:
+        """Each sequence of `COPIED_LINES` consecutive lines of `text_lines_above`."""
+        return {
+            tuple(self.text_lines_above[index : index + COPIED_LINES])
+            for index in range(len(self.text_lines_above) - COPIED_LINES + 1)
+        }
 
     @cached_property
-    def unit(self) -> str:
-        """One level of indentation as this file writes it."""
-        lines = [line for line in (*self.above, self.line_prefix, *self.below) if line.strip()]
+    def indent_unit(self) -> str:
+        """One level of indentation in the style of the file."""
+        lines = [line for line in (*self.lines_above, self.line_prefix, *self.lines_below) if line.strip()]
         tabs = sum(line[0] == "\t" for line in lines)
         spaces = sum(line.startswith("  ") for line in lines)
         if tabs > spaces or (tabs == spaces and self.language in TAB_LANGUAGES):
             return "\t"
         steps: Counter[int] = Counter()
-        last = 0
+        last_columns = 0
         for line in lines:
-            now = indentation_columns(indentation_of(line))
-            # one column is a comment's or a continuation's alignment, more than eight is one too
-            if 1 < now - last <= 8:
-                steps[now - last] += 1
-            last = now
-        return " " * (steps.most_common(1)[0][0] if steps else UNITS.get(self.language, 4))
+            columns = indentation_columns(indentation_of(line))
+            # A step of one column, or of more than eight, is the alignment of a comment or a continuation.
+            if 1 < columns - last_columns <= 8:
+                steps[columns - last_columns] += 1
+            last_columns = columns
+        return " " * (steps.most_common(1)[0][0] if steps else DEFAULT_INDENT_COLUMNS.get(self.language, 4))
 
     @cached_property
-    def styled(self) -> bool:
-        """Whether the file itself shows how it indents, or `unit` is a guess."""
-        return any(line[:1] in ("\t", " ") and line.strip() for line in (*self.above, self.line_prefix, *self.below))
+    def has_indentation(self) -> bool:
+        """Whether the file shows how it indents. If not, `indent_unit` is a guess."""
+        return any(
+            line[:1] in ("\t", " ") and line.strip()
+            for line in (*self.lines_above, self.line_prefix, *self.lines_below)
+        )

@@ -1,14 +1,14 @@
-"""Rules that end the text early: at markers, at what the document already says, and where the model runs in circles.
+"""Rules that cut the end of the text: at markers, at text that the document already has, and at repetition.
 
-Each decides line by line from the top, looking at nothing below the line it cuts before. Only so can `enough` stop
-the model at that line.
+Each rule decides line by line from the top and does not read below the line at which it cuts. This is necessary for
+`is_settled`, which stops the model at that line.
 """
 
 import re
 
-from lsp_harness.completion.rules.cursor_lines import RUN
+from lsp_harness.completion.rules.cursor_lines import COPIED_LINES
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.line_similarity import near
+from lsp_harness.completion.rules.line_similarity import are_similar
 from lsp_harness.text.code_lines import (
     MARKUP_LANGUAGES,
     PROSE_LANGUAGES,
@@ -18,18 +18,23 @@ from lsp_harness.text.code_lines import (
     opens_block,
 )
 
-MAX_LINES = 8  # real commits' small blocks have 3 to 8 lines; beyond, small models are rarely right
-LONG = 8  # shorter lines (`else:`, `i += 1`) recur everywhere and prove nothing
-PERIOD = 6  # longest block whose repetition is looked for
+MAX_LINES = 8
+"""Maximum number of lines. Small blocks in real commits have 3 to 8 lines, and small models are rarely right beyond."""
+MIN_DISTINCT_CHARS = 8
+"""Minimum length of a line that proves a copy. Shorter lines (`else:`, `i += 1`) occur everywhere."""
+MAX_PERIOD_LINES = 6
+"""Maximum length of a block whose repetition is searched for."""
+MIN_REPETITIVE_CHARS = 40
+"""Minimum length of a line in which repeated characters are searched for."""
 
-SPECIAL = re.compile(
+SPECIAL_TOKEN = re.compile(
     r"<\|[\w:/.-]+\|>"
     "|<\uff5c[^\uff5c\n]{1,40}\uff5c>"  # full-width bars
     r"|<(?:fim_\w+|file_sep|repo_name|reponame|gh_stars|endoftext|EOT)>|\u2581?<(?:PRE|SUF|MID)>"
     r"|<\|(?:fim|endof|end|file|repo|im)_?\w*$"
 )
 SENTENCE_END = re.compile(r"</?s>")
-BROKEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffd\ud800-\udfff]")
+BROKEN_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffd\ud800-\udfff]")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 CHATTER = re.compile(
     r"\s*(?:(?:Sure|Certainly|Of course)[,!.]|(?:Here(?:'s| is| are)|This is|Below is) (?:the|your|an?) "
@@ -38,7 +43,7 @@ CHATTER = re.compile(
     re.MULTILINE,
 )
 AFTERWORD = re.compile(r"\n(?:Explanation|Human|Assistant):[^\n]*(?:\n|$)|\n#{2,} Explanation")
-CIRCLE = re.compile(r"((?=.*\w).{2,24}?)\1{6,}$")
+REPEATED_CHARACTERS = re.compile(r"((?=.*\w).{2,24}?)\1{6,}$")
 PLACEHOLDER = re.compile(
     r"\s*(?:#|//|/\*|<!--)\s*(?:(?:Your|Add your|Write your) (?:code|implementation)|(?:TODO:?\s*)?Implement\b|TODO\b)"
     r"[^\n]*(?:\n\s*pass)?\s*",
@@ -46,125 +51,134 @@ PLACEHOLDER = re.compile(
 )
 
 
-def special_tokens(ghost: Ghost) -> Ghost:
-    match = SPECIAL.search(ghost.text)
+def cut_special_tokens(ghost: Ghost) -> Ghost:
+    """Cut the text at a special token of a model."""
+    match = SPECIAL_TOKEN.search(ghost.text)
     text = ghost.text[: match.start()] if match else ghost.text
-    # `<s>` is also a tag
-    if (
-        ghost.language not in MARKUP_LANGUAGES
-        and (match := SENTENCE_END.search(text))
-        and not match.end() < len(text.rstrip())
-    ):
+    # In markup, `<s>` is a tag.
+    match = SENTENCE_END.search(text) if ghost.language not in MARKUP_LANGUAGES else None
+    if match and match.end() >= len(text.rstrip()):
         text = text[: match.start()]
-    return ghost.having(text)
+    return ghost.with_text(text)
 
 
-def broken_characters(ghost: Ghost) -> Ghost:
-    match = BROKEN.search(ghost.text)
-    return ghost.having(ghost.text[: match.start()]) if match else ghost
+def cut_broken_characters(ghost: Ghost) -> Ghost:
+    """Cut the text at a control character or an incomplete character."""
+    match = BROKEN_CHARACTER.search(ghost.text)
+    return ghost.with_text(ghost.text[: match.start()]) if match else ghost
 
 
-def chatter(ghost: Ghost) -> Ghost | None:
-    """Keep what is inside the first fence, unless the document itself is one that has fences."""
+def remove_chatter(ghost: Ghost) -> Ghost | None:
+    """Keep only the code inside the first fence, unless the document itself has fences."""
     if ghost.language in PROSE_LANGUAGES or "```" in ghost.prefix or "```" in ghost.suffix:
         return ghost
     text = ghost.text
-    talks = is_blank(ghost.line_prefix) and CHATTER.match(text) is not None
+    is_chatter = is_blank(ghost.line_prefix) and CHATTER.match(text) is not None
     fence = FENCE.search(text)
     if fence is None:
-        if talks:
+        if is_chatter:
             return None
-    elif talks or is_blank(text[: fence.start()]):
-        inside = text[fence.end() :].removeprefix("\n")
-        end = FENCE.search(inside)
-        text = inside[: end.start()] if end else inside
+    elif is_chatter or is_blank(text[: fence.start()]):
+        fenced = text[fence.end() :].removeprefix("\n")
+        end = FENCE.search(fenced)
+        text = fenced[: end.start()] if end else fenced
     else:
         text = text[: fence.start()]
-    after = AFTERWORD.search(text)
-    return ghost.having(text[: after.start()] if after else text)
+    afterword = AFTERWORD.search(text)
+    return ghost.with_text(text[: afterword.start()] if afterword else text)
 
 
-def placeholder(ghost: Ghost) -> Ghost | None:
-    """`# Your code here` says nothing that the user did not know."""
+def reject_placeholder(ghost: Ghost) -> Ghost | None:
+    """Show nothing if the text is only a placeholder like `# Your code here`."""
     return None if is_blank(ghost.line_prefix) and PLACEHOLDER.fullmatch(ghost.text) else ghost
 
 
-def one_line(ghost: Ghost) -> Ghost:
-    return ghost if ghost.mode == "block" else ghost.having(ghost.text.partition("\n")[0])
+def keep_one_line(ghost: Ghost) -> Ghost:
+    """Keep only the first line if the display mode allows no block."""
+    return ghost if ghost.mode == "block" else ghost.with_text(ghost.text.partition("\n")[0])
 
 
-def suffix_start(ghost: Ghost) -> Ghost:
-    """Stop where the text arrives at the line that comes next anyway."""
-    target = ghost.around.lines_below[0] if ghost.around.lines_below else ""
+def cut_at_following_line(ghost: Ghost) -> Ghost:
+    """Cut the text at the line that follows the cursor in the document."""
+    target = ghost.cursor_lines.text_lines_below[0] if ghost.cursor_lines.text_lines_below else ""
     if is_blank(target) or is_lone_closer(target):
         return ghost
     column = line_depth(target)
-    bare = target.strip()
-    above = ghost.line_prefix if not is_blank(ghost.line_prefix) else ghost.previous
+    stripped_target = target.strip()
+    line_above = ghost.line_prefix if not is_blank(ghost.line_prefix) else ghost.previous_line
     lines = ghost.text.split("\n")
     for index, line in enumerate(lines):
-        full = ghost.line_prefix + line if index == 0 else line
-        stripped = full.strip()
-        if stripped == bare or near(stripped, bare):
-            # deeper in a block the text opened itself, the same words are another statement
-            own = line_depth(full)
-            inside = own > column and opens_block(above, ghost.language)
-            if own == column or (len(stripped) >= LONG and not inside):
-                return _before(ghost, lines, index)
-        above = full if stripped else above
+        full_line = ghost.line_prefix + line if index == 0 else line
+        stripped = full_line.strip()
+        if stripped == stripped_target or are_similar(stripped, stripped_target):
+            # In a block that the text itself opened, the same words are another statement.
+            line_column = line_depth(full_line)
+            is_in_own_block = line_column > column and opens_block(line_above, ghost.language)
+            if line_column == column or (len(stripped) >= MIN_DISTINCT_CHARS and not is_in_own_block):
+                return _keep_lines(ghost, lines, index)
+        line_above = full_line if stripped else line_above
     return ghost
 
 
-def prefix_repeated(ghost: Ghost) -> Ghost:
-    """Stop where the text says again, word for word, what stands just above it."""
-    said = ghost.around.said
-    if not said:
+def cut_copied_lines(ghost: Ghost) -> Ghost:
+    """Cut the text where it repeats the lines directly above."""
+    lines_above = ghost.cursor_lines.text_lines_above
+    if not lines_above:
         return ghost
     lines = ghost.text.split("\n")
-    full = [ghost.line_prefix + lines[0], *lines[1:]]
-    numbered = [(at, line) for at, line in enumerate(full) if not is_blank(line) and not is_lone_closer(line)]
-    own = [line for _, line in numbered]
-    again = own[:1] == said[-1:] and ghost.previous == said[-1] and len(said[-1].strip()) >= LONG
-    if again or (len(own) > 1 and own[:2] == said[-2:]):
-        return _before(ghost, lines, numbered[0][0])
-    for at in range(len(own) - RUN + 1):
-        if tuple(own[at : at + RUN]) in ghost.around.runs:
-            return _before(ghost, lines, numbered[at][0])
+    full_lines = [ghost.line_prefix + lines[0], *lines[1:]]
+    numbered_lines = [
+        (index, line) for index, line in enumerate(full_lines) if not is_blank(line) and not is_lone_closer(line)
+    ]
+    new_lines = [line for _, line in numbered_lines]
+    repeats_last_line = (
+        new_lines[:1] == lines_above[-1:]
+        and ghost.previous_line == lines_above[-1]
+        and len(lines_above[-1].strip()) >= MIN_DISTINCT_CHARS
+    )
+    if repeats_last_line or (len(new_lines) > 1 and new_lines[:2] == lines_above[-2:]):
+        return _keep_lines(ghost, lines, numbered_lines[0][0])
+    for index in range(len(new_lines) - COPIED_LINES + 1):
+        if tuple(new_lines[index : index + COPIED_LINES]) in ghost.cursor_lines.line_runs:
+            return _keep_lines(ghost, lines, numbered_lines[index][0])
     return ghost
 
 
-def runaway(ghost: Ghost) -> Ghost:
-    """A line three times in a row, or a block of lines twice: keep the first."""
+def cut_repeated_lines(ghost: Ghost) -> Ghost:
+    """Keep only the first of three equal consecutive lines, or of two equal consecutive blocks."""
     lines = ghost.text.split("\n")
-    full = [ghost.line_prefix + lines[0], *lines[1:]]
-    for end in range(2, len(full) + 1):
-        for period in range(1, min(PERIOD, end // 2) + 1):
+    full_lines = [ghost.line_prefix + lines[0], *lines[1:]]
+    for end in range(2, len(full_lines) + 1):
+        for period in range(1, min(MAX_PERIOD_LINES, end // 2) + 1):
             start = end - (3 if period == 1 else 2) * period
-            block = full[end - period : end]
-            if start < 0 or full[end - 2 * period : end - period] != block or full[start : start + period] != block:
+            block = full_lines[end - period : end]
+            earlier_blocks = full_lines[end - 2 * period : end - period], full_lines[start : start + period]
+            if start < 0 or earlier_blocks != (block, block):
                 continue
             if all(is_blank(line) or is_lone_closer(line) for line in block):
                 continue
-            return ghost.having("\n".join(lines[: start + period]))
+            return _keep_lines(ghost, lines, start + period)
     return ghost
 
 
-def circling(ghost: Ghost) -> Ghost | None:
-    """The same few characters to the end of the last line: the model found no way out, so there is no end to show."""
-    last = ghost.text.rstrip().rpartition("\n")[2]
-    return None if len(last) >= 40 and CIRCLE.search(last) else ghost
+def reject_repeated_characters(ghost: Ghost) -> Ghost | None:
+    """Show nothing if the last line ends in a repetition of a few characters, because such a text has no correct
+    end."""
+    last_line = ghost.text.rstrip().rpartition("\n")[2]
+    return None if len(last_line) >= MIN_REPETITIVE_CHARS and REPEATED_CHARACTERS.search(last_line) else ghost
 
 
-def max_lines(ghost: Ghost) -> Ghost:
+def limit_lines(ghost: Ghost) -> Ghost:
+    """Keep fewer than `MAX_LINES` lines of a longer text."""
     lines = ghost.text.split("\n", MAX_LINES)
     if len(lines) < MAX_LINES:
         return ghost
     lines = lines[:MAX_LINES]
-    # an opener whose body fell away says less than nothing
+    # A line that opens a block is useless without its body.
     while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.language)):
         lines.pop()
-    return ghost.having("\n".join(lines))
+    return ghost.with_text("\n".join(lines))
 
 
-def _before(ghost: Ghost, lines: list[str], index: int) -> Ghost:
-    return ghost.having("\n".join(lines[:index]))
+def _keep_lines(ghost: Ghost, lines: list[str], count: int) -> Ghost:
+    return ghost.with_text("\n".join(lines[:count]))

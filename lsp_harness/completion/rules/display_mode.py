@@ -1,48 +1,55 @@
-"""How much may be shown at this cursor: one line, several, or one whole line above the present one.
+"""The amount of text that may be shown at a cursor: one line, a block, or a whole line above the present one.
 
-Small models are good at one statement and go wrong soon after it, so `line` is the answer wherever in doubt. Where a
-line is inserted above another, the text also carries the newline, which is why that is a mode of its own.
+Small models are good at one statement and soon wrong after it, so the mode is `line` in cases of doubt. `line-above` is
+a mode of its own because its text includes the newline.
 """
 
 import re
 from typing import Literal
 
-from lsp_harness.completion.rules.cursor_lines import Around
+from lsp_harness.completion.rules.cursor_lines import CursorLines
 from lsp_harness.text.code_lines import PROSE_LANGUAGES, is_blank, is_comment, is_lone_closer, line_depth, opens_block
 
-Mode = Literal["line", "block", "line-above"]
+DisplayMode = Literal["line", "block", "line-above"]
 
-# a rest of the line that only makes sense as the end of what is typed in front of it
-FRAGMENT = re.compile(r"[)\],;:?.=]|&&|\|\||[-+*/%<>]\s|(?:and|or)\b")
-STYLESHEETS = frozenset({"css", "scss", "less"})  # `.name` and `:root` start a statement there
+LINE_FRAGMENT = re.compile(r"[)\],;:?.=]|&&|\|\||[-+*/%<>]\s|(?:and|or)\b")
+"""The start of a rest of the line that cannot stand alone."""
+STYLESHEET_LANGUAGES = frozenset({"css", "scss", "less"})
+"""Languages in which `.name` and `:root` start a statement."""
 
 
-def choose(prefix: str, suffix: str, language: str = "", *, generous: bool = False) -> Mode:
-    """The mode for a cursor between `prefix` and `suffix`.
+def choose_display_mode(prefix: str, suffix: str, language: str = "") -> DisplayMode:
+    """Return the display mode for a cursor between `prefix` and `suffix`.
 
-    Several lines are allowed where a body is missing. `generous` allows them wherever the block may still grow, that
-    is where nothing of it follows: of the one-line holes in real commits a third are such places, so it is off.
+    A block is allowed only where a body is missing. It is not allowed wherever a block may still grow, because a third
+    of the one-line insertions in real commits are at such places.
     """
-    at = Around(prefix, suffix, language)
-    if not is_blank(at.line_suffix):
-        return "line-above" if is_blank(at.line_prefix) and _complete(at) else "line"
-    above = at.previous if is_blank(at.line_prefix) else at.line_prefix
-    if opens_block(above, language):
-        bodiless = not at.next or line_depth(at.next) <= line_depth(above)
-        return "block" if bodiless else "line"
-    if not _open_ended(at):
+    lines = CursorLines(prefix, suffix, language)
+    if not is_blank(lines.line_suffix):
+        return "line-above" if is_blank(lines.line_prefix) and _is_complete_line(lines) else "line"
+    line_above = lines.previous_line if is_blank(lines.line_prefix) else lines.line_prefix
+    if opens_block(line_above, language):
+        has_no_body = not lines.next_line or line_depth(lines.next_line) <= line_depth(line_above)
+        return "block" if has_no_body else "line"
+    if not _is_block_end(lines):
         return "line"
-    # a comment or docstring with nothing below it announces a body that is still to be written
-    return "block" if generous or (is_blank(at.line_prefix) and is_comment(at.previous, language)) else "line"
+    # A comment or docstring with nothing below it announces a body that is not written yet.
+    return "block" if is_blank(lines.line_prefix) and is_comment(lines.previous_line, language) else "line"
 
 
-def _complete(at: Around) -> bool:
-    """Whether the rest of the line can stand alone; before its indentation the cursor is before all of it."""
-    if (not at.line_prefix and at.line_suffix[0].isspace()) or at.language in PROSE_LANGUAGES | STYLESHEETS:
+def _is_complete_line(lines: CursorLines) -> bool:
+    """Return whether the rest of the line can stand alone."""
+    is_before_indentation = not lines.line_prefix and lines.line_suffix[0].isspace()
+    if is_before_indentation or lines.language in PROSE_LANGUAGES | STYLESHEET_LANGUAGES:
         return True
-    return FRAGMENT.match(at.line_suffix.lstrip()) is None
+    return LINE_FRAGMENT.match(lines.line_suffix.lstrip()) is None
 
 
-def _open_ended(at: Around) -> bool:
-    """Nothing of the cursor's block follows: a line further out, only closers, or the end of the text."""
-    return not at.next or line_depth(at.next) < line_depth(at.line_prefix) or is_lone_closer(at.next)
+def _is_block_end(lines: CursorLines) -> bool:
+    """Return whether nothing of the cursor's block follows, but a less indented line, a closer or the end of the
+    text."""
+    return (
+        not lines.next_line
+        or line_depth(lines.next_line) < line_depth(lines.line_prefix)
+        or is_lone_closer(lines.next_line)
+    )

@@ -1,15 +1,15 @@
-"""One suggestion on its way to the screen: the cursor's surroundings and what the model wrote there.
+"""Ghost text: the surroundings of a cursor, and the text of the model there.
 
-While tokens stream in, make one `Ghost` and ask for it `having` each new text: whatever was worked out about the
-surroundings is kept.
+While tokens arrive, one `Ghost` gives a new one for each longer text by `with_text`, which keeps everything that was
+computed about the surroundings.
 """
 
 import copy
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.completion.rules.cursor_lines import Around
-from lsp_harness.completion.rules.display_mode import Mode, choose
+from lsp_harness.completion.rules.cursor_lines import CursorLines
+from lsp_harness.completion.rules.display_mode import DisplayMode, choose_display_mode
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.cursor import Cursor
 
@@ -21,57 +21,67 @@ RULE_BYTES = 32_000
 
 @dataclass(frozen=True)
 class Ghost:
-    """`text` continues `prefix`; `newline` is the terminator the document uses."""
+    """A text of the model between the text before and after a cursor.
+
+    Attributes:
+        prefix: The text before the cursor.
+        suffix: The text after the cursor.
+        text: The text of the model, which continues `prefix`.
+        mode: The amount of text that may be shown.
+        language: The language id.
+        newline: The line terminator of the document.
+    """
 
     prefix: str
     suffix: str
     text: str
-    mode: Mode
+    mode: DisplayMode
     language: str = ""
     newline: str = "\n"
 
-    def having(self, text: str) -> "Ghost":
+    def with_text(self, text: str) -> "Ghost":
+        """Return a ghost with another text at the same cursor."""
         if text == self.text:
             return self
-        # not dataclasses.replace, which would forget the cached surroundings
-        other = copy.copy(self)
-        object.__setattr__(other, "text", text)
-        return other
+        # `dataclasses.replace` would lose the cached surroundings.
+        ghost = copy.copy(self)
+        object.__setattr__(ghost, "text", text)
+        return ghost
 
     @cached_property
-    def around(self) -> Around:
-        return Around(self.prefix, self.suffix, self.language)
+    def cursor_lines(self) -> CursorLines:
+        return CursorLines(self.prefix, self.suffix, self.language)
 
     @property
     def line_prefix(self) -> str:
-        return self.around.line_prefix
+        return self.cursor_lines.line_prefix
 
     @property
     def line_suffix(self) -> str:
-        return self.around.line_suffix
+        return self.cursor_lines.line_suffix
 
     @property
     def indent(self) -> str:
-        return self.around.indent
+        return self.cursor_lines.indent
 
     @property
-    def previous(self) -> str:
-        return self.around.previous
+    def previous_line(self) -> str:
+        return self.cursor_lines.previous_line
 
     @property
-    def next(self) -> str:
-        return self.around.next
+    def next_line(self) -> str:
+        return self.cursor_lines.next_line
 
 
 def ghost_at(cursor: Cursor) -> Ghost:
     """Return the surroundings of a cursor, with no text of a model in them yet."""
     document, offset = cursor.document, cursor.offset
     line = document.line_of(offset)
-    first = max(document.line_starts[max(0, line - RULE_LINES)], offset - RULE_BYTES)
-    last = (
+    start = max(document.line_starts[max(0, line - RULE_LINES)], offset - RULE_BYTES)
+    end = (
         document.line_starts[line + RULE_LINES] if line + RULE_LINES < len(document.line_starts) else len(document.data)
     )
-    last = min(last, offset + RULE_BYTES)
-    prefix, suffix = decode(document.data[first:offset]), decode(document.data[offset:last])
+    end = min(end, offset + RULE_BYTES)
+    prefix, suffix = decode(document.data[start:offset]), decode(document.data[offset:end])
     language = cursor.tree.language.id if cursor.tree else document.language
-    return Ghost(prefix, suffix, "", choose(prefix, suffix, language), language, document.newline)
+    return Ghost(prefix, suffix, "", choose_display_mode(prefix, suffix, language), language, document.newline)

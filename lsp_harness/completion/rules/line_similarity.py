@@ -1,40 +1,51 @@
-"""When two lines of code are the same line, give or take what a small model gets wrong in copying."""
+"""Whether two lines of code are the same, apart from errors that a small model makes when it copies."""
 
 import re
 
-SHORT = 8  # nothing shorter is compared by distance
-LOOSE = re.compile(r"\s+|(?<![;,])[;,]+\s*$")
-# one letter or one number apart is how two lines of the same table differ, on purpose
-TELLING = re.compile(r"\b\w\b|\d+")
+MIN_COMPARED_CHARS = 8
+"""Minimum length of a line. Shorter lines are never similar."""
+IGNORED_CHARS = re.compile(r"\s+|(?<![;,])[;,]+\s*$")
+DISTINCTIVE_WORDS = re.compile(r"\b\w\b|\d+")
+"""Single letters and numbers. Two lines of the same table differ in them on purpose."""
 
 
-def near(one: str, other: str) -> bool:
-    """Equal but for blanks, the kind of quotes and a last `;` or `,`, or some 5 % of the characters apart."""
-    if min(len(one), len(other)) < SHORT or abs(len(one) - len(other)) > 4 + max(len(one), len(other)) // 8:
+def are_similar(line: str, other_line: str) -> bool:
+    """Return whether two lines differ in at most 5 % of their characters.
+
+    Blanks, the kind of quotes and a last `;` or `,` do not count.
+    """
+    shorter, longer = sorted((len(line), len(other_line)))
+    if shorter < MIN_COMPARED_CHARS or longer - shorter > 4 + longer // 8:
         return False
-    a, b = _plain(one), _plain(other)
-    if a == b:
+    plain_line, other_plain_line = _normalise_line(line), _normalise_line(other_line)
+    if plain_line == other_plain_line:
         return True
-    allowed = max(1, min(len(a), len(b)) // 20)
-    if abs(len(a) - len(b)) > allowed or TELLING.findall(one) != TELLING.findall(other):
+    if DISTINCTIVE_WORDS.findall(line) != DISTINCTIVE_WORDS.findall(other_line):
         return False
-    return _within(a, b, allowed)
+    max_distance = max(1, min(len(plain_line), len(other_plain_line)) // 20)
+    if abs(len(plain_line) - len(other_plain_line)) > max_distance:
+        return False
+    return _is_within_distance(plain_line, other_plain_line, max_distance)
 
 
-def _plain(line: str) -> str:
-    return LOOSE.sub("", line).replace("'", '"')
+def _normalise_line(line: str) -> str:
+    return IGNORED_CHARS.sub("", line).replace("'", '"')
 
 
-def _within(a: str, b: str, allowed: int) -> bool:
-    """Whether the edit distance is at most `allowed`; only the band around the diagonal is computed."""
-    row = list(range(len(b) + 1))
-    for i, char in enumerate(a, 1):
-        low, high = max(1, i - allowed), min(len(b), i + allowed)
-        new = [allowed + 1] * (len(b) + 1)
-        new[0] = i
-        for j in range(low, high + 1):
-            new[j] = min(row[j] + 1, new[j - 1] + 1, row[j - 1] + (char != b[j - 1]))
-        if min(new[low : high + 1]) > allowed:
+def _is_within_distance(line: str, other_line: str, max_distance: int) -> bool:
+    """Return whether the edit distance is at most `max_distance`. Only the band around the diagonal is computed."""
+    distances = list(range(len(other_line) + 1))
+    for row_number, char in enumerate(line, 1):
+        low, high = max(1, row_number - max_distance), min(len(other_line), row_number + max_distance)
+        new_distances = [max_distance + 1] * (len(other_line) + 1)
+        new_distances[0] = row_number
+        for column in range(low, high + 1):
+            new_distances[column] = min(
+                distances[column] + 1,
+                new_distances[column - 1] + 1,
+                distances[column - 1] + (char != other_line[column - 1]),
+            )
+        if min(new_distances[low : high + 1]) > max_distance:
             return False
-        row = new
-    return row[-1] <= allowed
+        distances = new_distances
+    return distances[-1] <= max_distance

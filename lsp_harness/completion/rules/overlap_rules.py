@@ -1,95 +1,101 @@
-"""Rules against saying what stands right of or below the cursor already: the rest of the line, and closers."""
+"""Rules against text that already stands after or below the cursor: the rest of the line, and closers."""
 
-from lsp_harness.completion.rules.bracket_balance import CLOSERS, QUOTES, missing, scan
+from lsp_harness.completion.rules.bracket_balance import CLOSERS, QUOTES, count_unclosed, scan_brackets
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.text.code_lines import is_blank, is_lone_closer, line_depth
 
 
-def line_overlap(ghost: Ghost) -> Ghost:
-    """Take from the text's end what the rest of the line begins with, brackets and quotes counted."""
+def cut_line_overlap(ghost: Ghost) -> Ghost:
+    """Remove the end of the text if the rest of the line begins with it. Pairs of brackets and quotes stay together."""
     if ghost.mode != "line" or is_blank(ghost.line_suffix):
         return ghost
-    text = _without_surplus(ghost)
+    text = _cut_surplus_closers(ghost)
     rest = ghost.line_suffix.rstrip()
-    bare = text.rstrip()
-    cut = max(_tail(ghost, bare, rest), _tail(ghost, bare, rest.lstrip()))
-    return ghost.having(bare[: len(bare) - cut] if cut else text)
+    stripped = text.rstrip()
+    overlap = max(_overlap_length(ghost, stripped, rest), _overlap_length(ghost, stripped, rest.lstrip()))
+    return ghost.with_text(stripped[: len(stripped) - overlap] if overlap else text)
 
 
-def _without_surplus(ghost: Ghost) -> str:
-    """Cut at the first closer that neither text nor line needs and that the rest of the line begins with."""
+def _cut_surplus_closers(ghost: Ghost) -> str:
+    """Cut the text at the first closer that it does not need and with which the rest of the line begins."""
     text, rest = ghost.text, ghost.line_suffix.lstrip()
-    quote = scan(ghost.line_prefix, ghost.language).quote
-    spare = missing(ghost.line_prefix, ghost.line_suffix, ghost.language)
-    for at, char in scan(text, ghost.language, quote).surplus:
-        if char in CLOSERS and spare:
-            spare -= 1
+    quote = scan_brackets(ghost.line_prefix, ghost.language).open_quote
+    unclosed = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
+    for offset, char in scan_brackets(text, ghost.language, quote).surplus_closers:
+        if char in CLOSERS and unclosed:
+            unclosed -= 1
         elif rest.startswith(char):
-            return text[:at]
+            return text[:offset]
     return text
 
 
-def _tail(ghost: Ghost, text: str, rest: str) -> int:
-    """Length of the longest end of the text that begins the rest, whole words and the text's own pairs respected."""
-    found = None
+def _overlap_length(ghost: Ghost, text: str, rest: str) -> int:
+    """Return the length of the longest end of the text that is also the start of `rest`.
+
+    The end splits neither a word nor a pair of brackets or quotes of the text.
+    """
+    balance = None
     for size in range(min(len(text), len(rest)), 0, -1):
-        at = len(text) - size
-        if text[at] != rest[0] or not text.endswith(rest[:size]):
+        start = len(text) - size
+        if text[start] != rest[0] or not text.endswith(rest[:size]):
             continue
-        if _inside_word(text, at) or _inside_word(rest, size):
+        if _splits_word(text, start) or _splits_word(rest, size):
             continue
-        if all(char in CLOSERS for char in rest[:size]) and missing(ghost.line_prefix, ghost.line_suffix) >= size:
+        has_only_closers = all(char in CLOSERS for char in rest[:size])
+        if has_only_closers and count_unclosed(ghost.line_prefix, ghost.line_suffix) >= size:
             return 0
-        if found is None:
-            found = scan(text, ghost.language, scan(ghost.line_prefix, ghost.language).quote)
-        if not any(opened < at <= closed for opened, closed in found.pairs):
+        if balance is None:
+            balance = scan_brackets(text, ghost.language, scan_brackets(ghost.line_prefix, ghost.language).open_quote)
+        if not any(opener < start <= closer for opener, closer in balance.pairs):
             return size
     return 0
 
 
-def _inside_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and _word(text[at - 1]) and _word(text[at])
+def _splits_word(text: str, offset: int) -> bool:
+    return 0 < offset < len(text) and _is_word_character(text[offset - 1]) and _is_word_character(text[offset])
 
 
-def _word(char: str) -> bool:
+def _is_word_character(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def held(ghost: Ghost, closer: str) -> bool:
-    """Whether the document, below the cursor, already has this closer at this depth."""
-    column, bare = line_depth(closer), closer.strip()
-    start = bare[: 2 if bare[:2] == "</" else 3 if bare[:1] in QUOTES or bare[:1].isalpha() else 1]
-    for line in ghost.around.lines_below:
+def has_closer_below(ghost: Ghost, closer: str) -> bool:
+    """Return whether the document already has this closer below the cursor, at the same depth."""
+    column, stripped = line_depth(closer), closer.strip()
+    size = 2 if stripped[:2] == "</" else 3 if stripped[:1] in QUOTES or stripped[:1].isalpha() else 1
+    closer_start = stripped[:size]
+    for line in ghost.cursor_lines.text_lines_below:
         if line_depth(line) <= column:
-            return line_depth(line) == column and line.strip().startswith(start)
+            return line_depth(line) == column and line.strip().startswith(closer_start)
     return False
 
 
-def closers_below(ghost: Ghost) -> Ghost:
-    """Stop before a closing line which the text did not open and which follows anyway."""
+def cut_existing_closers(ghost: Ghost) -> Ghost:
+    """Cut the text at a closing line that it did not open and that the document already has."""
     if ghost.mode == "line":
         return ghost
     lines = ghost.text.split("\n")
     for index, line in enumerate(lines):
-        # the rest of a line begun before the cursor is not a line of its own
-        full = ghost.line_prefix + line if index == 0 else line
-        if is_lone_closer(full) and held(ghost, full) and _surplus(ghost, lines, index):
-            return ghost.having("\n".join(lines[:index]))
+        # The first line of the text begins before the cursor.
+        full_line = ghost.line_prefix + line if index == 0 else line
+        is_existing = is_lone_closer(full_line) and has_closer_below(ghost, full_line)
+        if is_existing and _closes_earlier_text(ghost, lines, index):
+            return ghost.with_text("\n".join(lines[:index]))
     return ghost
 
 
-def _surplus(ghost: Ghost, lines: list[str], index: int) -> bool:
-    """Whether the closer on this line ends something from before the text."""
-    bare = lines[index].strip()
-    before = "\n".join(lines[:index])
-    if bare[:3] in ('"""', "'''"):
-        return before.count(bare[:3]) % 2 == 0
-    if bare.startswith("</"):
-        name = bare[2:].partition(">")[0]
-        return before.count(f"<{name}") <= before.count(f"</{name}")
-    if bare[:1] in CLOSERS:
-        start = len(before) + (index > 0)
-        found = scan("\n".join(lines[: index + 1]), ghost.language)
-        return any(at >= start for at, _ in found.surplus)
+def _closes_earlier_text(ghost: Ghost, lines: list[str], index: int) -> bool:
+    """Return whether the closer on this line ends a block that was opened before the text."""
+    closer = lines[index].strip()
+    text_before = "\n".join(lines[:index])
+    if closer[:3] in ('"""', "'''"):
+        return text_before.count(closer[:3]) % 2 == 0
+    if closer.startswith("</"):
+        name = closer[2:].partition(">")[0]
+        return text_before.count(f"<{name}") <= text_before.count(f"</{name}")
+    if closer[:1] in CLOSERS:
+        line_start = len(text_before) + (index > 0)
+        balance = scan_brackets("\n".join(lines[: index + 1]), ghost.language)
+        return any(offset >= line_start for offset, _ in balance.surplus_closers)
     column = line_depth(lines[index])
     return not any(line_depth(line) == column for line in lines[:index] if not is_blank(line))

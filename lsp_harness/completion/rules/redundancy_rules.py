@@ -1,39 +1,43 @@
-"""Rules that show nothing: a suggestion which adds nothing is worse than none."""
+"""Rules against text that adds nothing, because such a suggestion is worse than none."""
 
-from lsp_harness.completion.rules.bracket_balance import CLOSERS, missing
+from lsp_harness.completion.rules.bracket_balance import CLOSERS, count_unclosed
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.text.code_lines import is_blank
 
-SAME_LINE = 3  # shorter texts (`))`, `x`) repeat what is before the cursor by right
+MIN_REPEATED_CHARS = 3
+"""Minimum length of a text that counts as a repetition. Shorter texts (`))`, `x`) may be correct."""
+MIN_RESTATED_CHARS = 8
+"""Minimum length of the typed part of a line that counts as restated."""
 
 
-def restated(ghost: Ghost) -> Ghost:
-    """A model that begins the cursor's line anew: keep what comes after the part that is there."""
+def remove_restated_line(ghost: Ghost) -> Ghost:
+    """Remove the typed part of the line if the model wrote it again."""
     typed = ghost.line_prefix.strip()
     text = ghost.text.lstrip(" \t")
-    if len(typed) >= 8 and " " in typed and text.startswith(typed):
-        return ghost.having(text[len(typed) :])
+    if len(typed) >= MIN_RESTATED_CHARS and " " in typed and text.startswith(typed):
+        return ghost.with_text(text[len(typed) :])
     return ghost
 
 
-def already_before(ghost: Ghost) -> Ghost | None:
-    """The text is what has just been typed."""
-    text, before = ghost.text.strip(), ghost.line_prefix.rstrip()
-    if len(text) < SAME_LINE or not before.endswith(text):
+def reject_typed_text(ghost: Ghost) -> Ghost | None:
+    """Show nothing if the user has just typed the text."""
+    text, typed = ghost.text.strip(), ghost.line_prefix.rstrip()
+    if len(text) < MIN_REPEATED_CHARS or not typed.endswith(text):
         return ghost
-    return ghost if len(before) > len(text) and before[-len(text) - 1].isalnum() and text[0].isalnum() else None
+    return ghost if len(typed) > len(text) and typed[-len(text) - 1].isalnum() and text[0].isalnum() else None
 
 
-def already_after(ghost: Ghost) -> Ghost | None:
-    """The text is how the rest of the line begins, or begins with all of it."""
-    text, rest = ghost.text.strip(), ghost.line_suffix.strip()
-    if not text or not rest or ghost.mode != "line":
+def reject_following_text(ghost: Ghost) -> Ghost | None:
+    """Show nothing if the text is the start of the rest of the line, or begins with the whole rest."""
+    text, line_suffix = ghost.text.strip(), ghost.line_suffix.strip()
+    if not text or not line_suffix or ghost.mode != "line":
         return ghost
-    closers = all(char in CLOSERS for char in rest)
-    if closers and missing(ghost.line_prefix, ghost.line_suffix, ghost.language):
+    has_only_closers = all(char in CLOSERS for char in line_suffix)
+    if has_only_closers and count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language):
         return ghost
-    return None if rest.startswith(text) or text.startswith(rest) else ghost
+    return None if line_suffix.startswith(text) or text.startswith(line_suffix) else ghost
 
 
-def nothing_left(ghost: Ghost) -> Ghost | None:
+def reject_blank_text(ghost: Ghost) -> Ghost | None:
+    """Show nothing if the text is blank."""
     return None if is_blank(ghost.text) else ghost

@@ -1,75 +1,77 @@
-"""What of a model's text is shown, and whether the model may stop.
+"""The application of the rules: the part of a model's text that is shown, and whether the model may stop.
 
-`shape` is idempotent by construction: the table runs until nothing changes, and a text that will not settle is not
-shown. `enough` is sound for the same table: it asks whether text still to come would survive it.
+`shape` is idempotent by construction, because the rules run until nothing changes and a text that never settles is not
+shown. `is_settled` uses the same rules: it appends unknown text and tests whether any of it would be shown.
 """
 
 from typing import NamedTuple
 
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.rule_table import EDITS, FINISH
+from lsp_harness.completion.rules.rule_table import FINAL_RULES, REPEATED_RULES
 from lsp_harness.text.code_lines import is_blank, is_lone_closer, to_lf
 
-PASSES = 6  # two are enough for nearly every text: one that changes it and one that does not
-# stands for whatever the model may still write: private characters, too many to pass for a copying mistake
-UNKNOWN = "\ue000\uf8ff" * 24
-# prose may still be followed by a fence, and `# TODO` may still become another word
-UNDECIDED = frozenset({"chatter", "placeholder"})
-DEEP = " " * 40  # an unknown line's indentation is unknown as well; deeper than all is what no rule cuts at
+MAX_PASSES = 6
+"""Maximum number of passes of the rules. Nearly every text needs two: one that changes it and one that does not."""
+UNKNOWN_TEXT = "\ue000\uf8ff" * 24
+"""A placeholder for text that the model may still write. It has too many private characters to be similar to a line."""
+UNDECIDED_RULES = frozenset({"chatter", "placeholder"})
+"""Rules whose None may change with more text: a fence may follow prose, and `# TODO` may become another word."""
+DEEP_INDENT = " " * 40
+"""The indentation of an unknown line. No rule cuts at a line that is deeper than all others."""
 
 
-class Shaped(NamedTuple):
-    """The text to show, or None; and the names of the rules that had a part in it."""
+class ShapedText(NamedTuple):
+    """The text to show, or None to show nothing, and the names of the rules that changed it."""
 
     text: str | None
     applied: tuple[str, ...]
 
 
-def shape(ghost: Ghost) -> Shaped:
-    """Run the whole table."""
+def shape(ghost: Ghost) -> ShapedText:
+    """Apply all rules to the text of a ghost."""
     applied: dict[str, None] = {}
-    now = ghost.having(to_lf(ghost.text))
-    for _ in range(PASSES):
-        before = now.text
-        for rule in EDITS:
-            new = rule.apply(now)
-            if new is None:
-                return Shaped(None, (*applied, rule.name))
-            if new.text != now.text:
+    ghost = ghost.with_text(to_lf(ghost.text))
+    for _ in range(MAX_PASSES):
+        text_before = ghost.text
+        for rule in REPEATED_RULES:
+            new_ghost = rule.apply(ghost)
+            if new_ghost is None:
+                return ShapedText(None, (*applied, rule.name))
+            if new_ghost.text != ghost.text:
                 applied[rule.name] = None
-            now = new
-        if now.text == before:
+            ghost = new_ghost
+        if ghost.text == text_before:
             break
     else:
-        return Shaped(None, (*applied, "unsettled"))
-    for rule in FINISH:
-        new = rule.apply(now)
-        if new is not None and new.text != now.text:
+        return ShapedText(None, (*applied, "unsettled"))
+    for rule in FINAL_RULES:
+        new_ghost = rule.apply(ghost)
+        if new_ghost is not None and new_ghost.text != ghost.text:
             applied[rule.name] = None
-            now = new
-    return Shaped(now.text, tuple(applied))
+            ghost = new_ghost
+    return ShapedText(ghost.text, tuple(applied))
 
 
-def enough(ghost: Ghost) -> bool:
-    """Whether more tokens can no longer change what `shape` shows.
+def is_settled(ghost: Ghost) -> bool:
+    """Return whether more tokens cannot change the result of `shape`.
 
-    Give each new text to the same ghost by `having`; then only the text is looked at again.
+    Callers create the ghost of each longer text by `with_text` of the same ghost, so that its surroundings stay cached.
     """
     text = to_lf(ghost.text)
     if "\n" not in text and "<" not in text and is_blank(ghost.line_suffix):
         return False
-    now = ghost.having(_open(ghost, text))
-    for rule in EDITS:
-        new = rule.apply(now)
-        if new is None:
-            return rule.name not in UNDECIDED
-        now = new
-    return UNKNOWN not in now.text
+    open_ghost = ghost.with_text(_append_unknown_text(ghost, text))
+    for rule in REPEATED_RULES:
+        new_ghost = rule.apply(open_ghost)
+        if new_ghost is None:
+            return rule.name not in UNDECIDED_RULES
+        open_ghost = new_ghost
+    return UNKNOWN_TEXT not in open_ghost.text
 
 
-def _open(ghost: Ghost, text: str) -> str:
-    """The text with the unknown rest behind it; a last line that may yet turn out otherwise is left out."""
-    done, newline, last = text.rpartition("\n")
-    if newline and (is_blank(last) or is_lone_closer(last) or last.lstrip()[:1] in ("`", "~")):
-        return f"{done}\n{DEEP}{UNKNOWN}"
-    return text + UNKNOWN
+def _append_unknown_text(ghost: Ghost, text: str) -> str:
+    """Return the text with unknown text after it. A last line that may still become another line is left out."""
+    lines, newline, last_line = text.rpartition("\n")
+    if newline and (is_blank(last_line) or is_lone_closer(last_line) or last_line.lstrip()[:1] in ("`", "~")):
+        return f"{lines}\n{DEEP_INDENT}{UNKNOWN_TEXT}"
+    return text + UNKNOWN_TEXT

@@ -1,4 +1,4 @@
-"""How other files of the workspace import a name that a file does not know."""
+"""The imports by which other files of the workspace know a name."""
 
 import posixpath
 import re

@@ -1,5 +1,11 @@
-"""What each command of `commands` does, one file each.
+"""The commands of `workspace/executeCommand`, one module each.
 
-A file has `COMMAND` and `async def run(client, snapshot, params)`. `document(params)`, where a file has it, says which
-document the command works on; its snapshot is frozen when the message arrives.
+To add a command, add a module `<name>_command` with two names:
+
+- `COMMAND`, an `EditorCommand`, describes the command. `<name>` in camel case is the end of `COMMAND.name`.
+- `async def run(client, snapshot, params)` executes it and returns the result. `snapshot` is the document that
+  `COMMAND.document` names, frozen when the message arrives, or None.
+
+`command_registry` finds the module by its name. `make docs` then writes the command into docs/lsp-extensions.md and
+into the files of the editors.
 """

@@ -1,14 +1,19 @@
-"""`lspHarness.applied`: the command of a resolved code action; run by the client when its edit is in the document."""
+"""`lspHarness.applied`: the edit of a code action was applied. Clients run it as the command of the resolved code action."""
 
 from lsprotocol import types
 
-from lsp_harness.server import command_names
-from lsp_harness.server.commands.command_arguments import two_names
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import uri_and_id
+from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.APPLIED
+COMMAND = EditorCommand(
+    name="lspHarness.applied",
+    arguments="[uri, proposalId]",
+    description="reports that an edit was applied; the server also notices it from the text",
+    result="null",
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
-    client.harness.record(*two_names(params), "applied")
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
+    client.harness.record(*uri_and_id(params), "applied")

@@ -1,33 +1,54 @@
-"""`lspHarness.context`: what the model would see at a place, as a document that the client shows."""
+"""`lspHarness.context`: show what the model would see at a place."""
 
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server import command_names, progress
-from lsp_harness.server.client_capabilities import at
-from lsp_harness.server.commands.command_arguments import about, first, opened, place
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import (
+    document_uri,
+    first_argument,
+    required_snapshot,
+    selected_span,
+)
+from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
+from lsp_harness.server.json_value import value_at
+from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.CONTEXT
-document = about
+COMMAND = EditorCommand(
+    name="lspHarness.context",
+    arguments="[{uri, range, task?}]",
+    description=(
+        "describes the prompt of a completion at the end of the range, or of an edit by the instruction `task`. "
+        "If the engine does not answer, tokens are estimated, and the text says so"
+    ),
+    result=(
+        "`text`: Markdown with the parts of the prompt, their source, reason and tokens, "
+        "and whether they were evaluated or reused"
+    ),
+    document=document_uri,
+    palette=PaletteEntry(
+        title="Show What the Model Sees Here", result_title="Context", handler="text", sends_selection=True
+    ),
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    # not before it is asked for: with it comes the model's side
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    # imported late, because it imports the client of the model
     from lsp_harness.harness import prompt_preview
 
-    found, span, task = opened(snapshot), place(client, snapshot, params), at(first(params), "task")
+    source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
+    task = value_at(first_argument(params), "task")
     if task is not None and not isinstance(task, str):
-        raise UsageError(f"{params.command} needs a task in words")
+        raise UsageError(f"{params.command} needs a task as a string")
     harness = client.harness
-    with progress.shown(client, "What the model sees", params.work_done_token):
+    with show_progress(client, "What the model sees", params.work_done_token):
         engine = await harness.services.engines.estimating(harness.config)
         if task:
-            prompt = await prompt_preview.edit(harness, engine, found, span, task)
+            prompt = await prompt_preview.edit(harness, engine, source, span, task)
         else:
-            prompt = await prompt_preview.completion(harness, engine, found, span.end)
+            prompt = await prompt_preview.completion(harness, engine, source, span.end)
         parts, usage = await prompt_preview.evaluated(engine, prompt)
         return {"text": prompt_preview.document(prompt, parts, usage, engine.reason)}

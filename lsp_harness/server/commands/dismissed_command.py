@@ -1,14 +1,19 @@
-"""`lspHarness.dismissed`: the user looked at a suggestion and took it away, which no change of the text tells."""
+"""`lspHarness.dismissed`: the user dismissed a suggestion, which no change of the text shows."""
 
 from lsprotocol import types
 
-from lsp_harness.server import command_names
-from lsp_harness.server.commands.command_arguments import two_names
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import uri_and_id
+from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.DISMISSED
+COMMAND = EditorCommand(
+    name="lspHarness.dismissed",
+    arguments="[uri, suggestionId]",
+    description="reports that the user dismissed a suggestion",
+    result="null",
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
-    client.harness.record(*two_names(params), "dismissed")
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
+    client.harness.record(*uri_and_id(params), "dismissed")

@@ -1,5 +1,7 @@
-"""`lspHarness.instruct`: an instruction in words about some lines becomes a verified edit of them. Whoever does not say which lines
-is told which they are."""
+"""`lspHarness.instruct`: edit some lines by an instruction.
+
+If the client does not name the lines, the server finds them and returns where they are.
+"""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -8,42 +10,61 @@ from lsprotocol import types
 
 from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.harness import Harness
-from lsp_harness.server import command_names, progress
-from lsp_harness.server.commands.command_arguments import about, failing, nearby, placed, words
-from lsp_harness.server.commands.edit_application import apply, check_able
-from lsp_harness.server.commands.edit_command import write
-from lsp_harness.server.commands.locate_command import told
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.quick_fix import written
+from lsp_harness.server.commands.locate_command import location_result
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import (
+    document_uri,
+    folder_uri,
+    has_range,
+    text_argument,
+    tool_output,
+)
+from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edit, check_apply_edit, execute_edit
+from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
+from lsp_harness.server.execution.quick_fix import prepare_written_edit
+from lsp_harness.server.progress import show_progress
 from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.INSTRUCT
 TITLE = "Edit with lsp-harness"
 
 
-def document(params: types.ExecuteCommandParams) -> str | None:
-    return about(params) if placed(params) else None
+def _document_uri(params: types.ExecuteCommandParams) -> str | None:
+    return document_uri(params) if has_range(params) else None
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    if not placed(params):
-        return await _located(client, params)
+COMMAND = EditorCommand(
+    name="lspHarness.instruct",
+    arguments="[{uri, range, instruction, failing?}]",
+    description=(
+        "edits these lines by an instruction; `failing` is the output of a tool about them. "
+        "Without `range` (`uri` is optional as well), the server finds the code as `lspHarness.locate` does"
+    ),
+    result=f"{EDIT_RESULT}. Without `range` also `located`, the answer of the search",
+    document=_document_uri,
+    palette=PaletteEntry(title="Edit by Instruction…", handler="custom", needs_trust=True),
+)
 
-    def edited(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[edit_verbs.Written]:
-        return edit_verbs.instruct(harness, found, span, words(params), report, failing(params))
 
-    return await write(client, snapshot, params, TITLE, edited)
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    if not has_range(params):
+        return await _edit_located_code(client, params)
+
+    def request_edit(harness: Harness, source: Snapshot, span: Span, report: Report) -> Awaitable[edit_verbs.Written]:
+        return edit_verbs.instruct(harness, source, span, text_argument(params), report, tool_output(params))
+
+    return await execute_edit(client, snapshot, params, TITLE, request_edit)
 
 
-async def _located(client: Client, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    """What became of it, and what it was taken to be about, among what else."""
-    # not before it is asked for: with it comes the parser
+async def _edit_located_code(client: EditorClient, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    """Find the code that the instruction is about, edit it, and add the answer of the search to the result."""
+    # imported late, because it imports the parser
     from lsp_harness.harness import location
 
-    check_able(client)
-    instruction, uri, said = words(params), nearby(params), failing(params)
-    with progress.shown(client, TITLE, params.work_done_token) as report:
-        made, found = await location.instruct(client.harness, instruction, uri, report, said)
-    return {**await apply(client, made.document.uri, written(client, made), TITLE), "located": told(client, found)}
+    check_apply_edit(client)
+    instruction, uri, failing = text_argument(params), folder_uri(params), tool_output(params)
+    with show_progress(client, TITLE, params.work_done_token) as report:
+        written, located = await location.instruct(client.harness, instruction, uri, report, failing)
+    outcome = await apply_edit(client, written.document.uri, prepare_written_edit(client, written), TITLE)
+    return {**outcome, "located": location_result(client, located)}

@@ -1,47 +1,57 @@
-"""`lspHarness.locate`: the code that a task is about, and where it may be besides; how that is shown is the client's business."""
+"""`lspHarness.locate`: find the code that a task is about. The client decides how to show it."""
 
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from lsp_harness.server import command_names, progress
-from lsp_harness.server.commands.command_arguments import nearby, words
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import range_of
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import folder_uri, text_argument
+from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
+from lsp_harness.server.lsp_conversion import lsp_range
+from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.harness.location import Located
 
-COMMAND = command_names.LOCATE
+COMMAND = EditorCommand(
+    name="lspHarness.locate",
+    arguments="[{task, uri?}]",
+    description=(
+        "finds the code that a task is about ([index](index.md#locate)), in the workspace folder of `uri` "
+        "(a file or folder), which may be left out if there is one folder"
+    ),
+    result=(
+        "`candidates`, the best first, at most eight: `uri`, `path`, `range` (whole lines), "
+        "`symbol` (empty outside of declarations), `kind`, `signature`, `reasons`; "
+        "`chosen`, the number of the chosen one from 0, and `by`: `index` or `model`"
+    ),
+    palette=PaletteEntry(title="Find Code for a Task…", handler="custom", needs_trust=True),
+)
 
 
-def document(params: types.ExecuteCommandParams) -> None:
-    """None: it is about a folder."""
-
-
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    # not before it is asked for: with it comes the parser
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    # imported late, because it imports the parser
     from lsp_harness.harness import location
 
-    task, uri = words(params, "task"), nearby(params)
-    with progress.shown(client, "Find with lsp-harness", params.work_done_token):
-        found = await location.locate(client.harness, task, uri)
-    return told(client, found)
+    task, uri = text_argument(params, "task"), folder_uri(params)
+    with show_progress(client, "Find with lsp-harness", params.work_done_token):
+        located = await location.locate(client.harness, task, uri)
+    return location_result(client, located)
 
 
-def told(client: Client, found: "Located") -> dict[str, Any]:
-    """What was found, as clients are told."""
+def location_result(client: EditorClient, located: "Located") -> dict[str, Any]:
+    """Return the places of a task as JSON."""
     candidates = [
         {
-            "uri": found.document(one).uri,
-            "path": one.path,
-            "range": range_of(found.document(one), *found.span(one), client.able.encoding),
-            "symbol": one.symbol,
-            "kind": one.kind,
-            "signature": one.signature,
-            "reasons": [*one.reasons],
+            "uri": located.document(candidate).uri,
+            "path": candidate.path,
+            "range": lsp_range(located.document(candidate), *located.span(candidate), client.capabilities.encoding),
+            "symbol": candidate.symbol,
+            "kind": candidate.kind,
+            "signature": candidate.signature,
+            "reasons": [*candidate.reasons],
         }
-        for one in found.sought.candidates
+        for candidate in located.sought.candidates
     ]
-    return {"chosen": found.sought.choice, "by": found.sought.chooser, "candidates": candidates}
+    return {"chosen": located.sought.choice, "by": located.sought.chooser, "candidates": candidates}

@@ -1,20 +1,28 @@
-"""`lspHarness.models`: the models of the catalogue, for a client that lets the user choose one.
+"""`lspHarness.models`: list the models of the catalogue, for a client that lets the user choose one.
 
-To switch, the client sets `lspHarness.model.path` in its own settings: so the choice is kept where the user's others are.
+To switch the model, the client sets `lspHarness.model.path` in its own settings, where the other choices of the user
+are.
 """
 
 from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.server import command_names
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.MODELS
+COMMAND = EditorCommand(
+    name="lspHarness.models",
+    arguments="[]",
+    description="lists the catalogue of models. To switch the model, set `lspHarness.model.path`",
+    result="for each model `name`, `title`, `kind`, `bytes`, `licence`, `present`, `current`, `note`",
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> list[dict[str, Any]]:
+async def run(
+    client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams
+) -> list[dict[str, Any]]:
     from lsp_harness.inference.models import model_files
     from lsp_harness.inference.models.catalogue import cards
 

@@ -1,20 +1,28 @@
-"""`lspHarness.pause`: no suggestion comes by itself and nothing is evaluated ahead until it is taken back."""
+"""`lspHarness.pause`: stop automatic suggestions and evaluation in advance, until the pause ends."""
 
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server import command_names
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.PAUSE
+COMMAND = EditorCommand(
+    name="lspHarness.pause",
+    arguments='["here" or "everywhere", on]',
+    description=(
+        "stops automatic suggestions and evaluation in advance, in this server or in all servers of the user; "
+        "an explicit request still gets a suggestion. With `on` false, both pauses end"
+    ),
+    result="`paused`: `false`, `here` or `everywhere`",
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     match params.arguments or ():
         case ["here" | "everywhere" as scope, bool() as on]:
             return {"paused": client.harness.pause(scope, on=on)}
         case _:
-            raise UsageError(f'{COMMAND} takes "here" or "everywhere", and whether to pause: true or false')
+            raise UsageError(f'{COMMAND.name} takes "here" or "everywhere", and whether to pause: true or false')

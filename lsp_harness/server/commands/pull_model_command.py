@@ -1,19 +1,25 @@
-"""`lspHarness.pullModel`: fetches a model, with progress; cancelled, it goes on from there the next time."""
+"""`lspHarness.pullModel`: download a model with progress. After a cancellation, the next call continues the download."""
 
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.harness.model_download import pull
-from lsp_harness.server import command_names, progress
-from lsp_harness.server.commands.command_arguments import one_name
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.command_arguments import single_string
+from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
-COMMAND = command_names.PULL_MODEL
+COMMAND = EditorCommand(
+    name="lspHarness.pullModel",
+    arguments="[name]",
+    description="downloads a model, with progress that can be cancelled; the next call continues",
+    result="`name` and `path` of the model",
+)
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    name = one_name(params, "the name of a model")
-    with progress.shown(client, f"Fetching {name}", params.work_done_token) as report:
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    name = single_string(params, "the name of a model")
+    with show_progress(client, f"Downloading {name}", params.work_done_token) as report:
         return await pull(name, report)

@@ -1,1 +1,1 @@
-"""One file per LSP method."""
+"""The handlers of the LSP methods, one module each, and the table of them."""

@@ -1,7 +1,7 @@
-"""Where to listen: HOST:PORT, on this machine only.
+"""The address on which the server listens: HOST:PORT, on this machine only.
 
-Who can connect can read every open file and have edits computed, and LSP has no notion of a password; so there is no
-way to listen on the network. Use an SSH tunnel for that.
+Anybody who can connect can read every open file and request edits, and LSP has no password. So the server cannot listen
+on the network. An SSH tunnel does that.
 """
 
 from ipaddress import ip_address
@@ -12,6 +12,8 @@ from lsp_harness.errors import UsageError
 
 
 class Address(NamedTuple):
+    """A host and a port."""
+
     host: str
     port: int
 
@@ -20,21 +22,26 @@ class Address(NamedTuple):
 
 
 def parse(text: str) -> Address:
-    """`HOST:PORT` or just `PORT`; port 0 takes a free one. Raises UsageError."""
+    """Parse `HOST:PORT` or `PORT`. Port 0 stands for any free port.
+
+    Raises:
+        UsageError: The address is not valid, or other machines can reach it.
+    """
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
         raise UsageError(
             f"{text!r} must have the form HOST:PORT, with a port from 0 to 65535; for example 127.0.0.1:8765"
         )
-    if not loopback(host):
+    if not is_loopback(host):
         raise UsageError(
             f"{host} is an address that other machines can reach; use 127.0.0.1, and an SSH tunnel for access from elsewhere"
         )
     return Address(host, int(port))
 
 
-def loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a host."""
     if host.lower() == "localhost":
         return True
     try:
@@ -43,11 +50,11 @@ def loopback(host: str) -> bool:
         return False
 
 
-def local_authority(value: str) -> bool:
-    """Whether a Host header names this machine; anything else is a page that had its own name point here."""
-    return loopback(urlsplit(f"//{value}").hostname or "")
+def is_local_authority(value: str) -> bool:
+    """Return whether a Host header names this machine. Another name belongs to a page whose domain was pointed here."""
+    return is_loopback(urlsplit(f"//{value}").hostname or "")
 
 
-def local_origin(value: str) -> bool:
-    """Whether an Origin header names a page served by this machine."""
-    return loopback(urlsplit(value).hostname or "")
+def is_local_origin(value: str) -> bool:
+    """Return whether an Origin header names a page that this machine serves."""
+    return is_loopback(urlsplit(value).hostname or "")

@@ -1,4 +1,4 @@
-"""Ends the server when the editor that started it is gone; a socket does not say so the way a pipe does."""
+"""Notices the end of the editor that started the server. A pipe closes with the editor, but a socket may stay open."""
 
 import asyncio
 import logging
@@ -6,21 +6,25 @@ import os
 
 log = logging.getLogger(__name__)
 
-INTERVAL = 2.0
+POLL_INTERVAL_S = 2.0
 
 
-async def gone(pid: int) -> None:
-    """Returns when the process `pid` is no more. Never, if there was no such process to begin with: then the number
-    comes from another PID namespace (a container) and says nothing about the client."""
-    if not alive(pid):
+async def wait_for_end(pid: int) -> None:
+    """Return when a process has ended.
+
+    If there is no such process at the first call, never return: the number is from another PID namespace (a container)
+    and says nothing about the client.
+    """
+    if not is_alive(pid):
         log.info("process %d is not visible from here and is not watched", pid)
         await asyncio.Event().wait()
-    ours = os.getppid() == pid
-    while alive(pid) and (not ours or os.getppid() == pid):  # noqa: ASYNC110 - no event announces another process's end
-        await asyncio.sleep(INTERVAL)
+    is_parent = os.getppid() == pid
+    while is_alive(pid) and (not is_parent or os.getppid() == pid):  # noqa: ASYNC110 - no event announces another process's end
+        await asyncio.sleep(POLL_INTERVAL_S)
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Return whether there is a process with this number."""
     if pid <= 0:
         return False
     try:

@@ -1,6 +1,6 @@
-"""One JSON-RPC message, taken apart and judged before any LSP type is looked at.
+"""JSON-RPC messages, parsed and validated without the LSP types.
 
-Whatever has an id and is not a proper request comes out as `Refused`, so that nobody can forget to answer it.
+A message that has an id and is not a valid request becomes an `InvalidRequest`, so that it always gets an answer.
 """
 
 import json
@@ -15,6 +15,8 @@ Id = int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """A message that needs an answer."""
+
     id: Id
     method: str
     params: Any
@@ -22,23 +24,25 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
+    """A message that gets no answer."""
+
     method: str
     params: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer to one of our own requests. `bare`: it has neither result nor error."""
+    """The answer to one of our own requests. `is_empty` means that it has neither result nor error."""
 
     id: Id
     result: Any
     error: Any
-    bare: bool
+    is_empty: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Not a message; to be answered with this error."""
+class InvalidRequest:
+    """A message that is not valid. It is answered with this error."""
 
     id: Id | None
     code: int
@@ -46,57 +50,57 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """Not a message, and nothing the sender could match an answer to."""
+class UnanswerableMessage:
+    """A message that is not valid and has no id, so that there is nothing to answer."""
 
     reason: str
 
 
-Message = Request | Notification | Response | Refused | Noise
+Message = Request | Notification | Response | InvalidRequest | UnanswerableMessage
 
 
 def parse(body: bytes) -> Message:
-    """Never raises."""
+    """Parse one message. Never raises."""
     try:
-        raw: Any = json.loads(_text(body), parse_constant=_no_constants)
+        raw: Any = json.loads(_text(body), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Refused(None, PARSE_ERROR, f"the message is not JSON: {reason}")
+        return InvalidRequest(None, PARSE_ERROR, f"the message is not JSON: {reason}")
     if not isinstance(raw, dict):
-        return Refused(None, INVALID_REQUEST, "a message must be a JSON object; batches are not part of LSP")
-    return _judge(cast("dict[str, Any]", raw))
+        return InvalidRequest(None, INVALID_REQUEST, "a message must be a JSON object; batches are not part of LSP")
+    return _classify(cast("dict[str, Any]", raw))
 
 
 def _text(body: bytes) -> str:
-    """Lone surrogates are kept as in the text layer, and bytes that are not UTF-8 become some: no document is lost for them."""
+    """Decode UTF-8. Lone surrogates stay, and invalid bytes become lone surrogates, so that no text is lost."""
     try:
         return body.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return body.decode("utf-8", "surrogateescape")
 
 
-def _judge(raw: dict[str, Any]) -> Message:
+def _classify(raw: dict[str, Any]) -> Message:
     has_id, id, method = "id" in raw, raw.get("id"), raw.get("method")
-    if has_id and not _fits(id):
+    if has_id and not _is_valid_id(id):
         if "method" not in raw:
-            return Noise("a response with an id that is neither number nor string")
-        return Refused(None, INVALID_REQUEST, "a request id must be a number or a string")
+            return UnanswerableMessage("a response has an id that is neither a number nor a string")
+        return InvalidRequest(None, INVALID_REQUEST, "a request id must be a number or a string")
     if raw.get("jsonrpc") != "2.0":
         if has_id and "method" in raw:
-            return Refused(id, INVALID_REQUEST, 'a message must say "jsonrpc": "2.0"')
-        return Noise("not marked as JSON-RPC 2.0")
+            return InvalidRequest(id, INVALID_REQUEST, 'a message must say "jsonrpc": "2.0"')
+        return UnanswerableMessage("the message is not marked as JSON-RPC 2.0")
     if "method" not in raw:
         if not has_id:
-            return Refused(None, INVALID_REQUEST, "a message needs a method or an id")
+            return InvalidRequest(None, INVALID_REQUEST, "a message needs a method or an id")
         return Response(cast("Id", id), raw.get("result"), raw.get("error"), not ("result" in raw or "error" in raw))
     if not isinstance(method, str):
-        return Refused(cast("Id | None", id), INVALID_REQUEST, "a method must be a string")
+        return InvalidRequest(cast("Id | None", id), INVALID_REQUEST, "a method must be a string")
     if has_id:
         return Request(cast("Id", id), method, raw.get("params"))
     return Notification(method, raw.get("params"))
 
 
-def _fits(id: object) -> bool:
+def _is_valid_id(id: object) -> bool:
     if isinstance(id, bool):
         return False
     if isinstance(id, float):
@@ -104,18 +108,20 @@ def _fits(id: object) -> bool:
     return isinstance(id, int | str)
 
 
-def _no_constants(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not part of JSON")
 
 
-def result(id: Id, value: Any) -> dict[str, Any]:
+def response(id: Id, value: Any) -> dict[str, Any]:
+    """Return the answer to a request."""
     return {"jsonrpc": "2.0", "id": id, "result": value}
 
 
-def refusal(id: Id | None, code: int, message: str) -> dict[str, Any]:
+def error_response(id: Id | None, code: int, message: str) -> dict[str, Any]:
+    """Return the answer to a request that failed."""
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
 
 
 def dump(message: dict[str, Any]) -> bytes:
-    """Escaped to ASCII, so that lone surrogates survive."""
+    """Encode a message. It is escaped to ASCII, so that lone surrogates stay."""
     return json.dumps(message, separators=(",", ":")).encode("ascii")

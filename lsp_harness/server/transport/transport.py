@@ -1,22 +1,22 @@
-"""What the rest of the server knows about the wire: bodies of messages come in, bodies go out."""
+"""The interface of a connection to the client: it receives and sends the bodies of messages."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
 
 
 class Transport(Protocol):
-    """Framing is its own business, including what to say about a frame it cannot read."""
+    """One connection. The transport handles the framing, and answers a frame that it cannot read."""
 
     def messages(self) -> AsyncIterator[bytes]:
-        """Bodies in order; ends when the client is gone or cannot be followed any more."""
+        """Yield the bodies in order, until the client leaves or its messages cannot be read any more."""
         ...
 
     def send(self, body: bytes) -> None:
-        """Never blocks and never raises; order is kept."""
+        """Send one body. Never blocks and never raises. The order stays."""
         ...
 
     async def drain(self) -> None:
-        """Waits while the client has far too much left unread."""
+        """Wait while too many bytes are unread by the client."""
 
     async def aclose(self) -> None:
-        """Lets go, after what was sent is out or a short while is over."""
+        """Close the connection when all bodies are sent, or after two seconds."""

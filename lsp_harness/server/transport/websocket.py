@@ -1,7 +1,8 @@
-"""LSP over a WebSocket, one JSON message a text frame, for editors that live in a browser.
+"""The transport over a WebSocket, for editors in a browser. Each text frame has one JSON message.
 
-Any page a person visits may try to open a WebSocket to this machine. So the Origin must be a page served from here (or
-absent: not a browser), and the Host must name this machine, which a rebound domain name does not.
+Any web page may try to open a WebSocket to this machine. So the Origin must be a page that this machine serves, or
+absent, which means that the client is not a browser. The Host must name this machine, so that a page cannot connect by a
+domain name that was pointed here.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.transport.listen_address import Address, local_authority, local_origin
+from lsp_harness.server.transport.listen_address import Address, is_local_authority, is_local_origin
 from lsp_harness.server.transport.tcp import announce
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LONGEST = 64 * 2**20
+MAX_MESSAGE_BYTES = 64 * 2**20
 
 
-class WebSocket:
-    """A Transport over one WebSocket; a task of its own sends, so that order is kept."""
+class WebSocketTransport:
+    """A Transport over one WebSocket. One task sends all messages, so that their order stays."""
 
     def __init__(self, connection: "ServerConnection") -> None:
         self._connection = connection
         self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._sender = asyncio.create_task(self._pump())
+        self._sender = asyncio.create_task(self._send_queue())
         self.closed = asyncio.Event()
 
     async def messages(self) -> AsyncIterator[bytes]:
@@ -41,7 +42,7 @@ class WebSocket:
         except ConnectionClosed as closed:
             log.warning("the connection is lost: %s", closed)
 
-    async def _pump(self) -> None:
+    async def _send_queue(self) -> None:
         from websockets.exceptions import ConnectionClosed
 
         try:
@@ -66,18 +67,23 @@ class WebSocket:
         self.closed.set()
 
 
-async def accept_ws(address: Address) -> WebSocket:
+async def accept_ws(address: Address) -> WebSocketTransport:
+    """Wait for a client and return the transport to it.
+
+    Raises:
+        UsageError: The package `websockets` is not installed.
+    """
     try:
         from websockets.asyncio.server import serve
     except ImportError:
         raise UsageError("--ws needs the websockets package: pip install 'lsp-harness[ws]'") from None
-    connected: asyncio.Future[WebSocket] = asyncio.get_running_loop().create_future()
+    connected: asyncio.Future[WebSocketTransport] = asyncio.get_running_loop().create_future()
 
     def refuse(connection: "ServerConnection", request: "Request") -> "Response | None":
         origin = request.headers.get("Origin")
-        if not local_authority(request.headers.get("Host", "")):
+        if not is_local_authority(request.headers.get("Host", "")):
             return connection.respond(HTTPStatus.FORBIDDEN, "The Host header does not name this machine.\n")
-        if origin is not None and not local_origin(origin):
+        if origin is not None and not is_local_origin(origin):
             return connection.respond(HTTPStatus.FORBIDDEN, "Pages from elsewhere may not connect.\n")
         if connected.done():
             return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "Another client is connected.\n")
@@ -86,13 +92,13 @@ async def accept_ws(address: Address) -> WebSocket:
     async def accept(connection: "ServerConnection") -> None:
         if connected.done():
             return
-        socket = WebSocket(connection)
+        socket = WebSocketTransport(connection)
         connected.set_result(socket)
-        # returning would close the connection
+        # a return would close the connection
         await socket.closed.wait()
 
     listener = await serve(
-        accept, address.host, address.port, process_request=refuse, max_size=LONGEST, compression=None
+        accept, address.host, address.port, process_request=refuse, max_size=MAX_MESSAGE_BYTES, compression=None
     )
     announce("ws", address, next(iter(listener.sockets)).getsockname()[1])
     try:

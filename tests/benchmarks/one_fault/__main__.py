@@ -36,11 +36,11 @@ def main() -> None:
     measure.add_argument("--id", action="append", help="one case by its id")
     measure.add_argument("--lsp", action="store_true", help="through a server process and a client of the protocol")
     measure.add_argument("--stale", action="store_true", help="send each diagnostic of the text with its fault mended")
-    _common(measure)
+    _add_common_arguments(measure)
     measure.set_defaults(run=_measure)
     ruff = commands.add_parser("fix_ruff", help="the development set fix_ruff by the same count")
     ruff.add_argument("cases", type=Path)
-    _common(ruff)
+    _add_common_arguments(ruff)
     ruff.set_defaults(run=_fix_ruff, lsp=False, stale=False)
     again = commands.add_parser("report", help="the figures of rows that a run has written")
     again.add_argument("rows", type=Path)
@@ -52,7 +52,7 @@ def main() -> None:
         sys.exit(f"one_fault: {error}")
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
+def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--model", action="store_true", help="with the model of the settings")
     which.add_argument("--no-model", dest="model", action="store_false", help="with an engine that refuses (default)")

@@ -28,7 +28,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of one case. `proposed` is the whole text with the edit, None where there was no edit."""
+    """Result of one case. `proposed` is the whole text with the edit, or None if there was no edit."""
 
     proposed: str | None
     ms: float
@@ -61,8 +61,8 @@ def without_model(folder: Path) -> None:
     os.environ["LSP_HARNESS_ENGINE__SCRIPT"] = str(script)
 
 
-def written(case: Case, text: str, folder: Path) -> Path:
-    """The text as a file of a project folder of its own."""
+def write_case(case: Case, text: str, folder: Path) -> Path:
+    """Write a text as a file of a project folder of its own and return the path."""
     project = folder / case.id.replace("/", "-").replace(".", "-")
     project.mkdir(parents=True, exist_ok=True)
     file = project / Path(case.path).name
@@ -75,7 +75,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
     diagnostic = case.diagnostic or await own_diagnostic(case, folder)
     if diagnostic is None:
         return Attempt(None, 0.0, "the product finds no fault in this text", False)
-    file = written(case, case.truth if stale else case.text, folder)
+    file = write_case(case, case.truth if stale else case.text, folder)
     counted: list[Counted] = []
 
     def make(config: Config) -> Engine:
@@ -93,7 +93,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
-    async with composition.headless(written(case, case.text, folder)) as (harness, snapshot):
+    async with composition.headless(write_case(case, case.text, folder)) as (harness, snapshot):
         findings = (await diagnose(snapshot, harness.tree(snapshot), harness.services.ruff)).findings
     if not findings:
         return None

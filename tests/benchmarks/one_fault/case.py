@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What a linter, a compiler or a language server says of a byte range of the faulty text."""
+    """Report of a linter, a compiler or a language server about a byte range of the faulty text."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def removal(self) -> bool:
-        """Whether the remedy is to take something away."""
+        """Return whether the repair removes something."""
         return self.kind.startswith("unused")
 
 

@@ -1,4 +1,4 @@
-"""The same through a server process and a client of the protocol: open, code actions, resolve, apply."""
+"""Attempts through a server process and an LSP client: open, code actions, resolve, apply."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,7 +10,7 @@ from typing import Any
 from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.errors import HarnessError
 from lsp_harness.text.document import Document
-from tests.benchmarks.one_fault.attempts import LIMIT_S, Attempt, own_diagnostic, written
+from tests.benchmarks.one_fault.attempts import LIMIT_S, Attempt, own_diagnostic, write_case
 from tests.benchmarks.one_fault.case import Case, Diagnostic
 
 SEVERITIES = {"error": 1, "warning": 2, "information": 3, "hint": 4}
@@ -35,7 +35,7 @@ class Session:
         if diagnostic is None:
             return Attempt(None, 0.0, "the product finds no fault in this text", None)
         text = case.truth if stale else case.text
-        uri = self._client.open(written(case, text, self._root), text, case.language)
+        uri = self._client.open(write_case(case, text, self._root), text, case.language)
         began = perf_counter()
         try:
             async with asyncio.timeout(LIMIT_S):

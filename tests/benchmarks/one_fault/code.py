@@ -98,7 +98,7 @@ class Code:
 
     @property
     def broken(self) -> bool:
-        """Whether the syntax is wrong; for Python its compiler is asked as well."""
+        """Return whether the syntax is wrong. For Python, its compiler is asked as well."""
         if find_faults(self.tree):
             return True
         return self.language.id == "python" and find_python_fault(self.data) is not None
@@ -110,7 +110,7 @@ class Code:
         return start, len(self.data) if end < 0 else end + 1
 
     def alone(self, item: Item) -> bool:
-        """Whether nothing else is on the line of a node."""
+        """Return whether nothing else is on the line of a node."""
         start, end = self.line_of(item.start)
         return self.data[start:end].strip() == self.data[item.start : item.end]
 

@@ -13,7 +13,7 @@ from tests.benchmarks.one_fault.code import Code
 from tests.benchmarks.one_fault.judges import Trial
 from tests.benchmarks.one_fault.mutations import punctuation
 from tests.benchmarks.one_fault.registry import LANGUAGES, MUTATIONS, Candidate, kinds
-from tests.benchmarks.one_fault.sources import Source, found, sources
+from tests.benchmarks.one_fault.sources import Source, count_files, sources
 
 TRIES = 6
 """Candidates of one kind that are judged in one file."""
@@ -45,7 +45,7 @@ def generate(per_language: int, seed: int, languages: tuple[str, ...] = LANGUAGE
     for name in languages:
         language = Language(name, Random(f"{seed}/{name}"))
         language.files = _parsed(name, language.rng, per_language * 12)
-        _say(name, found(name), len(language.files))
+        _say(name, count_files(name), len(language.files))
         _fill(language, per_language)
         cases += language.cases
         print(f"{name}: {len(language.cases)} cases", file=sys.stderr, flush=True)
@@ -116,7 +116,7 @@ def _judge(language: Language, kind: str, trials: list[tuple[Source, Trial]], nu
 
 
 def _ambiguous(trial: Trial, rng: Random) -> bool:
-    """Whether the token could as well stand elsewhere in its line; one in five of those is let through all the same."""
+    """Return whether the token could also stand elsewhere in its line. One in five of those is accepted anyway."""
     others = punctuation.alternatives(trial.code, trial.candidate)
     trial.candidate.facts["alternatives"] = others
     return others > 0 and rng.random() > 0.2

@@ -1,4 +1,4 @@
-"""Whether a candidate has exactly the fault it should have, by the tools themselves."""
+"""Judges that use the tools themselves to decide whether a candidate has exactly the intended fault."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ class Trial:
 
 
 def verdict(trial: Trial) -> Diagnostic | bool:
-    """Of the judges that need no other tool and of ruff: the diagnostic, whether there is the fault, or False."""
+    """Return the diagnostic, or whether the fault exists, from the judges that need no other tool and from ruff."""
     judge = trial.candidate.judge
     if judge == "ruff":
         after = trial.candidate.text(trial.code)
@@ -41,7 +41,7 @@ def verdict(trial: Trial) -> Diagnostic | bool:
 
 
 def pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
-    """What pyright says of each text that it did not say before, in one run for all; None where that is not as expected."""
+    """Return pyright's new reports for each text, from one run for all; None if they are not as expected."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for at, trial in enumerate(trials):

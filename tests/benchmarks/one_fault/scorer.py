@@ -1,4 +1,4 @@
-"""What became of a case: `right`, `equivalent`, `none`, or `wrong` where something else was proposed as passed.
+"""Result of a case: `right`, `equivalent`, `none`, or `wrong` if another edit was proposed as passed.
 
 `equivalent` texts differ from the true one only in white space between tokens, in the style of quotes, or in the
 place and grouping of imports, or, in types of TypeScript, in `,` for `;`.
@@ -34,7 +34,7 @@ def score(case: Case, proposed: str | None) -> Result:
         return "none"
     if _trimmed(proposed) == _trimmed(case.truth):
         return "right"
-    return "equivalent" if _meaning(case.language, proposed) == _meaning(case.language, case.truth) else "wrong"
+    return "equivalent" if _normal_form(case.language, proposed) == _normal_form(case.language, case.truth) else "wrong"
 
 
 def _trimmed(text: str) -> list[str]:
@@ -42,8 +42,8 @@ def _trimmed(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
-def _meaning(language: str, text: str) -> object:
-    """What two equivalent texts have in common."""
+def _normal_form(language: str, text: str) -> object:
+    """Return a form that is the same for equivalent texts."""
     code = Code(language, text.encode())
     if code.broken:
         # of a broken text nothing can be said but itself

@@ -72,16 +72,16 @@ def sources(language: str, rng: Random) -> Iterator[Source]:
     while waiting:
         for name, files in list(waiting):
             while files:
-                found = _read(name, files.pop())
-                if found and found.data not in seen:
-                    seen.add(found.data)
-                    yield found
+                count_files = _read(name, files.pop())
+                if count_files and count_files.data not in seen:
+                    seen.add(count_files.data)
+                    yield count_files
                     break
         waiting = [(name, files) for name, files in waiting if files]
 
 
-def found(language: str) -> dict[str, int]:
-    """How many files each project has, however long."""
+def count_files(language: str) -> dict[str, int]:
+    """Return the number of files of each project, of any length."""
     return {name: len(files) for name, files in sorted(_projects(language).items())}
 
 

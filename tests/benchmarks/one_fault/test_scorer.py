@@ -1,4 +1,4 @@
-"""What counts as right, as equivalent, as none and as wrong; and the figures that are made of it."""
+"""Tests of the scorer: right, equivalent, none and wrong, and the figures that are computed from them."""
 
 import pytest
 

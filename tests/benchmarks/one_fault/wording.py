@@ -1,4 +1,4 @@
-"""What the usual server of each language says, word by word: tsserver and eslint, gopls, rust-analyzer, jdtls, the C#
+"""Messages of the usual server of each language, word by word: tsserver and eslint, gopls, rust-analyzer, jdtls, the C#
 extension, intelephense, ruby and steep. What is said of Python is said by ruff and pyright themselves.
 """
 

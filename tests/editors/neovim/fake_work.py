@@ -175,6 +175,9 @@ class Work:
         self.tell("seen", **place)
         self.answer(id, {"text": "# Completion\n\n| fragment |"})
 
+    def on_greet(self, id: int, token: str) -> None:
+        self.answer(id, {"text": "# Hello\n\nfrom a command of one file"})
+
     def on_locate(self, id: int, token: str, wish: dict[str, Any]) -> None:
         self.tell("located", **wish)
         if wish["task"] == "zebra":

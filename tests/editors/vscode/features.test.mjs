@@ -324,7 +324,7 @@ it("statistics are counted by the server, and a page", async () => {
 
 it("a model is downloaded with its progress seen, until that is cancelled", async () => {
   await rig.command("lsp-harness: Download Model…");
-  const bar = rig.notification("Fetching qwen2.5-coder-0.5b-instruct");
+  const bar = rig.notification("Downloading qwen2.5-coder-0.5b-instruct");
   await until(async () => /[1-9]\d* of 469 MiB/.test(await bar.innerText()), async () => `a part of it; it is ${await bar.innerText()}`);
   await rig.cancelled(bar);
   await until(() => mirror.left, "the mirror sees nobody any more");

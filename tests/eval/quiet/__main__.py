@@ -59,12 +59,12 @@ async def run(scenarios: list[Scenario], config: Config) -> list[Outcome]:
         scenario.live(completer.opened(cursor.document).history)
         place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
         asked = await completer.complete(*place)
-        probability = completer.last.get("probability") if asked else None
+        probability = completer.last_figures.get("probability") if asked else None
         # it is not on the screen of who did not ask
         completer.close(cursor.document.uri)
         scenario.live(completer.opened(cursor.document).history)
         by_itself = await completer.complete(*place, automatic=True)
-        rule = completer.last.get("quiet", "")
+        rule = completer.last_figures.get("quiet", "")
         outcome = Outcome(scenario.name, scenario.silent, asked.text if asked else "", probability, rule)
         assert (by_itself is None) is outcome.quiet(quiet.min_probability), outcome
         found.append(outcome)

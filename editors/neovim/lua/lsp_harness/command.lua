@@ -3,9 +3,12 @@
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
+local server_commands = require('lsp_harness.server_commands')
 local spans = require('lsp_harness.span')
 
 local M = {}
+
+local names = server_commands.names
 
 ---@class lsp_harness.Call
 ---@field argument string the text after the subcommand, '' if there is none
@@ -15,6 +18,7 @@ local M = {}
 ---@field run fun(call: lsp_harness.Call)
 ---@field words? string[] the possible arguments; nil allows none, {} allows any text
 ---@field needs_argument? boolean
+---@field server_command? string the command of the server without which the subcommand does not work
 
 --- Format facts of the server as one line each, sorted by name. No names are expected because servers differ.
 ---@param facts any
@@ -40,7 +44,7 @@ local function show_status()
     notify('no server is attached to this buffer; ' .. ghost .. '. See :checkhealth lsp_harness', vim.log.levels.WARN)
     return
   end
-  requests.execute(client, 'Status', server.STATUS, {}, function(result)
+  requests.execute(client, 'Status', names.status, {}, function(result)
     local lines = { ('attached as client %d; %s'):format(client.id, ghost) }
     notify(table.concat(vim.list_extend(lines, M.format_facts(result)), '\n  '))
   end)
@@ -49,7 +53,7 @@ end
 local function show_statistics()
   local client = server.require_client(server.any_client)
   if client then
-    requests.execute(client, 'Statistics', server.STATISTICS, {}, function(result)
+    requests.execute(client, 'Statistics', names.statistics, {}, function(result)
       notify('suggestions on this machine\n  ' .. table.concat(M.format_facts(result), '\n  '))
     end)
   end
@@ -58,7 +62,7 @@ end
 local function restart_engine()
   local client = server.require_client(server.any_client)
   if client then
-    requests.execute(client, 'Engine', server.RESTART_ENGINE, {}, function(result)
+    requests.execute(client, 'Engine', names.restartEngine, {}, function(result)
       notify(('the engine has restarted with %s'):format(result.model))
     end)
   end
@@ -69,34 +73,31 @@ local function cancel()
   notify(#titles > 0 and 'cancelled: ' .. table.concat(titles, ', ') or 'nothing is running')
 end
 
---- Return a subcommand that calls a function with the span. The module is loaded at the first call.
----@param module string
----@param name string
----@return lsp_harness.Subcommand
-local function on_span(module, name)
-  return {
-    run = function(call)
-      require('lsp_harness.' .. module)[name](call.span)
-    end,
-  }
-end
-
+--- The subcommands that need code of their own.
 ---@type table<string, lsp_harness.Subcommand>
 M.commands = {
   cancel = { run = cancel },
-  context = on_span('edit_commands', 'context'),
-  docstring = on_span('edit_commands', 'docstring'),
   edit = {
     words = {},
+    server_command = names.instruct,
     run = function(call)
       require('lsp_harness.edit_commands').edit(call.span, call.argument)
     end,
   },
-  engine = { words = { 'restart' }, needs_argument = true, run = restart_engine },
-  explain = on_span('edit_commands', 'explain'),
-  fix = on_span('quick_fix', 'fix'),
+  engine = {
+    words = { 'restart' },
+    needs_argument = true,
+    server_command = names.restartEngine,
+    run = restart_engine,
+  },
+  fix = {
+    run = function(call)
+      require('lsp_harness.quick_fix').fix(call.span)
+    end,
+  },
   locate = {
     words = {},
+    server_command = names.locate,
     run = function(call)
       require('lsp_harness.task_location').locate(call.argument)
     end,
@@ -109,6 +110,7 @@ M.commands = {
     end,
   },
   model = {
+    server_command = names.models,
     run = function()
       require('lsp_harness.models').choose()
     end,
@@ -123,6 +125,7 @@ M.commands = {
   },
   pull = {
     words = {},
+    server_command = names.pullModel,
     run = function(call)
       local models = require('lsp_harness.models')
       if call.argument ~= '' then
@@ -144,15 +147,23 @@ M.commands = {
       notify('ghost text is on')
     end,
   },
-  statistics = { run = show_statistics },
+  statistics = { server_command = names.statistics, run = show_statistics },
   status = { run = show_status },
-  tests = on_span('edit_commands', 'tests'),
   why = {
     run = function()
       require('lsp_harness.verdict').why()
     end,
   },
 }
+
+for name, forwarded in pairs(server_commands.forwarded) do
+  M.commands[name] = {
+    server_command = forwarded.command,
+    run = function(call)
+      require('lsp_harness.edit_commands').forward(forwarded, call.span)
+    end,
+  }
+end
 
 --- Return whether there is such a subcommand and it takes this argument.
 ---@param name string

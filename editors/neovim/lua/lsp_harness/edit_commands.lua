@@ -1,9 +1,9 @@
---- Commands that edit or explain code: an edit by an instruction, a docstring, tests, an explanation, the model's
---- context.
+--- Commands that edit or explain code: an edit by an instruction, and the commands that need no code of their own.
 
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
+local server_commands = require('lsp_harness.server_commands')
 local spans = require('lsp_harness.span')
 
 local M = {}
@@ -25,36 +25,40 @@ local function report_outcome(result)
   end
 end
 
---- Show Markdown in a floating window, which closes when the cursor moves.
----@param result { text: string }
+--- Show the Markdown in a result in a floating window, which closes when the cursor moves.
+---@param result any
 local function show_markdown(result)
-  local lines = vim.split(result.text, '\r?\n')
+  local markdown = type(result) == 'table' and result.text or ''
   vim.lsp.util.open_floating_preview(
-    lines,
+    vim.split(markdown, '\r?\n'),
     'markdown',
     { border = 'rounded', max_width = 100, focus_id = 'lsp_harness' }
   )
 end
 
---- Return a function that executes a command of the server on a span.
----@param command string
----@param title string names the command in messages
----@param on_result fun(result: any)
----@return fun(span: lsp_harness.Span)
-local function on_span(command, title, on_result)
-  return function(span)
-    local client = server.require_client(server.client)
-    if client then
-      local place = { uri = vim.uri_from_bufnr(span.buf), range = spans.to_lsp_range(span, client.offset_encoding) }
-      requests.execute(client, title, command, { place }, on_result, span.buf)
-    end
-  end
-end
+local result_handlers = { text = show_markdown, edit = report_outcome }
 
-M.docstring = on_span(server.DOCSTRING, 'Docstring', report_outcome)
-M.tests = on_span(server.TESTS, 'Tests', report_outcome)
-M.explain = on_span(server.EXPLAIN, 'Explain', show_markdown)
-M.context = on_span(server.CONTEXT, 'Context', show_markdown)
+--- Send a command that needs no code of its own, and show its result.
+---@param forwarded lsp_harness.ForwardedCommand
+---@param span lsp_harness.Span
+function M.forward(forwarded, span)
+  local client = server.require_client(forwarded.sends_selection and server.client or server.any_client)
+  if not client then
+    return
+  end
+  local arguments = {}
+  if forwarded.sends_selection then
+    arguments[1] = { uri = vim.uri_from_bufnr(span.buf), range = spans.to_lsp_range(span, client.offset_encoding) }
+  end
+  requests.execute(
+    client,
+    forwarded.title,
+    forwarded.command,
+    arguments,
+    result_handlers[forwarded.handler],
+    span.buf
+  )
+end
 
 --- Send an instruction to the server. An empty instruction is not sent.
 ---@param client vim.lsp.Client
@@ -64,7 +68,7 @@ local function send_instruction(client, place, instruction)
   instruction = vim.trim(instruction or '')
   if instruction ~= '' then
     local request = vim.tbl_extend('force', place, { instruction = instruction })
-    requests.execute(client, 'Edit', server.INSTRUCT, { request }, report_outcome, vim.uri_to_bufnr(place.uri))
+    requests.execute(client, 'Edit', server_commands.names.instruct, { request }, report_outcome, vim.uri_to_bufnr(place.uri))
   end
 end
 
@@ -100,19 +104,15 @@ M.commands = {
   [server.ASK_INSTRUCTION] = function(command, ctx)
     prompt_instruction(assert(vim.lsp.get_client_by_id(ctx.client_id)), command.arguments[1])
   end,
-  [server.WHY] = function(command)
+  [server_commands.names.why] = function(command)
     require('lsp_harness.verdict').open(command.arguments[1])
   end,
 }
-local result_handlers = {
-  [server.DOCSTRING] = report_outcome,
-  [server.TESTS] = report_outcome,
-  [server.EXPLAIN] = show_markdown,
-}
-for name, on_result in pairs(result_handlers) do
-  M.commands[name] = function(command, ctx)
+for _, forwarded in pairs(server_commands.forwarded) do
+  M.commands[forwarded.command] = function(command, ctx)
     local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
-    requests.execute(client, command.title, name, command.arguments, on_result)
+    local on_result = result_handlers[forwarded.handler]
+    requests.execute(client, command.title, forwarded.command, command.arguments, on_result)
   end
 end
 

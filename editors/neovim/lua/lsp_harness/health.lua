@@ -1,6 +1,7 @@
 --- `:checkhealth lsp_harness` checks Neovim, the executable and the server, each of which needs the one before.
 
 local server = require('lsp_harness.server')
+local server_commands = require('lsp_harness.server_commands')
 
 local M = {}
 
@@ -43,7 +44,8 @@ end
 
 ---@param client vim.lsp.Client
 local function report_status(client)
-  local answer, failure = client:request_sync('workspace/executeCommand', { command = server.STATUS }, TIMEOUT_MS)
+  local params = { command = server_commands.names.status }
+  local answer, failure = client:request_sync('workspace/executeCommand', params, TIMEOUT_MS)
   local err = failure or (answer and answer.err and answer.err.message)
   if err then
     health.error(('client %d does not report its status: %s'):format(client.id, err), ':LspHarness restart')
@@ -57,21 +59,9 @@ end
 --- Report the subcommands of `:LspHarness` that an older server does not support.
 ---@param client vim.lsp.Client
 local function report_missing_commands(client)
-  local needs = {
-    context = server.CONTEXT,
-    docstring = server.DOCSTRING,
-    edit = server.INSTRUCT,
-    engine = server.RESTART_ENGINE,
-    explain = server.EXPLAIN,
-    locate = server.LOCATE,
-    model = server.MODELS,
-    pull = server.PULL,
-    statistics = server.STATISTICS,
-    tests = server.TESTS,
-  }
   local missing = {}
-  for name, command in vim.spairs(needs) do
-    if not server.provides(client, command) then
+  for name, subcommand in vim.spairs(require('lsp_harness.command').commands) do
+    if subcommand.server_command and not server.provides(client, subcommand.server_command) then
       missing[#missing + 1] = name
     end
   end

@@ -187,7 +187,8 @@ end
 
 --- Explain the selection, or the code at the cursor.
 function M.explain()
-  require('lsp_harness.edit_commands').explain(require('lsp_harness.span').selection())
+  local explain = require('lsp_harness.server_commands').forwarded.explain
+  require('lsp_harness.edit_commands').forward(explain, require('lsp_harness.span').selection())
 end
 
 --- Return one line about the model, the engine and the running work for the statusline, or '' if there is no server.

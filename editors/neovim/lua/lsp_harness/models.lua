@@ -1,5 +1,6 @@
 --- Chooses the model that the server uses, and downloads models.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
@@ -48,7 +49,7 @@ function M.pull(name, on_done)
   local client = server.require_client(server.any_client)
   if client then
     notify(('downloading %s; :LspHarness cancel stops it'):format(name))
-    requests.execute(client, 'Pull ' .. name, server.PULL, { name }, function(result)
+    requests.execute(client, 'Pull ' .. name, commands.pullModel, { name }, function(result)
       notify(('%s is downloaded: %s'):format(result.name or name, result.path))
       if on_done then
         on_done()
@@ -66,7 +67,7 @@ local function select(filter, prompt, on_choice)
   if not client then
     return
   end
-  requests.execute(client, 'Models', server.MODELS, {}, function(result)
+  requests.execute(client, 'Models', commands.models, {}, function(result)
     local models = vim.tbl_filter(filter, result)
     if #models == 0 then
       notify('there is no model to choose')

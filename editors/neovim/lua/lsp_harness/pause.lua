@@ -1,5 +1,6 @@
 --- Pauses the ghost text of the server. Only the server can pause it in other editor windows.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 local server = require('lsp_harness.server')
 
@@ -12,12 +13,12 @@ local M = {}
 ---@param is_paused boolean
 ---@param on_result? fun(paused: false|lsp_harness.Scope)
 local function send_pause(client, scope, is_paused, on_result)
-  if not server.provides(client, server.PAUSE) then
+  if not server.provides(client, commands.pause) then
     return
   end
   client:request(
     'workspace/executeCommand',
-    { command = server.PAUSE, arguments = { scope, is_paused } },
+    { command = commands.pause, arguments = { scope, is_paused } },
     function(err, result)
       if err then
         notify('cannot pause or resume: ' .. err.message, vim.log.levels.ERROR)
@@ -36,7 +37,7 @@ function M.pause(scope)
   end
   if scope == 'everywhere' then
     local capable_client = vim.iter(clients):find(function(client)
-      return server.provides(client, server.PAUSE)
+      return server.provides(client, commands.pause)
     end)
     if capable_client then
       send_pause(capable_client, 'everywhere', true)

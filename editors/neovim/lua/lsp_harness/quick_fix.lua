@@ -3,6 +3,7 @@
 --- Neovim's own code action menu sends a server only that server's diagnostics. This one sends the diagnostics of every
 --- server and linter.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
@@ -90,7 +91,7 @@ end
 ---@return boolean
 local function changes_text(action)
   local command = type(action.command) == 'table' and action.command.command or action.command
-  return command ~= server.WHY
+  return command ~= commands.why
 end
 
 --- Offer the fixes for the diagnostics on the lines of a span. A single fix is previewed at once.

@@ -1,26 +1,12 @@
 --- The language server as Neovim knows it: the clients with its name, and the commands it provides.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 
 local M = {}
 
 M.NAME = 'lsp_harness'
 
---- The names of the server's commands.
-M.STATUS = 'lspHarness.status'
-M.PAUSE = 'lspHarness.pause'
-M.DISMISSED = 'lspHarness.dismissed'
-M.MODELS = 'lspHarness.models'
-M.PULL = 'lspHarness.pullModel'
-M.RESTART_ENGINE = 'lspHarness.restartEngine'
-M.STATISTICS = 'lspHarness.statistics'
-M.INSTRUCT = 'lspHarness.instruct'
-M.DOCSTRING = 'lspHarness.docstring'
-M.TESTS = 'lspHarness.tests'
-M.EXPLAIN = 'lspHarness.explain'
-M.CONTEXT = 'lspHarness.context'
-M.LOCATE = 'lspHarness.locate'
-M.WHY = 'lspHarness.why'
 --- The name of the client command that a code action of the server may run.
 M.ASK_INSTRUCTION = 'lspHarness.askInstruction'
 
@@ -110,8 +96,8 @@ end
 ---@param buf integer
 function M.report_dismissal(client_id, command, buf)
   local client = vim.lsp.get_client_by_id(client_id)
-  if client and command and M.provides(client, M.DISMISSED) then
-    M.run_command(client_id, { title = 'Dismissed', command = M.DISMISSED, arguments = command.arguments }, buf)
+  if client and command and M.provides(client, commands.dismissed) then
+    M.run_command(client_id, { title = 'Dismissed', command = commands.dismissed, arguments = command.arguments }, buf)
   end
 end
 

@@ -1,6 +1,7 @@
 --- Finds the code that a task is about. The server searches; the results go into the quickfix list and the best one is
 --- shown.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
@@ -48,7 +49,7 @@ local function send_task(client, task)
     local buf = vim.api.nvim_get_current_buf()
     -- for a buffer that the server does not have, the working directory at least names the folder
     local uri = server.client(buf) == client and vim.uri_from_bufnr(buf) or vim.uri_from_fname(vim.fn.getcwd())
-    requests.execute(client, 'Locate', server.LOCATE, { { task = task, uri = uri } }, function(result)
+    requests.execute(client, 'Locate', commands.locate, { { task = task, uri = uri } }, function(result)
       show_result(task, result)
     end)
   end

@@ -1,6 +1,7 @@
 --- Shows the verdicts of the server, which say why it reports something, as read-only Markdown buffers
 --- `lsp-harness-verdict:/…`.
 
+local commands = require('lsp_harness.server_commands').names
 local notify = require('lsp_harness.notify')
 local server = require('lsp_harness.server')
 
@@ -18,8 +19,8 @@ local function request_verdict(client, uri, on_response)
   local schemes = vim.tbl_get(client.server_capabilities, 'workspace', 'textDocumentContent', 'schemes')
   if vim.list_contains(schemes or {}, SCHEME) then
     return (client:request(METHOD, { uri = uri }, on_response))
-  elseif server.provides(client, server.WHY) then
-    return (client:request('workspace/executeCommand', { command = server.WHY, arguments = { uri } }, on_response))
+  elseif server.provides(client, commands.why) then
+    return (client:request('workspace/executeCommand', { command = commands.why, arguments = { uri } }, on_response))
   end
   return false
 end

@@ -1,1 +1,1 @@
-"""Notifications about open documents, and the content of virtual ones."""
+"""Notifications about open documents, and the content of virtual documents."""

@@ -1,16 +1,14 @@
-"""`textDocument/didClose`"""
+"""`textDocument/didClose`: forget the document."""
 
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.server import text_sync
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 
 METHOD = types.TEXT_DOCUMENT_DID_CLOSE
 
 
-def run(client: Client, params: Any) -> None:
-    uri = text_sync.uri_of(METHOD, params)
-    client.harness.close(uri)
-    client.forget(uri)
+def run(client: EditorClient, params: Any) -> None:
+    client.harness.close(text_sync.document_uri(METHOD, params))

@@ -1,4 +1,4 @@
-"""`textDocument/didOpen`, also of a document that is open already: then the text is replaced."""
+"""`textDocument/didOpen`: open a document. If it is open already, the text is replaced."""
 
 from typing import Any
 
@@ -6,19 +6,17 @@ from lsprotocol import types
 
 from lsp_harness.errors import UsageError
 from lsp_harness.server import text_sync
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 
 METHOD = types.TEXT_DOCUMENT_DID_OPEN
 
 
-def run(client: Client, params: Any) -> None:
-    uri = text_sync.uri_of(METHOD, params)
+def run(client: EditorClient, params: Any) -> None:
+    uri = text_sync.document_uri(METHOD, params)
     try:
-        document = text_sync.opened(uri, params)
+        document = text_sync.read_document(uri, params)
     except UsageError as error:
-        return client.lose(uri, METHOD, error.message)
-    if uri in client.harness.documents:
-        client.forget(uri)
+        return client.mark_out_of_sync(uri, METHOD, error.message)
     client.harness.open(document)
-    client.harness.documents.get(uri).set_client_version(text_sync.version_of(params))
+    client.harness.documents.get(uri).set_client_version(text_sync.document_version(params))
     return client.harness.warm(uri)

@@ -1,14 +1,16 @@
-"""`textDocument/didSave`: a saved settings file takes effect at once, and the index takes up any other; it is a pause worth
-preparing in."""
+"""`textDocument/didSave`: use a saved settings file at once, and tell the index of any other file.
+
+A save is also a pause of the user, in which a completion can be prepared.
+"""
 
 from lsprotocol import types
 
 from lsp_harness.server import file_watching
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 
 METHOD = types.TEXT_DOCUMENT_DID_SAVE
 
 
-def run(client: Client, params: types.DidSaveTextDocumentParams) -> None:
-    file_watching.changed(client, [params.text_document.uri])
+def run(client: EditorClient, params: types.DidSaveTextDocumentParams) -> None:
+    file_watching.handle_changes(client, [params.text_document.uri])
     client.harness.warm(params.text_document.uri)

@@ -1,1 +1,1 @@
-"""Requests about code: completions, code actions, symbols and places."""
+"""Requests about code: completions, code actions, diagnostics, symbols and locations."""

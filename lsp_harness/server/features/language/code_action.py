@@ -1,7 +1,7 @@
-"""`textDocument/codeAction`: what could be done about these diagnostics, offered at once and computed when chosen.
+"""`textDocument/codeAction`: offer fixes of diagnostics and edits of a selection. Their edits are computed when chosen.
 
-Editors ask it wherever the cursor comes to rest, which is as good a word as there is of where that is; a range with
-something in it is a selection, or the whole text.
+Editors send this request wherever the cursor comes to rest, so an empty range is taken as the place of the cursor. A
+range with text is a selection, or the whole text.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from lsp_harness.harness import edit_verbs
-from lsp_harness.server import command_names, quick_fix
-from lsp_harness.server.client_capabilities import Abilities, at
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import SOURCE, finding, offset, span
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.commands import docstring_command, explain_command, fix_command, tests_command, why_command
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution import quick_fix
+from lsp_harness.server.json_value import value_at
+from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, to_finding
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -20,97 +22,97 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
+ASK_INSTRUCTION = "lspHarness.askInstruction"
+"""A command of the client: it asks the user for an instruction and then executes `lspHarness.instruct`."""
 VERBS: dict[edit_verbs.Verb, tuple[str, str, str]] = {
-    "instruct": ("Edit with lsp-harness…", "refactor.rewrite", command_names.ASK_INSTRUCTION),
-    "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", command_names.DOCSTRING),
-    "tests": ("Write tests with lsp-harness", "refactor", command_names.TESTS),
-    "explain": ("Explain with lsp-harness", "refactor", command_names.EXPLAIN),
+    "instruct": ("Edit with lsp-harness…", "refactor.rewrite", ASK_INSTRUCTION),
+    "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", docstring_command.COMMAND.name),
+    "tests": ("Write tests with lsp-harness", "refactor", tests_command.COMMAND.name),
+    "explain": ("Explain with lsp-harness", "refactor", explain_command.COMMAND.name),
 }
-"""Title, kind and command of each."""
+"""The title, the kind and the command of each action for a selection."""
+
+Action = types.CodeAction | types.Command
 
 
-async def run(
-    client: Client, snapshot: Snapshot, params: types.CodeActionParams
-) -> list[types.CodeAction | types.Command]:
-    document, able = snapshot.document, client.able
-    # the user may have typed on since this was asked
+async def run(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
+    document, encoding = snapshot.document, client.capabilities.encoding
+    # if the user has typed since the request, the place is old
     if params.range.start == params.range.end and client.harness.documents.is_current(document):
-        client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
+        client.harness.warm(document.uri, byte_offset(document, params.range.end, encoding))
     if document.is_binary:
         return []
-    only = params.context.only
-    return [*await _fixes(client, snapshot, params, only), *_verbs(client, snapshot, params, only)]
+    return [*await _fix_actions(client, snapshot, params), *_verb_actions(client, snapshot, params)]
 
 
-async def _fixes(
-    client: Client, snapshot: Snapshot, params: types.CodeActionParams, only: Sequence[str] | None
-) -> list[types.CodeAction | types.Command]:
-    document, able, diagnostics = snapshot.document, client.able, params.context.diagnostics
-    if not diagnostics or not _wanted(only, "quickfix"):
+async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
+    document, capabilities, diagnostics = snapshot.document, client.capabilities, params.context.diagnostics
+    if not diagnostics or not _is_requested(params, "quickfix"):
         return []
-    # what two sources say of one place, ours and a linter's, wants one fix
-    about: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
-    for each in diagnostics:
-        found = finding(document, each, able.encoding)
-        about.setdefault((found.start, found.code or found.message), (found, []))[1].append(each)
-    offers = await client.harness.offers(snapshot, [found for found, _ in about.values()])
-    mends = dict(about.values())
-    actions = [_action(document, offer, mends.get(offer.finding), able) for offer in offers]
-    return actions + [action for each in diagnostics for action in _why(each, able)]
+    # two diagnostics of one problem, ours and that of a linter, get one fix
+    problems: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
+    for diagnostic in diagnostics:
+        finding = to_finding(document, diagnostic, capabilities.encoding)
+        key = (finding.start, finding.code or finding.message)
+        problems.setdefault(key, (finding, []))[1].append(diagnostic)
+    offers = await client.harness.offers(snapshot, [finding for finding, _ in problems.values()])
+    diagnostics_of = dict(problems.values())
+    fixes = [_fix_action(document, offer, diagnostics_of.get(offer.finding), capabilities) for offer in offers]
+    return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
 
 
-def _verbs(
-    client: Client, snapshot: Snapshot, params: types.CodeActionParams, only: Sequence[str] | None
-) -> list[types.CodeAction | types.Command]:
-    able, document = client.able, snapshot.document
-    if not able.apply_edit or not any(_wanted(only, kind) for _, kind, _ in VERBS.values()):
+def _verb_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
+    capabilities, document = client.capabilities, snapshot.document
+    if not capabilities.apply_edit or not any(_is_requested(params, kind) for _, kind, _ in VERBS.values()):
         return []
-    place = Span(*span(document, params.range, able.encoding))
-    found: list[types.CodeAction | types.Command] = []
-    for verb in edit_verbs.offered(client.harness, snapshot, place):
+    span = Span(*byte_span(document, params.range, capabilities.encoding))
+    actions: list[Action] = []
+    for verb in edit_verbs.offered(client.harness, snapshot, span):
         title, kind, name = VERBS[verb]
-        if (verb == "instruct" and name not in able.commands) or not _wanted(only, kind):
+        if (verb == "instruct" and name not in capabilities.commands) or not _is_requested(params, kind):
             continue
         argument = {"uri": document.uri, "range": params.range}
-        found.append(_command(title, kind, types.Command(title, name, arguments=[argument]), able))
-    return found
+        actions.append(_command_action(types.Command(title, name, arguments=[argument]), kind, capabilities))
+    return actions
 
 
-def _wanted(only: Sequence[str] | None, kind: str) -> bool:
-    """Whether a kind is among those asked for: kinds are a hierarchy, and the empty one is its root."""
-    return only is None or any(wish in ("", kind) or kind.startswith(f"{wish}.") for wish in only)
+def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
+    """Return whether the client requests actions of a kind. Kinds are a hierarchy, and the empty one is its root."""
+    only: Sequence[str] | None = params.context.only
+    return only is None or any(parent in ("", kind) or kind.startswith(f"{parent}.") for parent in only)
 
 
-def _why(diagnostic: types.Diagnostic, able: Abilities) -> list[types.CodeAction | types.Command]:
-    """For what we said ourselves: how that was found out."""
-    verdict = at(diagnostic.data, "verdict") if diagnostic.source == SOURCE else None
+def _why_actions(diagnostic: types.Diagnostic, capabilities: ClientCapabilities) -> list[Action]:
+    """Return an action that shows the verdict of one of our own diagnostics, or an empty list."""
+    verdict = value_at(diagnostic.data, "verdict") if diagnostic.source == SOURCE else None
     if not isinstance(verdict, str):
         return []
-    command = types.Command("Why lsp-harness says this", command_names.WHY, arguments=[verdict])
-    return [_command(command.title, "quickfix", command, able, diagnostic)]
+    command = types.Command("Why lsp-harness says this", why_command.COMMAND.name, arguments=[verdict])
+    return [_command_action(command, "quickfix", capabilities, diagnostic)]
 
 
-def _command(
-    title: str, kind: str, command: types.Command, able: Abilities, about: types.Diagnostic | None = None
-) -> types.CodeAction | types.Command:
-    if not able.action_literals:
+def _command_action(
+    command: types.Command, kind: str, capabilities: ClientCapabilities, diagnostic: types.Diagnostic | None = None
+) -> Action:
+    if not capabilities.action_literals:
         return command
-    return types.CodeAction(title=title, kind=kind, diagnostics=[about] if about else None, command=command)
+    diagnostics = [diagnostic] if diagnostic else None
+    return types.CodeAction(title=command.title, kind=kind, diagnostics=diagnostics, command=command)
 
 
-def _action(
-    document: Document, offer: FixOffer, about: list[types.Diagnostic] | None, able: Abilities
-) -> types.CodeAction | types.Command:
-    data = quick_fix.pack(document, offer)
-    command = types.Command(offer.title, command_names.FIX, arguments=[data])
-    if not able.action_literals and not able.resolve_edit:
+def _fix_action(
+    document: Document, offer: FixOffer, diagnostics: list[types.Diagnostic] | None, capabilities: ClientCapabilities
+) -> Action:
+    data = quick_fix.pack_offer(document, offer)
+    command = types.Command(offer.title, fix_command.COMMAND.name, arguments=[data])
+    if not capabilities.action_literals and not capabilities.resolve_edit:
         return command
     return types.CodeAction(
         title=offer.title,
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=about,
+        diagnostics=diagnostics,
         is_preferred=True if offer.source != "model" else None,
         data=data,
-        command=None if able.resolve_edit else command,
-        tags=[types.CodeActionTag.LlmGenerated] if able.llm_tag and offer.source == "model" else None,
+        command=None if capabilities.resolve_edit else command,
+        tags=[types.CodeActionTag.LlmGenerated] if capabilities.llm_tag and offer.source == "model" else None,
     )

@@ -1,35 +1,37 @@
-"""`codeAction/resolve`: computes and verifies the edit of a chosen fix, behind a progress bar that can be cancelled."""
+"""`codeAction/resolve`: compute and check the edit of a chosen fix, with progress that can be cancelled."""
 
 from typing import NoReturn
 
 from lsprotocol import types
 
 from lsp_harness.errors import DocumentOutOfSync
-from lsp_harness.server import command_names, progress, quick_fix
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.commands import applied_command
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.quick_fix import compute_fix, offer_uri
+from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.CODE_ACTION_RESOLVE
 
 
-def document(params: types.CodeAction) -> str | None:
-    """None for an action that is a command only: some clients ask for an edit all the same."""
-    return None if params.data is None and params.command else quick_fix.uri_of(params.data)
+def document_uri(params: types.CodeAction) -> str | None:
+    """Return the document of the offer, or None for an action that is only a command: some clients resolve it too."""
+    return None if params.data is None and params.command else offer_uri(params.data)
 
 
-def unknown(error: DocumentOutOfSync) -> NoReturn:
-    """Who chose an action is told why nothing is done."""
+def answer_out_of_sync(error: DocumentOutOfSync) -> NoReturn:
+    """Answer with the error, because the user chose an action and must learn why nothing happens."""
     raise error
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.CodeAction) -> types.CodeAction:
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.CodeAction) -> types.CodeAction:
     if snapshot is None:
         return params
-    with progress.shown(client, params.title) as report:
-        fixed = await quick_fix.fix(client, snapshot, params.data, report)
-    params.edit = fixed.edit
-    if client.able.resolve_command:
-        # executed by the client once the edit is in the document
-        arguments = [snapshot.document.uri, fixed.id]
-        params.command = types.Command("Applied", command_names.APPLIED, arguments=arguments)
+    with show_progress(client, params.title) as report:
+        fix = await compute_fix(client, snapshot, params.data, report)
+    params.edit = fix.edit
+    if client.capabilities.resolve_command:
+        # the client executes it when the edit is in the document
+        arguments = [snapshot.document.uri, fix.id]
+        params.command = types.Command("Applied", applied_command.COMMAND.name, arguments=arguments)
     return params

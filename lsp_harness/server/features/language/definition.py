@@ -1,21 +1,21 @@
-"""`textDocument/definition`: a best effort, for clients that ask it only where no other server answers."""
+"""`textDocument/definition`: find the declaration of a name by names and imports. It is for clients that ask this server only if no other server answers."""
 
 from lsprotocol import types
 
 from lsp_harness.harness import navigation
-from lsp_harness.server.client_capabilities import Abilities
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import location, offset
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.lsp_conversion import byte_offset, lsp_location
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_DEFINITION
 
 
-def offered(able: Abilities) -> bool:
-    return able.fallback
+def is_offered(capabilities: ClientCapabilities) -> bool:
+    return capabilities.fallback
 
 
-async def run(client: Client, snapshot: Snapshot, params: types.DefinitionParams) -> list[types.Location]:
-    at = offset(snapshot.document, params.position, client.able.encoding)
-    found = await navigation.definition(client.harness, snapshot, at)
-    return [location(spot, client.able.encoding) for spot in found]
+async def run(client: EditorClient, snapshot: Snapshot, params: types.DefinitionParams) -> list[types.Location]:
+    offset = byte_offset(snapshot.document, params.position, client.capabilities.encoding)
+    spots = await navigation.definition(client.harness, snapshot, offset)
+    return [lsp_location(spot, client.capabilities.encoding) for spot in spots]

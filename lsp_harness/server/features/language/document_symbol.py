@@ -1,12 +1,12 @@
-"""`textDocument/documentSymbol`: what a text declares, in the language's own order; as a tree where the client shows one."""
+"""`textDocument/documentSymbol`: the declarations of a text, as a tree if the client supports trees."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import SYMBOL_KINDS, range_of
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.lsp_conversion import SYMBOL_KINDS, lsp_range
 from lsp_harness.text.position import encode
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -17,45 +17,57 @@ METHOD = types.TEXT_DOCUMENT_DOCUMENT_SYMBOL
 
 
 async def run(
-    client: Client, snapshot: Snapshot, params: types.DocumentSymbolParams
+    client: EditorClient, snapshot: Snapshot, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
     await client.harness.parsed(snapshot)
-    declared = client.harness.declarations(snapshot)
-    return _tree(client, snapshot, declared) if client.able.symbol_trees else _list(client, snapshot, declared)
+    declarations = client.harness.declarations(snapshot)
+    return (
+        _tree(client, snapshot, declarations)
+        if client.capabilities.symbol_trees
+        else _list(client, snapshot, declarations)
+    )
 
 
-def _tree(client: Client, snapshot: Snapshot, declared: "Sequence[Declaration]") -> list[types.DocumentSymbol]:
-    inside: list[list[types.DocumentSymbol]] = []
-    top: list[types.DocumentSymbol] = []
-    for one in declared:
-        inside.append([])
-        name = types.DocumentSymbol(
-            name=f"{one.owner}.{one.name}" if one.owner else one.name,
-            kind=SYMBOL_KINDS[one.kind],
-            range=_range(client, snapshot, one.start, one.end),
-            selection_range=_range(client, snapshot, one.name_start, one.name_start + len(encode(one.name))),
-            children=inside[-1],
+def _tree(
+    client: EditorClient, snapshot: Snapshot, declarations: "Sequence[Declaration]"
+) -> list[types.DocumentSymbol]:
+    children: list[list[types.DocumentSymbol]] = []
+    roots: list[types.DocumentSymbol] = []
+    for declaration in declarations:
+        children.append([])
+        symbol = types.DocumentSymbol(
+            name=f"{declaration.owner}.{declaration.name}" if declaration.owner else declaration.name,
+            kind=SYMBOL_KINDS[declaration.kind],
+            range=_range(client, snapshot, declaration.start, declaration.end),
+            selection_range=_range(
+                client, snapshot, declaration.name_start, declaration.name_start + len(encode(declaration.name))
+            ),
+            children=children[-1],
         )
-        # what has no name yet must not be sent
-        if one.name:
-            (inside[one.parent] if one.parent >= 0 else top).append(name)
-    return top
+        # LSP does not allow an empty name, which a declaration has while the user types it
+        if declaration.name:
+            (children[declaration.parent] if declaration.parent >= 0 else roots).append(symbol)
+    return roots
 
 
-def _list(client: Client, snapshot: Snapshot, declared: "Sequence[Declaration]") -> list[types.SymbolInformation]:
+def _list(
+    client: EditorClient, snapshot: Snapshot, declarations: "Sequence[Declaration]"
+) -> list[types.SymbolInformation]:
     from lsp_harness.syntax.symbols.declarations import qualified_name
 
     return [
         types.SymbolInformation(
-            name=one.name,
-            kind=SYMBOL_KINDS[one.kind],
-            location=types.Location(snapshot.document.uri, _range(client, snapshot, one.start, one.end)),
-            container_name=qualified_name(declared, one).rpartition(".")[0] or None,
+            name=declaration.name,
+            kind=SYMBOL_KINDS[declaration.kind],
+            location=types.Location(
+                snapshot.document.uri, _range(client, snapshot, declaration.start, declaration.end)
+            ),
+            container_name=qualified_name(declarations, declaration).rpartition(".")[0] or None,
         )
-        for one in declared
-        if one.name
+        for declaration in declarations
+        if declaration.name
     ]
 
 
-def _range(client: Client, snapshot: Snapshot, start: int, end: int) -> types.Range:
-    return range_of(snapshot.document, start, end, client.able.encoding)
+def _range(client: EditorClient, snapshot: Snapshot, start: int, end: int) -> types.Range:
+    return lsp_range(snapshot.document, start, end, client.capabilities.encoding)

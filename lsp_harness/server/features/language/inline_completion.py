@@ -1,39 +1,43 @@
 """`textDocument/inlineCompletion`: ghost text.
 
-An engine that is down is reported once; asked again by the next keystroke, the answer is that there is nothing.
+If the engine does not work, one request fails. The requests of the keys after it get an empty answer.
 """
 
 from lsprotocol import types
 
 from lsp_harness.errors import ConfigError, EngineError, ModelError
-from lsp_harness.server import command_names
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import offset, range_of
+from lsp_harness.server.commands import accepted_command
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.lsp_conversion import byte_offset, lsp_range
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_INLINE_COMPLETION
 
 
-async def run(client: Client, snapshot: Snapshot, params: types.InlineCompletionParams) -> types.InlineCompletionList:
-    document, encoding = snapshot.document, client.able.encoding
+async def run(
+    client: EditorClient, snapshot: Snapshot, params: types.InlineCompletionParams
+) -> types.InlineCompletionList:
+    document, encoding = snapshot.document, client.capabilities.encoding
     if document.is_binary:
         return types.InlineCompletionList(items=[])
-    automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
+    is_automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
     try:
         suggestions = await client.harness.complete(
-            snapshot, offset(document, params.position, encoding), automatic=automatic
+            snapshot, byte_offset(document, params.position, encoding), automatic=is_automatic
         )
     except (ConfigError, EngineError, ModelError) as error:
-        if client.first_complaint(error.message) or not automatic:
+        if client.is_new_failure(error.message) or not is_automatic:
             raise
         return types.InlineCompletionList(items=[])
-    client.content()
+    client.clear_failure()
     return types.InlineCompletionList(
         items=[
             types.InlineCompletionItem(
                 insert_text=suggestion.text,
-                range=range_of(document, suggestion.start, suggestion.end, encoding),
-                command=types.Command("Accepted", command_names.ACCEPTED, arguments=[document.uri, suggestion.id]),
+                range=lsp_range(document, suggestion.start, suggestion.end, encoding),
+                command=types.Command(
+                    "Accepted", accepted_command.COMMAND.name, arguments=[document.uri, suggestion.id]
+                ),
             )
             for suggestion in suggestions
         ]

@@ -1,21 +1,22 @@
-"""`textDocument/references`: a best effort, for clients that ask it only where no other server answers."""
+"""`textDocument/references`: find the uses of a name by names and imports. It is for clients that ask this server only if no other server answers."""
 
 from lsprotocol import types
 
 from lsp_harness.harness import navigation
-from lsp_harness.server.client_capabilities import Abilities
-from lsp_harness.server.editor_client import Client
-from lsp_harness.server.lsp_conversion import location, offset
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.lsp_conversion import byte_offset, lsp_location
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_REFERENCES
 
 
-def offered(able: Abilities) -> bool:
-    return able.fallback
+def is_offered(capabilities: ClientCapabilities) -> bool:
+    return capabilities.fallback
 
 
-async def run(client: Client, snapshot: Snapshot, params: types.ReferenceParams) -> list[types.Location]:
-    at, wanted = offset(snapshot.document, params.position, client.able.encoding), params.context.include_declaration
-    found = await navigation.references(client.harness, snapshot, at, declaration=wanted)
-    return [location(spot, client.able.encoding) for spot in found]
+async def run(client: EditorClient, snapshot: Snapshot, params: types.ReferenceParams) -> list[types.Location]:
+    offset = byte_offset(snapshot.document, params.position, client.capabilities.encoding)
+    includes_declaration = params.context.include_declaration
+    spots = await navigation.references(client.harness, snapshot, offset, declaration=includes_declaration)
+    return [lsp_location(spot, client.capabilities.encoding) for spot in spots]

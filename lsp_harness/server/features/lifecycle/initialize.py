@@ -1,7 +1,7 @@
-"""`initialize`: who the client is, and everything this server advertises.
+"""`initialize`: read what the client says about itself, and answer with the capabilities of the server.
 
-Plain JSON in and out: the LSP types take three quarters of the start-up time to import, and the client can get its
-answer, and begin its own part, before that. Nothing in the capabilities is rejected, see `abilities`.
+Input and output are plain JSON, because the import of the LSP types takes three quarters of the start-up time. So the
+client gets its answer before that. No capability is rejected, see `client_capabilities`.
 """
 
 import os
@@ -10,57 +10,70 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.client_capabilities import Abilities, at
-from lsp_harness.server.command_names import ALL
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.command_registry import command_names
+from lsp_harness.server.json_value import value_at
 from lsp_harness.server.version import VERSION
 from lsp_harness.text.uri import local_path
 
 METHOD = "initialize"
 INCREMENTAL = 2
+"""The number of `TextDocumentSyncKind.Incremental`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What the client said about itself."""
+    """What the client said about itself.
 
-    abilities: Abilities
+    Attributes:
+        capabilities: What the client can do.
+        roots: The workspace folders.
+        process_id: The process of the editor, or None if the server need not end with it.
+        settings: The settings in the initialization options.
+        is_trusted: Whether the user trusts the workspace. True if the client does not say.
+    """
+
+    capabilities: ClientCapabilities
     roots: list[Path]
     process_id: int | None = None
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
-    trusted: bool = True
-    """Whether the user trusts the workspace: `trusted` of the initialization options, where that is given."""
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    is_trusted: bool = True
 
 
 def run(params: Any) -> tuple[Greeting, dict[str, Any]]:
-    """The greeting and the result to answer with. Raises UsageError."""
-    if not isinstance(params, dict) or not isinstance(at(params, "capabilities"), dict):
+    """Return what the client said, and the answer.
+
+    Raises:
+        UsageError: The params are not valid.
+    """
+    if not isinstance(params, dict) or not isinstance(value_at(params, "capabilities"), dict):
         raise UsageError("initialize needs params with the client's capabilities")
-    process_id, options = at(params, "processId"), at(params, "initializationOptions")
+    process_id, options = value_at(params, "processId"), value_at(params, "initializationOptions")
     if process_id is not None and (not isinstance(process_id, int) or isinstance(process_id, bool)):
         raise UsageError("initialize: processId must be an integer or null")
-    settings, trusted = _trust(options)
+    settings, is_trusted = _split_options(options)
     greeting = Greeting(
-        abilities=Abilities.of(at(params, "capabilities")),
+        capabilities=ClientCapabilities.from_json(value_at(params, "capabilities")),
         roots=_roots(params),
         process_id=process_id,
-        options=settings,
-        trusted=trusted,
+        settings=settings,
+        is_trusted=is_trusted,
     )
     info = {"name": "lsp-harness", "version": VERSION}
-    return greeting, {"capabilities": capabilities(greeting.abilities), "serverInfo": info}
+    return greeting, {"capabilities": server_capabilities(greeting.capabilities), "serverInfo": info}
 
 
-def capabilities(able: Abilities) -> dict[str, Any]:
-    """What is advertised to a client with these abilities."""
-    offered: dict[str, Any] = {
-        "positionEncoding": able.encoding,
+def server_capabilities(client: ClientCapabilities) -> dict[str, Any]:
+    """Return the capabilities that the server announces to a client."""
+    result: dict[str, Any] = {
+        "positionEncoding": client.encoding,
         "textDocumentSync": {"openClose": True, "change": INCREMENTAL, "save": {"includeText": False}},
         "inlineCompletionProvider": {"workDoneProgress": False},
         "codeActionProvider": {
             "codeActionKinds": ["quickfix", "refactor", "refactor.rewrite"],
             "resolveProvider": True,
         },
-        "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},
+        "executeCommandProvider": {"commands": command_names(), "workDoneProgress": True},
         "documentSymbolProvider": True,
         "workspaceSymbolProvider": True,
         "workspace": {
@@ -68,41 +81,41 @@ def capabilities(able: Abilities) -> dict[str, Any]:
             "textDocumentContent": {"schemes": ["lsp-harness-verdict"]},
         },
     }
-    if not able.inline_completion:
-        offered["completionProvider"] = {"resolveProvider": False}
-    if able.fallback:
-        # a guess beside a real answer would be in its way
-        offered |= {"definitionProvider": True, "referencesProvider": True}
-    if able.pull_diagnostics:
-        offered["diagnosticProvider"] = {
+    if not client.inline_completion:
+        result["completionProvider"] = {"resolveProvider": False}
+    if client.fallback:
+        # a guess must not stand beside the answer of a server that knows types
+        result |= {"definitionProvider": True, "referencesProvider": True}
+    if client.pull_diagnostics:
+        result["diagnosticProvider"] = {
             "identifier": "lsp-harness",
             "interFileDependencies": False,
             "workspaceDiagnostics": False,
         }
-    return offered
+    return result
 
 
-def _trust(options: Any) -> tuple[dict[str, Any], bool]:
-    """The settings among the options, and whether the workspace is trusted: anything but `true` is a no.
+def _split_options(options: Any) -> tuple[dict[str, Any], bool]:
+    """Split the initialization options into the settings and `trusted`. Any value of it but `true` means no.
 
-    Some clients send the section `lspHarness`, some what is in it.
+    Some clients send the section `lspHarness`, others only its content.
     """
     settings = {**cast("dict[str, Any]", options)} if isinstance(options, dict) else {}
-    said = [settings.pop("trusted")] if "trusted" in settings else []
+    values = [settings.pop("trusted")] if "trusted" in settings else []
     if isinstance(section := settings.get("lspHarness"), dict):
         settings["lspHarness"] = {**cast("dict[str, Any]", section)}
-        said += [settings["lspHarness"].pop("trusted")] if "trusted" in section else []
-    return settings, all(word is True for word in said)
+        values += [settings["lspHarness"].pop("trusted")] if "trusted" in section else []
+    return settings, all(value is True for value in values)
 
 
 def _roots(params: Any) -> list[Path]:
-    folders = at(params, "workspaceFolders")
+    """Return the workspace folders. Old clients send only `rootUri` or `rootPath`."""
+    folders = value_at(params, "workspaceFolders")
     if isinstance(folders, list) and folders:
-        uris = [at(folder, "uri") for folder in cast("list[Any]", folders)]
+        uris = [value_at(folder, "uri") for folder in cast("list[Any]", folders)]
     else:
-        uris = [at(params, "rootUri")]
+        uris = [value_at(params, "rootUri")]
     roots = [path for uri in uris if (path := local_path(uri))]
-    legacy = at(params, "rootPath")
-    return roots or (
-        [Path(os.path.abspath(legacy))] if isinstance(legacy, str) and legacy and "\0" not in legacy else []
-    )
+    root_path = value_at(params, "rootPath")
+    is_valid = isinstance(root_path, str) and root_path and "\0" not in root_path
+    return roots or ([Path(os.path.abspath(root_path))] if is_valid else [])

@@ -1,15 +1,18 @@
-"""`initialized`: from here on the client may be asked things, so ask for its settings; and the workspace is looked at."""
+"""`initialized`: request the settings of the client, and start to index the workspace.
+
+The server may send requests from here on.
+"""
 
 from lsprotocol import types
 
 from lsp_harness.server import client_settings, file_watching
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 
 METHOD = types.INITIALIZED
 
 
-def run(client: Client, params: types.InitializedParams | None) -> None:
+def run(client: EditorClient, params: types.InitializedParams | None) -> None:
     client.harness.index()
     client.harness.services.report_state()
-    client.spawn(client_settings.follow(client), "reading the editor's settings")
-    client.spawn(file_watching.follow(client), "having settings files watched")
+    client.spawn(client_settings.follow(client), "reading the settings of the editor")
+    client.spawn(file_watching.follow(client), "registering for changes of settings files")

@@ -1,11 +1,11 @@
-"""`$/setTrace`: how much the client wants to be told through `$/logTrace`."""
+"""`$/setTrace`: set how much the server writes to the trace of the client."""
 
 from lsprotocol import types
 
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.editor_client import EditorClient
 
 METHOD = types.SET_TRACE
 
 
-def run(client: Client, params: types.SetTraceParams) -> None:
+def run(client: EditorClient, params: types.SetTraceParams) -> None:
     client.server.lsp.trace = params.value

@@ -1,72 +1,30 @@
-"""`workspace/executeCommand`: what each command does is a file in `execute`."""
+"""`workspace/executeCommand`: execute a command. Each command is a module of `commands`."""
 
-from types import ModuleType
 from typing import Any, NoReturn
 
 from lsprotocol import types
 
 from lsp_harness.errors import DocumentOutOfSync, UsageError
-from lsp_harness.server.commands import (
-    accepted_command,
-    applied_command,
-    context_command,
-    dismissed_command,
-    docstring_command,
-    explain_command,
-    fix_command,
-    instruct_command,
-    locate_command,
-    models_command,
-    pause_command,
-    pull_model_command,
-    restart_engine_command,
-    statistics_command,
-    status_command,
-    tests_command,
-    why_command,
-)
-from lsp_harness.server.editor_client import Client
+from lsp_harness.server.command_registry import find_command
+from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.WORKSPACE_EXECUTE_COMMAND
 
-COMMANDS: dict[str, ModuleType] = {
-    module.COMMAND: module
-    for module in (
-        accepted_command,
-        dismissed_command,
-        applied_command,
-        fix_command,
-        status_command,
-        pause_command,
-        statistics_command,
-        models_command,
-        pull_model_command,
-        restart_engine_command,
-        why_command,
-        instruct_command,
-        docstring_command,
-        tests_command,
-        explain_command,
-        context_command,
-        locate_command,
-    )
-}
+
+def document_uri(params: types.ExecuteCommandParams) -> str | None:
+    """Return the URI of the document that the command works on, or None."""
+    module = find_command(params.command)
+    return module.COMMAND.document(params) if module else None
 
 
-def document(params: types.ExecuteCommandParams) -> str | None:
-    """What the command works on, where that is a text."""
-    named = getattr(COMMANDS.get(params.command), "document", None)
-    return named(params) if named else None
-
-
-def unknown(error: DocumentOutOfSync) -> NoReturn:
-    """Who asked for something is told why nothing is done."""
+def answer_out_of_sync(error: DocumentOutOfSync) -> NoReturn:
+    """Answer with the error, because the user asked for something and must learn why nothing happens."""
     raise error
 
 
-async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    command = COMMANDS.get(params.command)
-    if command is None:
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
+    module = find_command(params.command)
+    if module is None:
         raise UsageError(f"{params.command} is not a command of lsp-harness")
-    return await command.run(client, snapshot, params)
+    return await module.run(client, snapshot, params)

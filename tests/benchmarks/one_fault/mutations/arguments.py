@@ -66,13 +66,13 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 
 def _plain(argument: Item) -> bool:
-    """Whether an argument is a value of its own, with no word before it."""
+    """Return whether an argument is a plain value without a word before it."""
     calls = ("call_expression", "func_literal", "composite_literal")
     return not argument.text.startswith(("out ", "ref ", "in ", "...", "&$")) and argument.type not in calls
 
 
 def _differ(types: tuple[str, ...], code: Code) -> bool:
-    """Whether neither type takes a value of the other."""
+    """Return whether neither type accepts a value of the other."""
     generic = any(len(one.strip("&*[]?")) < 2 or one.strip("&*[]?.") in ANY for one in types)
     numbers = {"int", "long", "double", "float", "byte", "short", "char", "number", "Integer", "Long"}
     return types[0].strip("?") != types[1].strip("?") and not generic and not set(types) <= numbers

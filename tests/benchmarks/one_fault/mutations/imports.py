@@ -238,7 +238,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 @mutation("missing_import", "php")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    """What is built in has no namespace; of the others the text must name the namespace in another import."""
+    """Built-in types have no namespace. For other types the text must name the namespace in another import."""
     found = [item for item in code.items if item.type == "namespace_use_declaration"]
     space = next((item.child("name") for item in code.items if item.type == "namespace_definition"), None)
     for item in rng.sample(found, len(found)):

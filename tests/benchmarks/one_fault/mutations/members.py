@@ -94,7 +94,7 @@ def _type_of(code: Code, item: Item, receiver: Item) -> str:
 
 
 def _rust_self(item: Item, around: str) -> str:
-    """What rustc calls `self` in the method around."""
+    """Return the type that rustc reports for `self` in the enclosing method."""
     implemented, function = item.ancestor("impl_item"), item.ancestor("function_item")
     kind = implemented.child("type") if implemented else None
     shown = " ".join(kind.text.split()) if kind else around

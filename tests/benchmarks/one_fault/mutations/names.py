@@ -52,10 +52,12 @@ def _other(code: Code, find: Find, say: Say, respell: Respell, rng: Random) -> I
             if arguments is None:
                 continue
             around = _namespace(code) if find is types and language == "php" else owner(item, known)
-            yield replaced(code, item, new, _said(item, say)(Name(new, item.text, around, "", arguments, called), rng))
+            yield replaced(
+                code, item, new, _word_message(item, say)(Name(new, item.text, around, "", arguments, called), rng)
+            )
 
 
-def _said(item: Item, say: Say) -> Say:
+def _word_message(item: Item, say: Say) -> Say:
     parent = item.parent
     if item.field == "trait" or (parent and parent.type == "trait_bounds"):
         return RUST_TRAIT

@@ -126,7 +126,7 @@ def replaced(code: Code, item: Item, new: str, wording: Wording, judge: Judge = 
 
 
 def facts(code: Code, item: Item, new: str) -> dict[str, object]:
-    """What was changed: how often the text has the name elsewhere, and other names that are as near to what is there now."""
+    """Return facts about the change: how often the name occurs elsewhere, and other names that are as similar."""
     old, wrong = item.text.lstrip("$"), new.lstrip("$")
     reach = distance(wrong.lower(), old.lower())
     rivals = [

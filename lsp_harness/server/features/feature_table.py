@@ -1,4 +1,4 @@
-"""Every method this server answers or listens to, `initialize` aside (see `opening`)."""
+"""Every method that this server handles, except `initialize` (see `handshake`)."""
 
 from types import ModuleType
 

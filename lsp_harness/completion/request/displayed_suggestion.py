@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from lsp_harness.completion.request.answer_cache import ModelText
-from lsp_harness.completion.request.text_generation import presentable
+from lsp_harness.completion.request.text_generation import make_presentable
 from lsp_harness.completion.rules.ghost_text import ghost_at
 from lsp_harness.config.schema import Completion
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.typed_text import typed_between
+from lsp_harness.workspace.typed_text import find_typed_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,13 @@ class DisplayedSuggestion:
     document: Document
     suggestion: Suggestion
 
-    def rest(self, cursor: Cursor, settings: Completion) -> str | None:
+    def find_rest(self, cursor: Cursor, settings: Completion) -> str | None:
         """Return the rest of the suggestion, or None if the user typed something else than its start."""
-        between = typed_between(self.document, self.suggestion.start, cursor.document, cursor.offset)
-        if between is None or not self.suggestion.text.startswith(between.typed):
+        typed_text = find_typed_text(self.document, self.suggestion.start, cursor.document, cursor.offset)
+        if typed_text is None or not self.suggestion.text.startswith(typed_text.text):
             return None
-        rest = self.suggestion.text[len(between.typed) :]
+        rest = self.suggestion.text[len(typed_text.text) :]
         # the editor inserted brackets that the suggestion may bring, too
-        return presentable(cursor, ghost_at(cursor), ModelText(rest, None), settings) if between.closers else rest
+        return (
+            make_presentable(cursor, ghost_at(cursor), ModelText(rest, None), settings) if typed_text.closers else rest
+        )

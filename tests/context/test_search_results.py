@@ -1,4 +1,4 @@
-"""What else has to do with a task, in a prompt by instruction."""
+"""Search results for a task, in the prompt of an instruction."""
 
 from contextlib import closing
 from pathlib import Path
@@ -43,29 +43,31 @@ TASK = "add value added tax to the price, as with_vat does"
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as index:
+        yield index
 
 
-def said(text: str, origin: str) -> Fragment:
+def quote(text: str, origin: str) -> Fragment:
     return Fragment(text, 1, origin, "")
 
 
-async def of(
-    indexed: Indexed, budget: int = 1000, task: str = TASK, others: tuple[Fragment, ...] = ()
+async def find_results(
+    indexed: Indexed, budget: int = 1000, task: str = TASK, quoted: tuple[Fragment, ...] = ()
 ) -> tuple[Fragment, ...]:
     source: Source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
-    return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, others)
+    return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, quoted)
 
 
 async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
-    first, *others = await of(indexed)
+    first, *others = await find_results(indexed)
     assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose
-    assert {one.origin for one in others} == {"shop/money.py"} | {one.origin for one in others if "refund" in one.text}
-    assert not any("def pay" in one.text for one in others)
+    assert {fragment.origin for fragment in others} == {"shop/money.py"} | {
+        fragment.origin for fragment in others if "refund" in fragment.text
+    }
+    assert not any("def pay" in fragment.text for fragment in others)
 
 
 async def test_nothing_is_shown_twice(indexed: Indexed):
@@ -74,47 +76,51 @@ async def test_nothing_is_shown_twice(indexed: Indexed):
         (f"# shop/tax.py\n{VAT}", "shop/tax.py"),
         (f"# elsewhere.py\n{VAT}", "elsewhere.py"),
     ):
-        assert "with_vat" not in "".join(one.text for one in await of(indexed, others=(said(text, origin),)))
+        assert "with_vat" not in "".join(
+            fragment.text for fragment in await find_results(indexed, quoted=(quote(text, origin),))
+        )
     # that it is used somewhere does not show it
-    used = said("# shop/tax.py, in total()\nwith_vat(3, 4)\n", "shop/tax.py")
-    assert "def with_vat" in (await of(indexed, others=(used,)))[0].text
+    used = quote("# shop/tax.py, in total()\nwith_vat(3, 4)\n", "shop/tax.py")
+    assert "def with_vat" in (await find_results(indexed, quoted=(used,)))[0].text
 
 
 async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(indexed: Indexed):
-    [whole] = await count([f"# shop/tax.py:4\n{VAT}"])
-    texts = {budget: [one.text for one in await of(indexed, budget)] for budget in range(whole + 1)}
-    for budget, each in texts.items():
-        assert sum(await count(each)) <= budget
-    assert texts[whole][0] == f"# shop/tax.py:4\n{VAT}"
-    assert "# shop/tax.py:4\ndef with_vat(price, rate): ...\n" in texts[whole - 1]
+    [complete] = await count([f"# shop/tax.py:4\n{VAT}"])
+    texts = {
+        budget: [fragment.text for fragment in await find_results(indexed, budget)] for budget in range(complete + 1)
+    }
+    for budget, quotes in texts.items():
+        assert sum(await count(quotes)) <= budget
+    assert texts[complete][0] == f"# shop/tax.py:4\n{VAT}"
+    assert "# shop/tax.py:4\ndef with_vat(price, rate): ...\n" in texts[complete - 1]
     assert texts[0] == []
 
 
 async def test_a_key_is_not_shown(tmp_path: Path):
     secret = VAT.replace("price * (1", "'sk-" + "a1B2" * 8 + "' * (1")
     with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "copy/tax.py": ""})) as other:
-        assert not any("a1B2" in one.text for one in await of(other))
+        assert not any("a1B2" in fragment.text for fragment in await find_results(other))
 
 
 @pytest.mark.parametrize(
-    ("related_budget", "code_budget", "shown"),
+    ("related_budget", "code_budget", "is_shown"),
     [(384, 1536, True), (384, 12, False), (12, 1536, False), (0, 1536, False)],
 )
 async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
-    indexed: Indexed, related_budget: int, code_budget: int, shown: bool
+    indexed: Indexed, related_budget: int, code_budget: int, is_shown: bool
 ):
     source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
     settings = Context(related_budget=related_budget, code_budget=code_budget)
     read = inputs(code, scope, settings, search_text=TASK)
-    asked = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
-    assert total_tokens(asked.find("related")) <= related_budget
-    assert sum(total_tokens(asked.find(name)) for name in ("code", "examples", "related")) <= code_budget
-    text = asked.messages[1][1]
+    prompt = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
+    assert total_tokens(prompt.find("related")) <= related_budget
+    assert sum(total_tokens(prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget
+    text = prompt.messages[1][1]
     # `rounded` is used there, and shown as that already
     assert text.count("def rounded") <= 1
-    assert ("def with_vat" in text) == shown
+    assert ("def with_vat" in text) == is_shown
 
 
 LONG = "def with_vat(price):\n    '''Adds value added tax.'''\n" + "    price += 1\n" * 90 + "    return price\n"
@@ -126,12 +132,16 @@ async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signatur
     files = {"shop/till.py": FILES["shop/till.py"], "shop/tax.py": text}
     with closing(Indexed(tmp_path, files)) as other:
         task = "value added tax"
-        [whole] = [one for one in await of(other, task=task) if one.origin == "shop/tax.py"]
-        assert whole.text == f"# shop/tax.py:1\n{text}"
-        shown = [one.text for one in await of(other, whole.tokens - 1, task) if one.origin == "shop/tax.py"]
-        assert shown[0].startswith(f"# shop/tax.py:1\n{head}")
-        assert shown[0].count("\n") == 2
+        [complete] = [fragment for fragment in await find_results(other, task=task) if fragment.origin == "shop/tax.py"]
+        assert complete.text == f"# shop/tax.py:1\n{text}"
+        texts = [
+            fragment.text
+            for fragment in await find_results(other, complete.tokens - 1, task)
+            if fragment.origin == "shop/tax.py"
+        ]
+        assert texts[0].startswith(f"# shop/tax.py:1\n{head}")
+        assert texts[0].count("\n") == 2
 
 
 async def test_without_words_nothing_is_looked_for(indexed: Indexed):
-    assert await of(indexed, task="  ") == ()
+    assert await find_results(indexed, task="  ") == ()

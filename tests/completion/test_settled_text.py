@@ -2,14 +2,14 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.display_mode import choose_display_mode
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import enough
+from lsp_harness.completion.rules.shaping import is_settled
 
 
 def check(source: str, text: str, *, language: str = "python") -> bool:
     prefix, suffix = source.split("<|>")
-    return enough(Ghost(prefix, suffix, text, choose(prefix, suffix, language), language))
+    return is_settled(Ghost(prefix, suffix, text, choose_display_mode(prefix, suffix, language), language))
 
 
 LINE = "def f(x):\n    y = <|>\n    return y\n"

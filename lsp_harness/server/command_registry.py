@@ -1,0 +1,61 @@
+"""The registry of the commands. It finds the modules of `commands` by their names."""
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from lsp_harness.server import commands
+from lsp_harness.server.execution.editor_command import EditorCommand
+
+if TYPE_CHECKING:
+    from lsprotocol import types
+
+    from lsp_harness.server.editor_client import EditorClient
+    from lsp_harness.workspace.snapshot import Snapshot
+
+PREFIX = "lspHarness."
+SUFFIX = "_command"
+
+
+class CommandModule(Protocol):
+    """A module of `commands`."""
+
+    COMMAND: EditorCommand
+
+    async def run(
+        self, client: "EditorClient", snapshot: "Snapshot | None", params: "types.ExecuteCommandParams"
+    ) -> Any:
+        """Execute the command and return its result as JSON."""
+        ...
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands, sorted.
+
+    No module of a command is imported, because the answer to `initialize` contains the names and must not wait for the
+    import of the LSP types.
+    """
+    return sorted(_module_names())
+
+
+def find_command(name: str) -> CommandModule | None:
+    """Return the module of a command, or None if there is no command of this name."""
+    module = _module_names().get(name)
+    return cast("CommandModule", importlib.import_module(f"{commands.__name__}.{module}")) if module else None
+
+
+def editor_commands() -> list[EditorCommand]:
+    """Return the descriptions of all commands, sorted by name. All modules of commands are imported."""
+    return [module.COMMAND for name in command_names() if (module := find_command(name))]
+
+
+def _module_names() -> dict[str, str]:
+    """Return the name of each command and the name of its module."""
+    modules = (module.name for module in pkgutil.iter_modules(commands.__path__))
+    return {_command_name(module): module for module in modules if module.endswith(SUFFIX)}
+
+
+def _command_name(module: str) -> str:
+    """Convert the name of a module to the name of its command: `pull_model_command` to `lspHarness.pullModel`."""
+    first, *rest = module.removesuffix(SUFFIX).split("_")
+    return PREFIX + first + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,31 @@
+"""The files that are generated from the commands: `python -m lsp_harness.server.generation.command_files ROOT`."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsp_harness.server.command_registry import editor_commands
+from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.generation import command_page, neovim_commands, vscode_commands
+
+GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {
+    "docs/lsp-extensions.md": command_page.render,
+    "editors/vscode/package.json": vscode_commands.render_manifest,
+    "editors/vscode/src/serverCommands.ts": vscode_commands.render_module,
+    "editors/neovim/lua/lsp_harness/server_commands.lua": neovim_commands.render,
+}
+"""Of each file, by its path in the repository: the function that returns its new text from its present text."""
+
+
+def render_files(root: Path, commands: Sequence[EditorCommand]) -> dict[Path, str]:
+    """Return the new text of each file below the folder of the repository."""
+    return {
+        path: render(path.read_text(encoding="utf-8") if path.exists() else "", commands)
+        for name, render in GENERATORS.items()
+        if (path := root / name)
+    }
+
+
+if __name__ == "__main__":
+    for path, text in render_files(Path(sys.argv[1]), editor_commands()).items():
+        path.write_text(text, encoding="utf-8")
