@@ -40,6 +40,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 docs: $(STAMP) ## rewrite the generated pages and the lists of commands and settings in the editors
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
+	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m lsp_harness.server.generation.command_files .
 

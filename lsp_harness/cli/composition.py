@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from lsp_harness.cli.folder_settings import settings
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import BinaryDocument, FileError, FileMissing, HarnessError, UsageError
@@ -36,7 +36,7 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
     return Harness(config, make_engine, workspace, works_ahead=True)
 
 
-def project_of(file: Path) -> Path:
+def project_root(file: Path) -> Path:
     """Return the nearest folder above a file that looks like a project, or else the folder of the file."""
     marks = (".git", "lsp-harness.toml", "localcode.toml", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
     for folder in file.parents:
@@ -46,7 +46,7 @@ def project_of(file: Path) -> Path:
 
 
 @asynccontextmanager
-async def headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator[tuple[Harness, Snapshot]]:
+async def open_headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     """Open a harness with one file, for commands that have no editor.
 
     Args:
@@ -59,9 +59,9 @@ async def headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator
     from lsp_harness.harness.project.project_index import open_ready_index
 
     file = file.absolute()
-    data = read_named(file)
-    root = project_of(file)
-    config = settings(root)
+    data = read_user_file(file)
+    root = project_root(file)
+    config = read_settings(root)
     document = Document.from_text(file.as_uri(), data, version=1)
     if document.is_binary:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -90,7 +90,7 @@ async def headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator
         warn(trouble)
 
 
-def read_named(file: Path) -> bytes:
+def read_user_file(file: Path) -> bytes:
     """Return the bytes of a file that the user named. Raise UsageError if it cannot be read."""
     try:
         return read_file(file, MAX_FILE_BYTES)

@@ -1,4 +1,4 @@
-"""What commands print: text or tables for people, one JSON value for programs."""
+"""Output of commands: text or tables for people, or one JSON value for programs."""
 
 import codecs
 import io
@@ -14,11 +14,11 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH = 200
-"""Columns where there is no terminal: nobody sees them, and a program that cuts them wants whole words."""
-ASCII = "lsp-harness-ascii"
-"""The name under which Python knows how we write what an encoding lacks."""
-SIGNS = {
+DEFAULT_WIDTH = 200
+"""Columns of a table if the output is no terminal. A program that splits the columns needs uncut words."""
+ASCII_FALLBACK = "lsp-harness-ascii"
+"""The name of the error handler that replaces the characters that an encoding lacks."""
+ASCII_SIGNS = {
     **dict(
         zip(
             "✓✗–—⏎·→←×│─━‘’≤≥≈•",
@@ -30,26 +30,26 @@ SIGNS = {
     **dict.fromkeys("╭╮╰╯├┤┬┴┼┌┐└┘╷╵╸╺╇╈┡┩┏┓┗┛┃┳┻╋", "+"),
     "…": "...",
 }
-AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
+JsonOption = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of text.")]
 
 
-def positive(_: object, value: int) -> None:
-    """Refuse a number below 1, as the validator of a parameter."""
+def require_positive(_: object, value: int) -> None:
+    """Raise ValueError for a number below 1. This is a validator of parameters."""
     if value < 1:
         raise ValueError(f"must be 1 or more, not {value}")
 
 
-CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""What changes a terminal instead of being shown: control characters, but for line ends and tabs, and changes of direction."""
+CONTROL_CHARACTERS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Matches characters that control a terminal or change the direction of text. Line ends and tabs are not among them."""
 
 
-def printable(text: str) -> str:
-    """The text with `\\u001b` in place of what a terminal would obey. File names and code may hold anything."""
-    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def escape_controls(text: str) -> str:
+    """Return the text with escapes such as `\\u001b` for control characters, which file names and code may contain."""
+    return CONTROL_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def console(width: int = WIDTH) -> "Console":
-    """A console for tables, `width` columns wide if the output is no terminal."""
+def console(width: int = DEFAULT_WIDTH) -> "Console":
+    """Return a console for tables, which is `width` columns wide if the output is no terminal."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
     from rich.text import Text
@@ -58,12 +58,12 @@ def console(width: int = WIDTH) -> "Console":
         """A console whose contents cannot control the terminal; its own colours can."""
 
         def render_str(self, text: str, **keywords: Any) -> Text:
-            # before the widths of columns are measured
-            return super().render_str(printable(text), **keywords)
+            # rich measures the widths of columns after this
+            return super().render_str(escape_controls(text), **keywords)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
             for text, style, control in super().render(renderable, options):
-                yield Segment(text if control else printable(text), style, control)
+                yield Segment(text if control else escape_controls(text), style, control)
 
     terminal = PrintableConsole(highlight=False, soft_wrap=True, emoji=False)
     if terminal.is_terminal:
@@ -72,60 +72,61 @@ def console(width: int = WIDTH) -> "Console":
 
 
 def say(text: str = "") -> None:
-    """Print a text as it is: it may be code, in which rich would expand tabs and replace `:key:` by pictures."""
-    sys.stdout.write(f"{shown(text, sys.stdout)}\n")
+    """Print a text as it is. It may be code, in which rich would expand tabs and replace `:key:` by pictures."""
+    sys.stdout.write(f"{encodable(text, sys.stdout)}\n")
 
 
 def warn(sentence: str) -> None:
-    """Print a sentence for people on standard error, if that can be written."""
+    """Print a sentence for people on standard error, if standard error can be written."""
     with suppress(OSError, ValueError):
-        sys.stderr.write(f"lsp-harness: {shown(sentence, sys.stderr)}\n")
+        sys.stderr.write(f"lsp-harness: {encodable(sentence, sys.stderr)}\n")
 
 
-def as_json(value: Any) -> None:
-    say(json.dumps(value, indent=2, ensure_ascii=not _unicode(sys.stdout)))
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    say(json.dumps(value, indent=2, ensure_ascii=not _is_unicode(sys.stdout)))
 
 
-def as_line(value: Any) -> None:
-    """One line of JSON, at once: whoever reads along waits for it."""
-    say(json.dumps(value, ensure_ascii=not _unicode(sys.stdout)))
+def print_json_line(value: Any) -> None:
+    """Print one line of JSON at once, because another program waits for it."""
+    say(json.dumps(value, ensure_ascii=not _is_unicode(sys.stdout)))
     sys.stdout.flush()
 
 
-def shown(text: str, stream: TextIO) -> str:
-    """The text as a stream can show it.
+def encodable(text: str, stream: TextIO) -> str:
+    """Return the text with only the characters that a stream can show.
 
-    Signs that the encoding lacks become ASCII, other characters `?`. On a terminal, control characters are escaped; a program
-    that reads the stream gets them as they are.
+    A sign that the encoding lacks becomes ASCII, and another character becomes `?`. Control characters are escaped on a
+    terminal. A program that reads the stream gets them unchanged.
     """
     encoding = stream.encoding or "utf-8"
-    return (printable(text) if stream.isatty() else text).encode(encoding, ASCII).decode(encoding)
+    return (escape_controls(text) if stream.isatty() else text).encode(encoding, ASCII_FALLBACK).decode(encoding)
 
 
-def mark(sign: str) -> str:
-    """A sign, or what stands for it where standard output cannot show it."""
-    return shown(sign, sys.stdout)
+def encodable_mark(sign: str) -> str:
+    """Return a sign, or its replacement if standard output cannot show it."""
+    return encodable(sign, sys.stdout)
 
 
-def can_show_anything() -> None:
-    """Let no character end a command: what a stream cannot show is written in ASCII."""
+def replace_unencodable() -> None:
+    """Replace the characters that standard output and error lack. Otherwise, such a character would end the command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=ASCII)
+            stream.reconfigure(errors=ASCII_FALLBACK)
 
 
-def _unicode(stream: TextIO) -> bool:
+def _is_unicode(stream: TextIO) -> bool:
     try:
         return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
     except LookupError:
         return False
 
 
-def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+def _replace_with_ascii(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(SIGNS.get(character, "?") for character in lacking), error.end
+    missing = error.object[error.start : error.end]
+    return "".join(ASCII_SIGNS.get(character, "?") for character in missing), error.end
 
 
-codecs.register_error(ASCII, _in_ascii)
+codecs.register_error(ASCII_FALLBACK, _replace_with_ascii)

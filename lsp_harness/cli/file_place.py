@@ -12,8 +12,8 @@ from lsp_harness.text.position import Position
 from lsp_harness.text.wording import format_count
 
 NUMBER = re.compile(r"-?\d+")
-NAMES = ("LINE", "COL")
-KINDS = (
+NUMBER_NAMES = ("LINE", "COL")
+SPECIAL_FILE_KINDS = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),
@@ -22,14 +22,15 @@ KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What a user has written, taken apart without a look at the disk."""
+class PlaceText:
+    """A place in a file as a user writes it: a file name and the numbers behind it. The file may not exist."""
 
     file: str
     numbers: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> "Written":
+    def of(cls, text: str) -> "PlaceText":
+        """Split the numbers from the end of a text."""
         name, numbers = text.rstrip(":"), list[int]()
         while True:
             head, _, last = name.rpartition(":")
@@ -39,39 +40,49 @@ class Written:
             numbers.insert(0, int(last))
 
     def at(self, *numbers: int | str) -> str:
-        """The file with these numbers behind it."""
+        """Return the file name with these numbers behind it."""
         return ":".join([self.file, *map(str, numbers)])
 
-    def readings(self) -> "list[Written]":
-        """All ways to read it, the longest file name first: a file may be called `a.py:3`."""
-        return [Written(self.at(*self.numbers[:n]), self.numbers[n:]) for n in range(len(self.numbers), -1, -1)]
+    def readings(self) -> "list[PlaceText]":
+        """Return all ways to read the text, the longest file name first, because a file may be called `a.py:3`."""
+        return [PlaceText(self.at(*self.numbers[:n]), self.numbers[n:]) for n in range(len(self.numbers), -1, -1)]
 
 
-def place(spec: str, parts: int) -> tuple[Path, list[int]]:
-    """The file and up to `parts` numbers, counted from 1 as editors and compilers do. Raises UsageError with the right form."""
-    written = Written.of(spec)
-    written = next((one for one in written.readings() if _is_file(one.file)), written)
-    if not _is_file(written.file):
-        _raise_for(written, spec, parts)
-    if len(written.numbers) > parts:
-        raise UsageError(f"this command takes {_form(parts)}; write {written.at(*written.numbers[:parts])}, not {spec}")
-    if wrong := [number for number in written.numbers if number < 1]:
-        raise UsageError(f"{spec}: lines and columns count from 1, so there is no {wrong[0]}")
-    return Path(written.file), list(written.numbers)
+def parse_place(spec: str, parts: int) -> tuple[Path, list[int]]:
+    """Return the file of a place and its numbers, which are counted from 1 as in editors and compilers.
+
+    Args:
+        spec: The place, as `FILE`, `FILE:LINE` or `FILE:LINE:COL`.
+        parts: The largest number of numbers: 1 for a line, 2 for a line and a column.
+
+    Raises:
+        UsageError: There is no such file, or the place has another form. The message contains the right form.
+    """
+    place = PlaceText.of(spec)
+    place = next((reading for reading in place.readings() if _is_file(reading.file)), place)
+    if not _is_file(place.file):
+        _raise_no_file(place, spec, parts)
+    if len(place.numbers) > parts:
+        raise UsageError(
+            f"this command takes {_place_form(parts)}; write {place.at(*place.numbers[:parts])}, not {spec}"
+        )
+    if invalid := [number for number in place.numbers if number < 1]:
+        raise UsageError(f"{spec}: lines and columns count from 1, so there is no {invalid[0]}")
+    return Path(place.file), list(place.numbers)
 
 
-def _raise_for(written: Written, spec: str, parts: int) -> None:
+def _raise_no_file(place: PlaceText, spec: str, parts: int) -> None:
     head, _, rest = spec.partition(":")
     if rest and _is_file(head):
-        raise UsageError(f"{rest!r} is no line of {head}; write {_form(parts)} with numbers")
-    check_file(Path(written.file))
+        raise UsageError(f"{rest!r} is no line of {head}; write {_place_form(parts)} with numbers")
+    check_file(Path(place.file))
 
 
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
     except ValueError:
-        # a zero byte
+        # the name contains a zero byte
         return False
 
 
@@ -80,23 +91,31 @@ def check_file(file: Path) -> None:
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        # where the current folder is gone, this raises what says so
+        # if the current folder was removed, this raises the error that says so
         file.absolute()
         if file.is_symlink():
             raise UsageError(f"{file} is a link that leads to nothing; name another file") from None
-        raise UsageError(f"there is no file {str(file)!r}{_nearest(file)}") from None
+        raise UsageError(f"there is no file {str(file)!r}{_suggest_name(file)}") from None
     except (OSError, ValueError) as error:
         raise UsageError(read_problem(file, error).message) from error
     if stat.S_ISREG(mode):
         return
-    kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")
+    kind = next((name for is_kind, name in SPECIAL_FILE_KINDS if is_kind(mode)), "something else")
     if stat.S_ISDIR(mode):
         raise UsageError(f"{file} is a folder; name one file in it")
     raise UsageError(f"{file} is not a regular file but {kind}; name a file with code")
 
 
 def check_folder(folder: Path, command: str, text: str) -> None:
-    """Raise UsageError where what stands behind a text in words is no folder, but more of the text or a line number."""
+    """Raise UsageError if the argument behind a text is no folder.
+
+    It is often the next word of a text without quotes, or a line number.
+
+    Args:
+        folder: The argument.
+        command: The name of the command, with the option before the text.
+        text: The text.
+    """
     if folder.is_dir():
         return
     if str(folder).isdigit():
@@ -108,24 +127,24 @@ def check_folder(folder: Path, command: str, text: str) -> None:
     )
 
 
-def offset_of(document: Document, line: int, column: int) -> int:
-    """Byte offset of a line and a column in characters, both from 1."""
+def byte_offset(document: Document, line: int, column: int) -> int:
+    """Return the byte offset of a line and a column. Both count from 1, and columns are characters."""
     if line > (lines := len(document.line_starts)):
         raise UsageError(f"the file has {format_count(lines, 'line')}; line {line} is past its end")
     return document.offset(Position(line - 1, column - 1), "utf-32")
 
 
-def _form(parts: int) -> str:
-    return ":".join(["FILE", *NAMES[:parts]])
+def _place_form(parts: int) -> str:
+    return ":".join(["FILE", *NUMBER_NAMES[:parts]])
 
 
-def _nearest(file: Path) -> str:
-    """The name in the same folder that is most like it, as a question; empty where none is."""
+def _suggest_name(file: Path) -> str:
+    """Return a question with the most similar file name of the same folder, or an empty text if no name is similar."""
     from difflib import get_close_matches
 
     try:
         names = [entry.name for entry in file.parent.iterdir() if entry.is_file()]
     except (OSError, ValueError):
         return ""
-    near = get_close_matches(file.name, names, n=1, cutoff=0.75)
-    return f"; did you mean {str(file.with_name(near[0]))!r}?" if near else ""
+    matches = get_close_matches(file.name, names, n=1, cutoff=0.75)
+    return f"; did you mean {str(file.with_name(matches[0]))!r}?" if matches else ""

@@ -1,4 +1,4 @@
-"""`lsp-harness`: the commands, and what becomes of their errors."""
+"""`lsp-harness`: the entry point, which runs a command and reports its error in one sentence."""
 
 import errno
 import logging
@@ -10,41 +10,41 @@ from contextlib import suppress
 from lsp_harness.disk.file_warnings import LOGGER_NAME
 from lsp_harness.errors import FileError, HarnessError, UsageError
 
-BUG, NO_ROOM, INTERRUPTED = 70, 74, 128 + signal.SIGINT
-"""Exit statuses: a fault of ours, output or memory that cannot be had, Ctrl-C. The first two are those of sysexits.h."""
-CLOSED = 128 + signal.SIGPIPE
-"""Whoever read our output has gone, as `head` does."""
+EXIT_BUG, EXIT_NO_ROOM, EXIT_INTERRUPTED = 70, 74, 128 + signal.SIGINT
+"""Exit statuses for a bug, for missing memory or disk space, and for Ctrl-C. The first two are those of sysexits.h."""
+EXIT_CLOSED = 128 + signal.SIGPIPE
+"""Exit status if the reader of the output has ended, as `head` does."""
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Entry point. Errors are one sentence on stderr and a non-zero code, never a traceback."""
+    """Run the program. An error is one sentence on standard error and a non-zero exit status, and never a traceback."""
     arguments = sys.argv[1:] if argv is None else argv
     _open_streams()
     try:
         code = _run(arguments)
-        # what cannot be written any more must be known here, and not when the interpreter has ended
+        # an error of the output must be known here, because after the end of the interpreter nobody can report it
         sys.stdout.flush()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, a user must not be shown a traceback
-        code = _told(error)
+    except BaseException as error:  # noqa: BLE001 - users get no traceback of any error
+        code = _report_error(error)
     sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
     if arguments in (["serve"], ["serve", "--stdio"]):
-        # what editors run: a fifth of a second of argument parsing would be seen at every start
+        # editors run this command, and parsing its arguments would delay every start by a fifth of a second
         from lsp_harness.cli.commands.serve_cli import serve
 
         return serve()
-    from lsp_harness.cli.console import can_show_anything
-    from lsp_harness.cli.usage_errors import run
+    from lsp_harness.cli.console import replace_unencodable
+    from lsp_harness.cli.usage_errors import run_command
 
-    can_show_anything()
+    replace_unencodable()
     _show_warnings()
-    return run(arguments)
+    return run_command(arguments)
 
 
 def _open_streams() -> None:
-    """Where a standard stream is closed (`>&-`), the next file that is opened would take its place: it leads nowhere instead."""
+    """Open /dev/null for each closed standard stream (`>&-`). Otherwise, the next opened file would take its place."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             with suppress(OSError):
@@ -56,80 +56,80 @@ def _open_streams() -> None:
 
 
 def _show_warnings() -> None:
-    """Print what the log of files and folders says, for commands; a server has a log of its own."""
+    """Print the warnings about files and folders on standard error. A server writes them to its own log."""
     from lsp_harness.cli.console import warn
 
-    class Shown(logging.Handler):
+    class WarningPrinter(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             warn(record.getMessage())
 
     log = logging.getLogger(LOGGER_NAME)
-    log.handlers[:] = [Shown()]
+    log.handlers[:] = [WarningPrinter()]
     log.propagate = False
 
 
-def _told(error: BaseException) -> int:
-    """Say in a sentence what went wrong; the exit status. Raises nothing, whatever the state of this process."""
+def _report_error(error: BaseException) -> int:
+    """Report an error in one sentence and return the exit status. This function raises nothing."""
     try:
-        code, sentence = _verdict(error)
-    except Exception as other:  # noqa: BLE001 - to say why the first could not be said helps nobody
-        code, sentence = BUG, f"a bug: {type(error).__name__}, and then {type(other).__name__}"
+        code, sentence = _describe_error(error)
+    except Exception as other:  # noqa: BLE001 - the first error matters more
+        code, sentence = EXIT_BUG, f"a bug: {type(error).__name__}, and then {type(other).__name__}"
     if sentence:
         with suppress(Exception):
             from lsp_harness.cli.console import warn
 
             warn(sentence)
-    if code in (CLOSED, NO_ROOM):
+    if code in (EXIT_CLOSED, EXIT_NO_ROOM):
         _drop_output()
     return code
 
 
-def _verdict(error: BaseException) -> tuple[int, str]:
-    """The exit status and the sentence for an error."""
+def _describe_error(error: BaseException) -> tuple[int, str]:
+    """Return the exit status and the sentence for an error."""
     match error:
         case HarnessError():
             return error.exit_code, error.message
         case SystemExit():
-            return _status(error), error.code if isinstance(error.code, str) else ""
+            return _exit_status(error), error.code if isinstance(error.code, str) else ""
         case KeyboardInterrupt():
-            return INTERRUPTED, ""
+            return EXIT_INTERRUPTED, ""
         case BrokenPipeError():
-            return CLOSED, ""
+            return EXIT_CLOSED, ""
         case MemoryError():
-            return NO_ROOM, "there is not enough memory for this"
+            return EXIT_NO_ROOM, "there is not enough memory for this"
         case OSError():
-            return _of_system(error)
+            return _describe_system_error(error)
         case _:
-            return BUG, f"a bug: {type(error).__name__}: {error}; {_kept()}"
+            return EXIT_BUG, f"a bug: {type(error).__name__}: {error}; {_save_traceback()}"
 
 
-def _status(error: SystemExit) -> int:
+def _exit_status(error: SystemExit) -> int:
     return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
 
 
-def _of_system(error: OSError) -> tuple[int, str]:
-    """The exit status and the sentence for what the system refuses: where, why, and what to do about it."""
-    if _folder_gone():
+def _describe_system_error(error: OSError) -> tuple[int, str]:
+    """Return the exit status and the sentence for an error of the system: the file, the reason and the repair."""
+    if _is_folder_removed():
         return (
             UsageError.exit_code,
             "the current folder was removed or renamed; change to a folder that exists and run this again",
         )
-    said = error.strerror or str(error)
+    reason = error.strerror or str(error)
     if not error.filename:
-        return NO_ROOM, f"standard output cannot be written: {said}; free some room there, or send it elsewhere"
-    where = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
+        return EXIT_NO_ROOM, f"standard output cannot be written: {reason}; free some room there, or send it elsewhere"
+    file = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         remedy = "change who may use it (chmod, chown), or name another"
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        remedy = "free some room there, and run this again"
+        remedy = "free some room there, and run_command this again"
     elif error.errno == errno.EISDIR:
         remedy = "it is a folder, where a file must be; remove it, or name another"
     else:
         remedy = "see what it is with: ls -l"
-    return FileError.exit_code, f"{where} cannot be used: {said}; {remedy}"
+    return FileError.exit_code, f"{file} cannot be used: {reason}; {remedy}"
 
 
-def _folder_gone() -> bool:
+def _is_folder_removed() -> bool:
     try:
         os.getcwd()
     except OSError:
@@ -137,8 +137,8 @@ def _folder_gone() -> bool:
     return False
 
 
-def _kept() -> str:
-    """Keep the traceback of the exception at hand; where it is, or why it is nowhere."""
+def _save_traceback() -> str:
+    """Save the traceback of the current exception. Return the place of the file, or why there is none."""
     import traceback
 
     from lsp_harness.config import paths
@@ -147,15 +147,15 @@ def _kept() -> str:
 
     try:
         file = paths.state_folder() / "crash.log"
-        # an exception may quote the text it was about
+        # an exception may quote a text with secrets
         write_own_file(file, redact(traceback.format_exc()).encode("utf-8", "replace"))
-    except Exception as error:  # noqa: BLE001 - that the details are lost must not hide what happened
-        return f"the details could not be kept ({type(error).__name__}: {error})"
+    except Exception as error:  # noqa: BLE001 - a second error must not hide the first
+        return f"the details could not be saved ({type(error).__name__}: {error})"
     return f"the details are in {file}"
 
 
 def _drop_output() -> None:
-    """What is left in the buffer cannot be written: without this the interpreter would try once more, and complain."""
+    """Redirect standard output to /dev/null. Otherwise, the interpreter would write its buffer again and report an error."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)

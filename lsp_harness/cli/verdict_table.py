@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from lsp_harness.cli.console import mark
+from lsp_harness.cli.console import encodable_mark
 from lsp_harness.session.event_codec import decode_event
 from lsp_harness.session.turn_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.verify.check_registry import check_titles
@@ -69,7 +69,7 @@ def _create_row(number: int, kind: str, text: str) -> dict[str, Any]:
 
 def _colour_mark(status: str) -> str:
     """Return the sign of a status in rich's markup, or an empty text if the check did not run."""
-    sign = mark(STATUS_MARKS.get(status, ""))
+    sign = encodable_mark(STATUS_MARKS.get(status, ""))
     return f"[{colour}]{sign}[/]" if (colour := STATUS_COLOURS.get(status)) else sign
 
 

@@ -1,7 +1,8 @@
 """Repairs a diagnostic by a verified edit.
 
 Repairs that need no model come first: they take milliseconds and change one token. The model is asked only if none of
-them passes the checks.
+them
+passes the checks.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lsp_harness.cli.commands.bench_cli import ALL
+from lsp_harness.cli.commands.bench_cli import BENCHMARKS
 from tests.cli.conftest import Shell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +17,7 @@ BESIDE = {"typing", "jump", "candidates", "preempt", "cancel", "share", "threads
 """Those that have an anchor to stand beside."""
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_each_runs_with_an_anchor_beside_it(bench: Shell, fake_server: Path, name: str) -> None:
     # a rewrite is two answers of 900 tokens
     limit = "1" if name in ("lookup", "restart") else "2"

@@ -1,4 +1,4 @@
-"""An engine's own account, in words."""
+"""The properties of an engine, in words."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.commands import engine_cli as cli
-from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse
+from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse_share
 from lsp_harness.inference.engine_inventory import RunningEngine
 
 PROPS: dict[str, Any] = {
@@ -40,7 +40,7 @@ def test_everything_an_engine_says_is_shown():
         "speed": "prompts 182 tokens/s, generation 33 tokens/s",
         "a step": "1 token 30 ms, 2 tokens 40 ms, 8 tokens 90 ms",
         "queue": "2 requests",
-        "reuse": "97.0% of 10,000 prompt tokens",
+        "reuse_share": "97.0% of 10,000 prompt tokens",
         "drafts": "75.0% of 40 tokens accepted",
         "requests": "1,207: cancelled 1,200, eos 7",
     }
@@ -48,14 +48,14 @@ def test_everything_an_engine_says_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("extra_props", "says"),
     [
         ({"tcp_port": 8012}, "http://127.0.0.1:8012/v1 (for its token: lsp-harness engine token)"),
         ({"tcp_error": "port 8012 is taken"}, "none: port 8012 is taken"),
     ],
 )
-def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
-    assert dict(facts(PROPS | told, 0))["port"] == says
+def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says: str):
+    assert dict(facts(PROPS | extra_props, 0))["port"] == says
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
             "is a recurrent model: a prompt that does not continue",
         ),
         ({"cuts": True, "window": 1024}, "has a sliding window of 1,024 tokens: prompts cannot be saved"),
-        ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse lines that move"),
+        ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse_share lines that move"),
         (None, ""),
     ],
 )
@@ -120,8 +120,8 @@ def test_residents_without_figures_are_still_listed():
 
 
 def test_there_is_no_rate_before_the_first_prompt():
-    assert reuse({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
-    assert reuse({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
+    assert reuse_share({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
+    assert reuse_share({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
 
 
 def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -133,6 +133,6 @@ def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert cli.status() == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["[bold]", "(process", "7,", "/run/a.sock)"]
-    assert ["reuse", "97.0%", "of", "10,000", "prompt", "tokens"] in lines
+    assert ["reuse_share", "97.0%", "of", "10,000", "prompt", "tokens"] in lines
     assert ["01JABC", "1,200", "2", "min"] in lines
     assert ["an", "engine", "that", "does", "not", "answer", "(process", "8,", "/run/b.sock)"] in lines

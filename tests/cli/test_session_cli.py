@@ -1,11 +1,11 @@
-"""What a session has come to, on the command line."""
+"""`lsp-harness session`: the summary of a session."""
 
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.commands.session_cli import count
+from lsp_harness.cli.commands.session_cli import count_tokens
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
@@ -31,7 +31,7 @@ def test_the_last_session_and_any_by_its_name(shell: Shell):
 
 
 def long() -> None:
-    """A session of forty edits of as many files."""
+    """Write a session with forty edits of forty files."""
     log = SessionLog(paths.state_folder() / "sessions")
     for n in range(40):
         log.turn().append(InvocationReceived("edit", f"change {n}: {'very ' * 20}much", f"m{n}.py"))
@@ -56,12 +56,12 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     lines = ["Goal: use pi\n", "Touched: area\n"]
-    assert await count(lines) == estimate_counts(lines)
+    assert await count_tokens(lines) == estimate_counts(lines)
     # nothing was started for that
     assert not list(paths.runtime_folder().glob("engine-*.sock"))
     async with aclosing(EngineClient(load(Path.cwd())[0])) as engine:
         expected = await engine.count(lines)
-        assert await count(lines) == expected != estimate_counts(lines)
+        assert await count_tokens(lines) == expected != estimate_counts(lines)
 
 
 def test_a_name_that_means_none_or_several(shell: Shell):

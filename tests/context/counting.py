@@ -1,4 +1,4 @@
-"""Tokenizers whose counts anybody can check."""
+"""Tokenizers with counts that are easy to check."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -6,10 +6,10 @@ Counter = Callable[[Sequence[str]], Awaitable[list[int]]]
 
 
 async def words(texts: Sequence[str]) -> list[int]:
-    """A token is a word."""
+    """Count each word as a token."""
     return [len(text.split()) for text in texts]
 
 
 async def characters(texts: Sequence[str]) -> list[int]:
-    """A token is a character."""
+    """Count each character as a token."""
     return [len(text) for text in texts]

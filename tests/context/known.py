@@ -1,4 +1,4 @@
-"""An index that holds nothing."""
+"""An empty index."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a name is brought in elsewhere in the workspace."""
+"""The imports of a name in other files of the workspace."""
 
 from contextlib import closing
 from pathlib import Path

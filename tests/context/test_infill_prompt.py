@@ -21,7 +21,7 @@ async def prompt(source: str, *, path: str = "a.py", budget: Completion = BUDGET
 
 
 async def check(source: str, expected: str, *, path: str = "a.py", budget: Completion = BUDGET) -> None:
-    """What the model sees, as text."""
+    """Compare the prompt as text."""
     assert (await prompt(source, path=path, budget=budget)).render() == expected
 
 
@@ -67,29 +67,29 @@ def below(x):
 
 
 async def test_what_the_window_shows_is_not_in_the_outline() -> None:
-    found = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
-    assert found.outline.text == ""
-    assert found.prefix.text == "import math\n\n\ndef f():\n    return "
+    result = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
+    assert result.outline.text == ""
+    assert result.prefix.text == "import math\n\n\ndef f():\n    return "
 
 
 async def test_of_an_outline_too_long_imports_and_what_is_near_stay() -> None:
     source = "import os\n" + "".join(f"def f{n}(a):\n    x = a\n    return x\n" for n in range(40)) + "y = <|>\n"
-    found = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
-    assert found.outline.text == snapshot("""\
+    result = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
+    assert result.outline.text == snapshot("""\
 # a.py
 import os
 def f37(a): ...
 def f38(a): ...
 def f39(a): ...
 """)
-    assert found.outline.tokens <= 14
+    assert result.outline.tokens <= 14
 
 
 async def test_without_a_share_or_a_grammar_there_is_no_outline() -> None:
     source = "import os\n" * 3 + "x = 1\n" * 40 + "y = <|>\n"
     for budget in (0, 1, 2):
-        found = await prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
-        assert (found.outline.text, found.outline.tokens) == ("", 0)
+        result = await prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
+        assert (result.outline.text, result.outline.tokens) == ("", 0)
     assert (await prompt(source, path="notes.txt")).outline.text == ""
 
 
@@ -98,8 +98,8 @@ async def test_an_empty_file_gives_an_empty_prompt() -> None:
 
 
 async def test_terminators_are_those_of_the_file() -> None:
-    found = await prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
-    assert (found.prefix.text, found.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
+    result = await prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
+    assert (result.prefix.text, result.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
 
 
 STATEMENTS = (
@@ -123,12 +123,12 @@ async def test_every_part_is_within_its_share_and_no_prompt_is_a_whole_file(
     src = markup.parse(text + "\n")
     budget = Completion(prefix_tokens=prefix, suffix_tokens=suffix, outline_tokens=outline)
     counter = words if count is words else characters
-    found = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
-    for part, share in ((found.prefix, prefix), (found.suffix, suffix), (found.outline, outline)):
+    result = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
+    for part, share in ((result.prefix, prefix), (result.suffix, suffix), (result.outline, outline)):
         assert (await counter([part.text]))[0] <= part.tokens <= share
-    assert found.tokens == found.prefix.tokens + found.suffix.tokens + found.outline.tokens
-    near = found.prefix.text + found.suffix.text
-    assert near in src.document.text
-    assert near.rstrip("\n").count("\n") < MAX_LINES
+    assert result.tokens == result.prefix.tokens + result.suffix.tokens + result.outline.tokens
+    window_text = result.prefix.text + result.suffix.text
+    assert window_text in src.document.text
+    assert window_text.rstrip("\n").count("\n") < MAX_LINES
     if text.count("\n") > MAX_LINES and text.strip():
-        assert text not in near
+        assert text not in window_text

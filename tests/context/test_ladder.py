@@ -1,4 +1,4 @@
-"""Cheaper prompts for the same hole, and the outline that stays while one types."""
+"""Cheaper prompts for the same place, and the outline that stays the same while the user types."""
 
 from itertools import pairwise
 
@@ -55,15 +55,15 @@ def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
     outlines = OutlineCache()
     start = src.cursor - 40
 
-    def seen(typed: bytes) -> list[str]:
+    def outline_after(typed: bytes) -> list[str]:
         document = src.document.apply_edit(Edit(src.cursor, src.cursor, typed), 2)
         tree = parse(document)
         assert tree
         return [line.text for line in outlines.find_outline(tree, (start, src.cursor + len(typed)))]
 
-    before = seen(b"")
+    before = outline_after(b"")
     assert "def last(): ..." in before
-    assert seen(b"'''") == before
+    assert outline_after(b"'''") == before
 
 
 def test_an_outline_follows_changes_outside_the_window() -> None:

@@ -1,4 +1,4 @@
-"""What a model is told of the packages that it used."""
+"""The lines about the packages that new code uses."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(root: Path, before: str, part: str, name: str = "a.py") -> list[str]:
+def describe(root: Path, before: str, part: str, name: str = "a.py") -> list[str]:
     document = Document.from_text((root / name).as_uri(), f"{before}{part}\n")
     return describe_package_uses(InstalledPackages({}), root, root / name, [(document, part)])
 
@@ -69,13 +69,13 @@ NO_FETCH = "requests 2.32.3 has no fetch; it has: patch(url, data=None, **kwargs
     ],
 )
 def test_the_names_behind_an_import(root: Path, before: str, part: str, expected: list[str]):
-    assert told(root, before, part) == expected
+    assert describe(root, before, part) == expected
 
 
 def test_three_names_at_most_and_lines_that_are_not_long(root: Path):
     many = "".join(f"def f{n}({', '.join(f'argument_{m}' for m in range(40))}): ...\n" for n in range(5))
     install(root / SITE, "wide", "1", {"wide.py": many})
-    lines = told(root, "import wide\n", " + ".join(f"wide.f{n}()" for n in range(5)))
+    lines = describe(root, "import wide\n", " + ".join(f"wide.f{n}()" for n in range(5)))
     assert [line[:12] for line in lines] == ["wide 1 has: " for _ in range(3)]
     assert [len(line) for line in lines] == [MAX_LINE_CHARS] * 3
 
@@ -83,7 +83,7 @@ def test_three_names_at_most_and_lines_that_are_not_long(root: Path):
 def test_of_several_signatures_the_first_is_told_as_such(root: Path):
     stub = "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\n"
     install(root / SITE, "Two-Ways", "1", {"ways.pyi": stub, "ways.py": "def f(a): ...\n"})
-    assert told(root, "import ways\n", "ways.f()") == [
+    assert describe(root, "import ways\n", "ways.f()") == [
         "Two-Ways 1 has in ways: f(a: int) -> int (the first of 2 signatures)"
     ]
 
@@ -107,7 +107,7 @@ def test_scripts(root: Path, before: str, part: str):
         },
     )
     for name in ("a.ts", "a.js"):
-        assert told(root, before, part, name) == ["pad 1.2.0 has: pad(text: string): string"]
+        assert describe(root, before, part, name) == ["pad 1.2.0 has: pad(text: string): string"]
 
 
 def test_go_and_rust(root: Path):
@@ -139,4 +139,4 @@ def test_go_and_rust(root: Path):
 
 
 def test_a_text_in_a_language_that_is_not_known_has_no_packages(root: Path):
-    assert told(root, "import requests\n", "requests.get()", "a.unknown") == []
+    assert describe(root, "import requests\n", "requests.get()", "a.unknown") == []

@@ -30,15 +30,15 @@ class Texts(dict[str, Document]):
         self.recent.record_edit(f"file:///{path}", path, line, grown)
 
     def pieces(self, document: Document, line: int = 1) -> list[tuple[str, str]]:
-        return [(one.path, one.text) for one in self.recent.find_pieces(document, line)]
+        return [(piece.path, piece.text) for piece in self.recent.find_pieces(document, line)]
 
 
 @pytest.fixture
 def texts() -> Texts:
-    found = Texts()
-    found.open("cart.py", CART)
-    found.open("here.py", HERE)
-    return found
+    texts = Texts()
+    texts.open("cart.py", CART)
+    texts.open("here.py", HERE)
+    return texts
 
 
 def test_what_was_written_elsewhere_is_like_what_is_written_here(texts: Texts):
@@ -88,11 +88,11 @@ def test_a_place_moves_with_the_lines_above_it(texts: Texts):
 def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
     texts.edited("cart.py", 1)
     texts.recent.record_view("file:///cart.py", "cart.py", 2)
-    [one] = texts.recent.find_pieces(texts["file:///here.py"], 1)
-    assert one.is_edited
+    [piece] = texts.recent.find_pieces(texts["file:///here.py"], 1)
+    assert piece.is_edited
     texts.recent.record_view("file:///x.py", "x.py", 0)
     texts.open("x.py", CART)
-    assert [one.is_edited for one in texts.recent.find_pieces(texts["file:///here.py"], 1)] == [False, True]
+    assert [piece.is_edited for piece in texts.recent.find_pieces(texts["file:///here.py"], 1)] == [False, True]
 
 
 def test_a_closed_text_is_known_for_a_while(texts: Texts):

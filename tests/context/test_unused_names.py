@@ -1,4 +1,4 @@
-"""Names that are imported and stand nowhere else."""
+"""Names that are imported and not used."""
 
 import pytest
 

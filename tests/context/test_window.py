@@ -1,4 +1,4 @@
-"""The lines around a cursor: never more than their share, whole, and steady while somebody types."""
+"""The lines around a cursor: they fit their budget, are whole, and stay the same while the user types."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -88,12 +88,12 @@ async def test_the_start_of_a_prefix_moves_in_blocks_while_lines_are_typed(width
 async def test_within_a_line_the_start_stays() -> None:
     document = Document.from_text("file:///a.py", "a b c d e f\n" * 100)
     offset = len(document.data)
-    seen: set[int] = set()
+    starts: set[int] = set()
     for char in "x = call(one, two)":
         document = document.apply_edit(Edit(offset, offset, encode(char)), document.version + 1)
         offset += 1
-        seen.add((await window.read_prefix(document, offset, 384, words))[0])
-    assert len(seen) == 1
+        starts.add((await window.read_prefix(document, offset, 384, words))[0])
+    assert len(starts) == 1
 
 
 async def test_a_line_without_end_is_cut_around_the_cursor() -> None:
@@ -125,12 +125,12 @@ async def test_an_empty_document_has_nothing_around_a_place() -> None:
 
 async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
     document = Document.from_text("file:///a.py", "x = 1\n" * 10_000)
-    asked: list[str] = []
+    counted: list[str] = []
 
-    async def counting(given: Sequence[str]) -> list[int]:
-        asked.extend(given)
-        return await words(given)
+    async def counting(lines: Sequence[str]) -> list[int]:
+        counted.extend(lines)
+        return await words(lines)
 
     await window.read_prefix(document, 30_000, 384, counting)
     await window.read_suffix(document, 30_000, 96, counting)
-    assert len(asked) <= window.MAX_LINES + 2
+    assert len(counted) <= window.MAX_LINES + 2

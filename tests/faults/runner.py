@@ -1,5 +1,6 @@
-"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of JSON
-comes out for it, with how each command ended. One process for all of them, as to import everything takes longest."""
+"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of
+JSON comes out for it, with how each command ended. One process for all of them, as to import everything takes
+longest."""
 
 import json
 import multiprocessing
@@ -55,36 +56,14 @@ class Runner:
 
 def _import_all() -> None:
     """What commands import when they need it: once, and not in each of them."""
+    from lsp_harness.cli.command_table import GROUPS
     from lsp_harness.index.builder import reader_processes
 
     # processes that read files come from a fork as well: there are no threads here that could mind
     reader_processes.START_METHOD = "fork"
     multiprocessing.set_start_method("fork", force=True)
     for name in (
-        *(
-            "lsp_harness.cli.command_table",
-            "lsp_harness.cli.commands.serve_cli",
-            "lsp_harness.cli.commands.complete_cli",
-            "lsp_harness.cli.commands.fix_cli",
-        ),
-        *(
-            "lsp_harness.cli.commands.context_cli",
-            "lsp_harness.cli.commands.search_cli",
-            "lsp_harness.cli.commands.locate_cli",
-            "lsp_harness.cli.commands.index_cli",
-        ),
-        *(
-            "lsp_harness.cli.commands.session_cli",
-            "lsp_harness.cli.commands.digest_cli",
-            "lsp_harness.cli.commands.docs_cli",
-            "lsp_harness.cli.commands.model_cli",
-        ),
-        *(
-            "lsp_harness.cli.commands.models_cli",
-            "lsp_harness.cli.commands.engine_cli",
-            "lsp_harness.cli.commands.doctor_cli",
-            "lsp_harness.cli.commands.bench_cli",
-        ),
+        *sorted({command.target.partition(":")[0] for commands in GROUPS.values() for command in commands}),
         *(
             "lsp_harness.server.main",
             "lsp_harness.server.features.feature_table",

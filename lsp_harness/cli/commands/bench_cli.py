@@ -1,7 +1,7 @@
-"""`lsp-harness bench`: measure the engine with real work, and compare it with llama-server if there is one.
+"""`lsp-harness bench`: measure the engine with real work, and compare it with llama-server if the user names one.
 
-Every benchmark starts an engine of its own, in directories of its own, and ends it; a running engine of the user's is
-never touched. Results go to stdout, progress to stderr.
+Each benchmark starts its own engine in its own directories, and ends it. It never uses a running engine of the user.
+Results go to standard output, and progress goes to standard error.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, console, say
+from lsp_harness.cli.console import JsonOption, console, print_json, say
 from lsp_harness.errors import UsageError
 from lsp_harness.text.wording import format_count
 
@@ -26,146 +26,153 @@ if TYPE_CHECKING:
     from lsp_harness.bench.lab import Lab
 
 app = cyclopts.App(name="bench", help="Measure the speed of the engine.")
-OWN_TEXT = ("lookup",)
-"""Those that need no real edits."""
-ALL = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads", "indexing")
+BENCHMARKS_WITHOUT_EDITS = ("lookup",)
+"""Benchmarks that need no real edits of a repository."""
+BENCHMARKS = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads", "indexing")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Run:
-    """What every benchmark may be told."""
+class BenchOptions:
+    """The options of each benchmark."""
 
     anchor: Annotated[
         Path | None,
-        Parameter(help="A llama-server program to compare with. The default is LSP_HARNESS_BENCH_ANCHOR, or none."),
+        Parameter(
+            help="A llama-server program to compare with. The default is LSP_HARNESS_BENCH_ANCHOR; without it, nothing is compared."
+        ),
     ] = None
     repo: Annotated[
         Path | None,
-        Parameter(help="A git repository whose recent commits are typed again, instead of the development set."),
+        Parameter(
+            help="A git repository. Its recent commits are typed again. The default is the development set of lsp-harness."
+        ),
     ] = None
     limit: Annotated[int, Parameter(help="Stop after this number of requests or rounds; 0 means all.")] = 0
     anchor_every: Annotated[
         int,
         Parameter(
-            help="Let llama-server do only one in this number of edits, jumps or keys, because it takes most of the time."
+            help="Give llama-server only one of this many edits, jumps or keys. It takes most of the time of a benchmark."
         ),
     ] = 1
 
 
-WIDE = 140
-Rest = Annotated[
+TABLE_WIDTH = 140
+RestOption = Annotated[
     bool,
     Parameter(negative="", help="Wait before each edit until its full prompt is evaluated, as when the cursor rests."),
 ]
-Settings = Annotated[Run | None, Parameter(name="*")]
+RunOptions = Annotated[BenchOptions | None, Parameter(name="*")]
 
 
 @app.command
-def typing(*, run: Settings = None, rest: Rest = False, json: AsJson = False) -> int:
-    """Keystrokes of real edits: tokens evaluated, time to first token, a 16-token completion."""
-    return _one("typing", run, json=json, rest=rest)
+def typing(*, run: RunOptions = None, rest: RestOption = False, json: JsonOption = False) -> int:
+    """Measure keystrokes of real edits: evaluated tokens, time to the first token, time of 16 tokens."""
+    return _print_result("typing", run, json=json, rest=rest)
 
 
 @app.command
-def jump(*, run: Settings = None, json: AsJson = False) -> int:
-    """Cursor jumps, near, far and back, with 300 ms of rest before the first key."""
-    return _one("jump", run, json=json)
+def jump(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure cursor jumps (near, far and back) with 300 ms of rest before the first key."""
+    return _print_result("jump", run, json=json)
 
 
 @app.command
-def candidates(*, run: Settings = None, json: AsJson = False) -> int:
-    """Eight candidates over one prompt, beside eight calls."""
-    return _one("candidates", run, json=json)
+def candidates(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure eight candidates for one prompt, and compare one request with eight requests."""
+    return _print_result("candidates", run, json=json)
 
 
 @app.command
-def preempt(*, run: Settings = None, json: AsJson = False) -> int:
-    """Typing while five candidates are generated in the background."""
-    return _one("preempt", run, json=json)
+def preempt(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure typing while the engine generates five candidates in the background."""
+    return _print_result("preempt", run, json=json)
 
 
 @app.command
-def cancel(*, run: Settings = None, json: AsJson = False) -> int:
-    """From a closed connection until the engine does other work."""
-    return _one("cancel", run, json=json)
+def cancel(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure the time from a closed connection until the engine does other work."""
+    return _print_result("cancel", run, json=json)
 
 
 @app.command
-def restart(*, run: Settings = None, json: AsJson = False) -> int:
-    """The first completion in a hot file after the engine was killed."""
-    return _one("restart", run, json=json)
+def restart(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure the first completion in a file that was in use before the engine was killed."""
+    return _print_result("restart", run, json=json)
 
 
 @app.command
-def share(*, run: Settings = None, json: AsJson = False) -> int:
-    """Four clients taking turns in four files."""
-    return _one("share", run, json=json)
+def share(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure four clients that take turns in four files."""
+    return _print_result("share", run, json=json)
 
 
 @app.command
-def lookup(*, run: Settings = None, json: AsJson = False) -> int:
-    """Rewriting a function with and without drafting from the prompt."""
-    return _one("lookup", run, json=json)
+def lookup(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure the rewriting of a function with and without drafts from the prompt."""
+    return _print_result("lookup", run, json=json)
 
 
 @app.command
-def indexing(*, run: Settings = None, json: AsJson = False) -> int:
-    """Typing while a large folder is indexed for the first time."""
-    return _one("indexing", run, json=json)
+def indexing(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure typing while a large folder is indexed for the first time."""
+    return _print_result("indexing", run, json=json)
 
 
 @app.command
-def threads(*, run: Settings = None, json: AsJson = False) -> int:
-    """Generation while every core is kept busy by other processes."""
-    return _one("threads", run, json=json)
+def threads(*, run: RunOptions = None, json: JsonOption = False) -> int:
+    """Measure generation while other processes use all cores."""
+    return _print_result("threads", run, json=json)
 
 
 @app.command
 def report(
     results: Annotated[
-        Sequence[Path], Parameter(help="Files with results that --json printed. Without files, every benchmark is run.")
+        Sequence[Path],
+        Parameter(help="Files with the output of benchmarks with --json. Without files, all benchmarks are run."),
     ] = (),
     /,
     *,
     out: Annotated[Path, Parameter(help="The HTML file to write.")] = Path("bench.html"),
-    run: Settings = None,
+    run: RunOptions = None,
 ) -> int:
-    """Write one self-contained HTML page of results, with plots."""
+    """Write the results as one HTML page with plots."""
     from lsp_harness.bench.report import render_page
 
-    found = [_saved(file) for file in results] or [_measured(name, run) for name in ALL]
+    measured = [_read_result(file) for file in results] or [_measure(name, run) for name in BENCHMARKS]
     try:
-        out.write_text(render_page(found), encoding="utf-8")
+        out.write_text(render_page(measured), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
-    say(f"{out}: {format_count(len(found), 'benchmark')}")
+    say(f"{out}: {format_count(len(measured), 'benchmark')}")
     return 0
 
 
-def _one(name: str, run: Run | None, *, json: bool, rest: bool = False) -> int:
-    result = _measured(name, run, rest=rest)
-    as_json(result.to_json()) if json else _table(result)
+def _print_result(name: str, run: BenchOptions | None, *, json: bool, rest: bool = False) -> int:
+    result = _measure(name, run, rest=rest)
+    print_json(result.to_json()) if json else _print_table(result)
     return 0
 
 
-def _measured(name: str, run: Run | None, *, rest: bool = False) -> "Result":
+def _measure(name: str, run: BenchOptions | None, *, rest: bool = False) -> "Result":
     from lsp_harness.bench.lab import Options, open_lab
 
-    given = run or Run()
-    if given.limit < 0:
+    options = run or BenchOptions()
+    if options.limit < 0:
         raise UsageError("--limit must be 0 (all) or more")
-    if given.anchor_every < 1:
+    if options.anchor_every < 1:
         raise UsageError("--anchor-every must be 1 (all) or more")
     suite: Callable[[Lab], Awaitable[Result]] = import_module(f"lsp_harness.bench.suite.{name}").run
 
     async def measure() -> "Result":
         task = asyncio.current_task()
         assert task
-        # the engine and llama-server would outlive us
+        # otherwise the engine and llama-server would run on after this process
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        options = Options(given.anchor, given.repo, given.limit, given.anchor_every, rest)
-        async with open_lab(options, lambda text: _progress(name, text), replays=name not in OWN_TEXT) as lab:
+        lab_options = Options(options.anchor, options.repo, options.limit, options.anchor_every, rest)
+        async with open_lab(
+            lab_options, lambda text: _show_progress(name, text), replays=name not in BENCHMARKS_WITHOUT_EDITS
+        ) as lab:
             return await suite(lab)
 
     try:
@@ -173,17 +180,17 @@ def _measured(name: str, run: Run | None, *, rest: bool = False) -> "Result":
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
-        _progress("", "")
+        _show_progress("", "")
 
 
-def _progress(name: str, text: str) -> None:
-    """One line on stderr that replaces itself; nothing where nobody watches."""
+def _show_progress(name: str, text: str) -> None:
+    """Show the progress in one line, if standard error is a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{name}: {text}" if name else "\r\x1b[K")
         sys.stderr.flush()
 
 
-def _table(result: "Result") -> None:
+def _print_table(result: "Result") -> None:
     from rich.table import Table
 
     from lsp_harness.bench.report import HEADINGS, NUMBER_COLUMNS, figure_cells
@@ -194,16 +201,16 @@ def _table(result: "Result") -> None:
     for figure in result.figures:
         table.add_row(*figure_cells(figure))
     say(f"{result.name}: {result.title}")
-    # a pipe has no width to fit into
+    # a pipe has no width, and the program that reads it needs whole lines
     terminal = console()
-    terminal.width = max(terminal.width, WIDE)
+    terminal.width = max(terminal.width, TABLE_WIDTH)
     terminal.print(table)
     for note in result.notes:
         say(f"  {note}")
     say("  " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in result.machine.items()))
 
 
-def _saved(file: Path) -> "Result":
+def _read_result(file: Path) -> "Result":
     from lsp_harness.bench.figures import from_json
 
     try:

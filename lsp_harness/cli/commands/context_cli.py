@@ -1,4 +1,4 @@
-"""`lsp-harness context`: the prompt at a place in a file, where each part of it comes from, and what it costs."""
+"""`lsp-harness context`: the prompt at a place in a file, with the source and the number of tokens of each part."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.composition import headless, make_engine
-from lsp_harness.cli.console import AsJson, as_json, console, say, warn
-from lsp_harness.cli.file_place import offset_of, place
+from lsp_harness.cli.composition import make_engine, open_headless
+from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
+from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.project_folder import project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness import prompt_preview
@@ -35,28 +35,26 @@ def context(
     *,
     task: Annotated[
         str,
-        Parameter(
-            help="Show the prompt of an edit: what to do with the function at that place, in words. Without a place, the function is searched for."
-        ),
+        Parameter(help="Show the prompt of an edit instead of a completion. The value says in words what to change."),
     ] = "",
     explain: Annotated[
         bool,
         Parameter(negative="", help="Show the parts of the prompt, where each comes from and how many tokens it has."),
     ] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Show the prompt that the model would get at a place in a file.
 
     Parameters
     ----------
     at
-        FILE:LINE:COL, counted from 1. With --task, FILE:LINE is enough, and no place at all means that it is searched for.
+        FILE:LINE:COL. Lines and columns count from 1. With --task, FILE:LINE is enough; without a place, lsp-harness searches for the code.
     """
     if task and not at:
         return asyncio.run(_show_located_prompt(task, explain=explain, json=json))
     if not at:
         raise UsageError('say where: lsp-harness context FILE:LINE:COL, or describe a task: --task "WORDS"')
-    file, numbers = place(at, 2)
+    file, numbers = parse_place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
         raise UsageError(f"say where in the file: lsp-harness context {file}:LINE:COL")
     start = PromptPlace(file, numbers[0], numbers[1] if numbers[1:] else 1)
@@ -70,10 +68,10 @@ async def _show_located_prompt(task: str, *, explain: bool, json: bool) -> int:
     return await _show_prompt(PromptPlace(Path(best.path), best.first, 1, best.last), task, explain=explain, json=json)
 
 
-async def _show_prompt(place: PromptPlace, task: str, *, explain: bool, json: bool) -> int:
-    async with headless(place.file, creates_index=True) as (harness, snapshot):
-        start = offset_of(snapshot.document, place.line, place.column)
-        end = snapshot.document.line_span(place.last_line - 1)[1] if place.last_line else start
+async def _show_prompt(target: PromptPlace, task: str, *, explain: bool, json: bool) -> int:
+    async with open_headless(target.file, creates_index=True) as (harness, snapshot):
+        start = byte_offset(snapshot.document, target.line, target.column)
+        end = snapshot.document.line_span(target.last_line - 1)[1] if target.last_line else start
         engine = await harness.services.engines.estimating(harness.config)
         if task:
             prompt = await prompt_preview.edit(harness, engine, snapshot, Span(start, end), task)
@@ -90,7 +88,7 @@ async def _show_prompt(place: PromptPlace, task: str, *, explain: bool, json: bo
         fragments = [asdict(part) for part in parts]
         cost = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
         room = {"context": prompt.context, "over": prompt.over(parts)}
-        as_json({"fragments": fragments, **cost, **room, "likelier": prompt.likelier})
+        print_json({"fragments": fragments, **cost, **room, "likelier": prompt.likelier})
     else:
         _print_parts(prompt, parts, usage)
     return 0

@@ -1,7 +1,6 @@
-"""`lsp-harness demo`: the main job, for real: server process, LSP client over stdio, and the configured model.
+"""`lsp-harness demo`: a server process, an LSP client over standard input and output, and the configured model.
 
-Nothing here reaches into the server. What it shows went over the protocol, and it ends with an error if any of it
-turns out untrue.
+The demo uses the server only through the protocol. It ends with an error if the server does not do what it shows.
 """
 
 import asyncio
@@ -28,16 +27,16 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 
 CURSOR = re.compile(r"(<\|>|<~>)")
-"""Where ghost text is asked for: `<|>` takes it, `<~>` types on and lets it be."""
+"""Marks in the samples where ghost text is requested: at `<|>` it is accepted, and at `<~>` typing goes on."""
 LANGUAGES = {".py": "python", ".js": "javascript"}
-COMPLETED = ("geometry.py", "queue.js")
-BROKEN = "stats.py"
-TRANSCRIPT = 80
-"""Columns of what is shown where there is no terminal."""
+COMPLETION_FILES = ("geometry.py", "queue.js")
+BROKEN_FILE = "stats.py"
+TRANSCRIPT_WIDTH = 80
+"""Columns of the output if it is no terminal."""
 
 
-class Untrue(HarnessError):
-    """The demo saw something other than what it is there to show."""
+class DemoFailed(HarnessError):
+    """The server did not do what the demo shows."""
 
 
 def demo(*, keep: bool = False) -> int:
@@ -46,7 +45,7 @@ def demo(*, keep: bool = False) -> int:
     Parameters
     ----------
     keep
-        Keep the edited copy of the sample project, and say where it is.
+        Keep the edited copy of the sample project, and print its folder.
     """
     folder = Path(tempfile.mkdtemp(prefix="lsp-harness-demo-")).resolve()
     try:
@@ -62,14 +61,14 @@ def demo(*, keep: bool = False) -> int:
 
 
 async def _run(folder: Path) -> None:
-    out = console(TRANSCRIPT)
+    out = console(TRANSCRIPT_WIDTH)
     out.rule("[bold]a language server, an LSP client over stdio, a real model")
     async with LspClient.start(folder) as client:
         out.print(f"lsp-harness serve answered `initialize` after {client.initialize_ms:.0f} ms\n")
-        for name in COMPLETED:
+        for name in COMPLETION_FILES:
             await _complete(client, folder / name)
         engine = (await _status(client))["engine"]
-        await _fix(client, folder / BROKEN)
+        await _fix(client, folder / BROKEN_FILE)
         kind = "scripted replies, not a model" if engine["scripted"] else "a real model"
         out.rule(f"[bold]done[/] with {engine['model']} ({kind}), engine process {engine['pid']}")
 
@@ -79,58 +78,58 @@ async def _status(client: LspClient) -> dict[str, Any]:
 
 
 async def _complete(client: LspClient, file: Path) -> None:
-    """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
-    out = console(TRANSCRIPT)
+    """Show ghost text at each cursor mark of a file, one after the other."""
+    out = console(TRANSCRIPT_WIDTH)
     out.print(f"[bold]{file.name}[/]: completions at the cursor (ghost text)")
-    done, *rest = CURSOR.split(file.read_text())
-    uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
+    typed, *rest = CURSOR.split(file.read_text())
+    uri = client.open(file, typed + _text_after_cursor(rest), LANGUAGES[file.suffix])
     while rest:
         mark, following, *rest = rest
-        began = perf_counter()
-        items = await client.inline_completion(uri, done)
-        ms = (perf_counter() - began) * 1000
-        line = done.rsplit("\n", 1)[-1]
+        start = perf_counter()
+        items = await client.inline_completion(uri, typed)
+        ms = (perf_counter() - start) * 1000
+        line = typed.rsplit("\n", 1)[-1]
         if not items:
-            raise Untrue(f"the demo failed: no completion in {file.name} after {line!r}")
+            raise DemoFailed(f"the demo failed: no completion in {file.name} after {line!r}")
         ghost: str = items[0]["insertText"]
         stats = (await _status(client))["completion"]
         first, *more = ghost.split("\n")
-        out.print(f"  {_plain(line)}[green]{_plain(first)}[/]")
+        out.print(f"  {_escape_markup(line)}[green]{_escape_markup(first)}[/]")
         for text in more:
-            out.print(f"  [green]{_plain(text)}[/]")
-        taken = "accepted" if mark == "<|>" else "not accepted, typing on"
+            out.print(f"  [green]{_escape_markup(text)}[/]")
+        outcome = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
-            f"  [dim]{taken} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
+            f"  [dim]{outcome} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
-        done += (ghost if mark == "<|>" else "") + following
-        client.change(uri, done + _not_typed_yet(rest))
+        typed += (ghost if mark == "<|>" else "") + following
+        client.change(uri, typed + _text_after_cursor(rest))
         if mark == "<|>":
             await client.run(items[0].get("command"))
     client.close(uri)
 
 
-def _not_typed_yet(rest: list[str]) -> str:
-    """What the file holds behind the cursor: all that follows marks, but for what is still to be typed."""
+def _text_after_cursor(rest: list[str]) -> str:
+    """Return the text behind the cursor. It contains no text that is typed later."""
     return "".join(text for mark, text in zip(rest[::2], rest[1::2], strict=True) if mark == "<|>")
 
 
 async def _fix(client: LspClient, file: Path) -> None:
-    """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
-    out = console(TRANSCRIPT)
+    """Repair one diagnostic of ruff: choose the quick fix, show the checks and the diff, and apply it."""
+    out = console(TRANSCRIPT_WIDTH)
     text = file.read_text()
     document = Document.from_text(file.as_uri(), text, language="python", version=1)
     before = await _lint(document, file)
     if not before:
-        raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
+        raise DemoFailed(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
     problem = before[0]
     row = document.line_of(problem.start)
     out.print(f"[bold]{file.name}[/]: an error is repaired")
-    out.print(f"  line {row + 1}: [red]{problem.code} {_plain(problem.message)}[/]")
-    out.print(f"  [dim]{row + 1:3} │[/] {_plain(text.splitlines()[row])}\n")
+    out.print(f"  line {row + 1}: [red]{problem.code} {_escape_markup(problem.message)}[/]")
+    out.print(f"  [dim]{row + 1:3} │[/] {_escape_markup(text.splitlines()[row])}\n")
     uri = client.open(file, text, "python")
     diagnostic = {
-        "range": {side: _place(document, at) for side, at in (("start", problem.start), ("end", problem.end))},
+        "range": {side: _lsp_position(document, at) for side, at in (("start", problem.start), ("end", problem.end))},
         "severity": 1,
         "source": "ruff",
         "code": problem.code,
@@ -142,27 +141,27 @@ async def _fix(client: LspClient, file: Path) -> None:
     )
     action = next((a for a in actions if a["title"].startswith("Fix with lsp-harness")), None)
     if action is None:
-        raise Untrue("the demo failed: no quick fix was offered")
-    out.print(f"  quick fix chosen: [bold]{_plain(action['title'])}[/]")
+        raise DemoFailed("the demo failed: no quick fix was offered")
+    out.print(f"  quick fix chosen: [bold]{_escape_markup(action['title'])}[/]")
     steps: set[str] = set()
 
     def show(step: str) -> None:
-        # the end of the progress repeats its last step
+        # the end of the progress repeats the last step
         if step not in steps:
             steps.add(step)
-            out.print(f"  [dim]… {_plain(step)}[/]")
+            out.print(f"  [dim]… {_escape_markup(step)}[/]")
 
     client.on_progress = show
-    began = perf_counter()
+    start = perf_counter()
     resolved = await client.request("codeAction/resolve", action)
-    out.print(f"  [dim]{perf_counter() - began:.1f} s[/]\n")
+    out.print(f"  [dim]{perf_counter() - start:.1f} s[/]\n")
     log = Path((await _status(client))["log"])
     verdicts = VerdictTable()
     for event in read_log(log):
         verdicts(event)
     out.print(verdicts.render())
     if not any(row["reason"] == "passes" for row in verdicts.rows):
-        raise Untrue("the demo failed: an edit was offered that had not passed its checks")
+        raise DemoFailed("the demo failed: an edit was offered that had not passed its checks")
     fixed = client.apply_edit(resolved["edit"])
     out.print(Syntax(diff(encode(text), encode(fixed), file.name), "diff", background_color="default"))
     client.change(uri, fixed)
@@ -170,13 +169,13 @@ async def _fix(client: LspClient, file: Path) -> None:
     file.write_text(fixed)
     after = await _lint(Document.from_text(uri, fixed, language="python"), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
-        raise Untrue(f"the demo failed: the error is still there: {after}")
+        raise DemoFailed(f"the demo failed: the error is still there: {after}")
     out.print(
         f"  [green]applied; {problem.code} is gone[/] (ruff: {format_count(len(before), 'finding')} before, {len(after)} after)\n"
     )
 
 
-def _place(document: Document, offset: int) -> dict[str, int]:
+def _lsp_position(document: Document, offset: int) -> dict[str, int]:
     position = document.position(offset, "utf-16")
     return {"line": position.line, "character": position.character}
 
@@ -185,5 +184,5 @@ async def _lint(document: Document, file: Path) -> list[Finding]:
     return [report.finding for report in await Ruff().check(document, file, file.parent)]
 
 
-def _plain(text: str) -> str:
+def _escape_markup(text: str) -> str:
     return text.replace("[", "\\[")

@@ -1,18 +1,19 @@
 """`lsp-harness docs`: the signature and documentation of a name in an installed package."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, say
-from lsp_harness.cli.folder_settings import settings
+from lsp_harness.cli.console import JsonOption, print_json, say
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.errors import UsageError
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
 
-KNOWN = (*LANGUAGES, "javascript")
+LANGUAGE_NAMES = (*LANGUAGES, "javascript")
 
 
 def docs(
@@ -23,10 +24,10 @@ def docs(
     language: Annotated[
         str,
         Parameter(
-            help=f"The language of the package: {', '.join(KNOWN)}. By default the first one that has such a package."
+            help=f"The language of the package: {', '.join(LANGUAGE_NAMES)}. By default, all are tried in this order."
         ),
     ] = "",
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Show the signature and documentation of a name in an installed package.
 
@@ -35,51 +36,50 @@ def docs(
     name
         The name as code writes it: requests.get, lodash.debounce, serde_json::from_str, github.com/owner/name.Func.
     """
-    if language and language not in KNOWN:
-        raise UsageError(f"--language must be one of {', '.join(KNOWN)}, not {language!r}")
+    if language and language not in LANGUAGE_NAMES:
+        raise UsageError(f"--language must be one of {', '.join(LANGUAGE_NAMES)}, not {language!r}")
     if not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
-    config = settings(root)
-    found = _found(InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
+    config = read_settings(root)
+    fragment = _look_up(
+        InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name
+    )
     if json:
-        as_json({**asdict(found), "called": found.usage})
+        print_json({**asdict(fragment), "called": fragment.usage})
     else:
-        _show(found)
+        _print_fragment(fragment)
     return 0
 
 
-def _found(
-    installed: InstalledPackages, root: Path, languages: "list[str] | tuple[str, ...]", name: str
-) -> DocFragment:
-    """Raises UsageError that says what there is instead, or where was looked."""
+def _look_up(installed: InstalledPackages, root: Path, languages: Sequence[str], name: str) -> DocFragment:
+    """Return the documentation. Raise UsageError with the most similar names, or with the searched folders."""
     absent: list[AbsentName] = []
-    looked: list[str] = []
+    places: list[str] = []
     for language in languages:
-        known = installed.look_up(root, language, name)
-        if isinstance(known, DocFragment):
-            return known
-        if known:
-            absent.append(known)
+        result = installed.look_up(root, language, name)
+        if isinstance(result, DocFragment):
+            return result
+        if result:
+            absent.append(result)
         elif release := installed.find_release(root, language, name):
             raise UsageError(f"{release} is installed, but its files do not say what {name} is")
-        looked += installed.searched_places(root, language)
+        places += installed.searched_places(root, language)
     if absent:
-        one = absent[0]
-        nearest = ", ".join(near.name for near in one.nearest)
-        raise UsageError(
-            f"{one.release} has no {one.name}" + (f"; the most similar names are: {nearest}" if nearest else "")
-        )
-    places = ", ".join(dict.fromkeys(looked)) or "no place, because no go.mod requires it"
-    raise UsageError(f"{root} has no installed package with {name}; searched in {places}")
+        first = absent[0]
+        similar = ", ".join(fragment.name for fragment in first.nearest)
+        hint = f"; the most similar names are: {similar}" if similar else ""
+        raise UsageError(f"{first.release} has no {first.name}{hint}")
+    searched = ", ".join(dict.fromkeys(places)) or "no place, because no go.mod requires it"
+    raise UsageError(f"{root} has no installed package with {name}; searched in {searched}")
 
 
-def _show(found: DocFragment) -> None:
-    several = f"  (the first of {found.overloads} signatures)" if found.overloads > 1 else ""
-    say(f"{found.release}: {found.signature or found.name or found.module}{several}")
-    if found.constructor:
-        say(f"  {found.constructor}")
-    if found.documentation:
-        say(f"  {found.documentation}")
-    if found.file:
-        say(f"  {found.file}")
+def _print_fragment(fragment: DocFragment) -> None:
+    several = f"  (the first of {fragment.overloads} signatures)" if fragment.overloads > 1 else ""
+    say(f"{fragment.release}: {fragment.signature or fragment.name or fragment.module}{several}")
+    if fragment.constructor:
+        say(f"  {fragment.constructor}")
+    if fragment.documentation:
+        say(f"  {fragment.documentation}")
+    if fragment.file:
+        say(f"  {fragment.file}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.cli.console import AsJson, as_json, console, mark
+from lsp_harness.cli.console import JsonOption, console, encodable_mark, print_json
 from lsp_harness.cli.doctor.doctor_engine import check_engines
 from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.cli.doctor.doctor_installation import check_model, check_packages, check_settings, check_tools
@@ -15,20 +15,20 @@ from lsp_harness.errors import HarnessError
 MARKS = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
 
 
-def doctor(*, json: AsJson = False) -> int:
+def doctor(*, json: JsonOption = False) -> int:
     """Check this installation and say how to repair it.
 
     Exits 1 if something that is needed is missing.
     """
     rows = list(_check_all(Path.cwd()))
     if json:
-        as_json([row._asdict() for row in rows])
+        print_json([row._asdict() for row in rows])
     else:
         from rich.table import Table
 
         table = Table(box=None, show_header=False)
         for row in rows:
-            table.add_row(mark(MARKS[row.state]), row.what, row.says.replace("[", "\\["))
+            table.add_row(encodable_mark(MARKS[row.state]), row.what, row.says.replace("[", "\\["))
         console().print(table)
     return 1 if any(row.state == "bad" for row in rows) else 0
 

@@ -1,4 +1,4 @@
-"""`lsp-harness engine`: the engine, which is the process with the model: start, status, stop, logs, token."""
+"""`lsp-harness engine`: start, stop and inspect the engine, which is the process with the model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, console, positive, say, warn
+from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say, warn
 from lsp_harness.cli.doctor.engine_report import clients, facts
-from lsp_harness.cli.folder_settings import settings
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_end
@@ -25,12 +25,12 @@ app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the 
 
 
 @app.command
-def start(*, json: AsJson = False) -> int:
-    """Start the engine, for programs that use its socket or port. If it runs already, nothing is changed."""
+def start(*, json: JsonOption = False) -> int:
+    """Start the engine, for programs that use its socket or port. A running engine is not changed."""
     from lsp_harness.inference.supervisor import Supervisor
 
     supervisor = Supervisor(_local_engine_config())
-    # an engine that does not answer is of no use to the programs that it is started for
+    # other programs need an engine that answers, so an engine that does not answer is replaced
     supervisor.suspect_engine()
     socket_file = asyncio.run(supervisor.ensure_running())
     _print_engines([engine for engine in list_engines() if engine.socket == socket_file], json=json)
@@ -38,7 +38,7 @@ def start(*, json: AsJson = False) -> int:
 
 
 @app.command
-def status(*, json: AsJson = False) -> int:
+def status(*, json: JsonOption = False) -> int:
     """Show the running engines: memory, speed, cached prompts, clients and requests."""
     engines = list_engines()
     if engines or json:
@@ -49,7 +49,7 @@ def status(*, json: AsJson = False) -> int:
 
 
 @app.command
-def stop(*, json: AsJson = False) -> int:
+def stop(*, json: JsonOption = False) -> int:
     """Stop all engines of this user. The next request starts one again.
 
     An engine that does not stop when asked is killed.
@@ -57,7 +57,7 @@ def stop(*, json: AsJson = False) -> int:
     ends = [end for end in asyncio.run(_end_engines()) if end]
     stopped, failures = [end for end in ends if end.ending], [end for end in ends if not end.ending]
     if json:
-        as_json([end.pid for end in stopped])
+        print_json([end.pid for end in stopped])
     else:
         say(f"stopped {format_count(len(stopped), 'engine')}" if ends else "no engine is running")
     if failures:
@@ -70,7 +70,7 @@ async def _end_engines() -> list[EngineEnd | None]:
 
 
 @app.command
-def restart(*, json: AsJson = False) -> int:
+def restart(*, json: JsonOption = False) -> int:
     """Stop the engine, by force if necessary, and start it again."""
     from lsp_harness.inference.supervisor import end_engine
 
@@ -80,7 +80,9 @@ def restart(*, json: AsJson = False) -> int:
 
 
 @app.command
-def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.", validator=positive)] = 40) -> int:
+def logs(
+    *, lines: Annotated[int, Parameter(help="The number of lines of each log.", validator=require_positive)] = 40
+) -> int:
     """Print the end of the engines' logs."""
     files = sorted(paths.state_folder().glob("engine-*.log"))
     if not files:
@@ -110,15 +112,15 @@ def token() -> int:
 
 def _local_engine_config() -> Config:
     """Return the settings. Raise ConfigError if they name another server than a local engine."""
-    config = settings(Path.cwd())
+    config = read_settings(Path.cwd())
     if is_remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
+        raise ConfigError("the read_settings name a remote server or a script, so there is no local engine to start")
     return config
 
 
 def _print_engines(engines: Sequence[RunningEngine], *, json: bool) -> None:
     if json:
-        as_json([_engine_json(engine) for engine in engines])
+        print_json([_engine_json(engine) for engine in engines])
     else:
         for engine in engines:
             _print_engine(engine)

@@ -1,4 +1,4 @@
-"""`lsp-harness fix`: repair a diagnostic of a file, with the verdict on every candidate."""
+"""`lsp-harness fix`: repair a diagnostic of a file, and show the checks of each candidate."""
 
 import asyncio
 import os
@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.commands.digest_cli import read
-from lsp_harness.cli.composition import headless
-from lsp_harness.cli.console import AsJson, as_json, console, say
-from lsp_harness.cli.file_place import offset_of, place
+from lsp_harness.cli.commands.digest_cli import read_output
+from lsp_harness.cli.composition import open_headless
+from lsp_harness.cli.console import JsonOption, console, print_json, say
+from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
@@ -26,34 +26,34 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 
-def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: AsJson = False) -> int:
+def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: JsonOption = False) -> int:
     """Repair an error in a file and show the diff.
 
     Parameters
     ----------
     at
-        FILE, for the first error in it, or FILE:LINE, for an error on that line. Errors are syntax errors and, for Python,
-        what ruff reports.
+        FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1. Errors
+        are syntax errors and, in Python, the diagnostics of ruff.
     failing
-        A file with the output of tests, a linter or a compiler (- is standard input). The errors it reports in FILE are
-        repaired first. If a test fails, name a line of the function that it tests: FILE:LINE.
+        A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE are
+        repaired first. If a test fails, name a line of the tested function as FILE:LINE.
     apply
-        Write the repaired file. Without this, only the diff is shown.
+        Write the repaired file. By default, only the diff is shown.
     """
-    file, numbers = place(at, 1)
-    printed = digest_output(decode(read(failing)), "", os.getcwd()) if failing else None
-    output = select_file_problems(printed, file, [Path.cwd()]) if printed else None
-    if printed and output and not output.problems:
-        raise UsageError(f"{printed.summary}; it reports nothing in {file}")
+    file, numbers = parse_place(at, 1)
+    digest = digest_output(decode(read_output(failing)), "", os.getcwd()) if failing else None
+    output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
+    if digest and output and not output.problems:
+        raise UsageError(f"{digest.summary}; it reports nothing in {file}")
     return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
 
 
 async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bool, json: bool) -> int:
-    async with headless(file) as (harness, snapshot):
-        finding = await _chosen(harness, snapshot, line, output)
+    async with open_headless(file) as (harness, snapshot):
+        finding = await _choose_finding(harness, snapshot, line, output)
         if isinstance(finding, Examination):
             where = f"{file}:{line}" if line else str(file)
-            as_json(_as_row(finding)) if json else say(f"{where}: {_nothing(finding)}")
+            print_json(_examination_json(finding)) if json else say(f"{where}: {_describe_nothing(finding)}")
             return 0
         where = f"{file}:{snapshot.document.line_of(finding.start) + 1}"
         if not json:
@@ -62,7 +62,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         verdicts = VerdictTable()
         harness.services.session_log.listeners.append(verdicts)
         offers = await harness.offers(snapshot, [finding])
-        proposal = await _first(harness, snapshot, offers, output, json=json)
+        proposal = await _compute_fix(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {
             "finding": finding.message,
             "at": where,
@@ -77,7 +77,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
                 replace_file(change.file, change.after.data)
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
-            as_json(result | {"candidates": verdicts.rows, "applied": write})
+            print_json(result | {"candidates": verdicts.rows, "applied": write})
         else:
             console().print(verdicts.render())
             say(proposal.diff)
@@ -85,26 +85,28 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
     return 0
 
 
-async def _chosen(
+async def _choose_finding(
     harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None
 ) -> Finding | Examination:
-    """The finding to fix; else what was looked at, where nothing was found."""
+    """Return the finding to fix, or the examination of a file without findings."""
     if line is not None:
-        offset_of(snapshot.document, line, 1)
+        byte_offset(snapshot.document, line, 1)
     _check_encoding(snapshot)
     tree = harness.tree(snapshot)
-    if output and (found := of_output(snapshot, tree, output, line)):
-        return found
+    if output and (finding := of_output(snapshot, tree, output, line)):
+        return finding
     if output and output.failing_tests and line is None:
-        # what else there is to fix is not what was asked for
+        # the user wants to repair the failing test, and not another error of the file
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
     examined = await diagnose(snapshot, tree, harness.services.ruff)
-    findings = [f for f in examined.findings if line in (None, snapshot.document.line_of(f.start) + 1)]
+    findings = [
+        finding for finding in examined.findings if line in (None, snapshot.document.line_of(finding.start) + 1)
+    ]
     return findings[0] if findings else examined
 
 
 def _check_encoding(snapshot: Snapshot) -> None:
-    """Raises BinaryDocument where the bytes are not UTF-8: neither ruff nor a model could read them."""
+    """Raise BinaryDocument if the file is not UTF-8, because neither ruff nor a model can read it."""
     document = snapshot.document
     try:
         document.data.decode("utf-8")
@@ -115,22 +117,22 @@ def _check_encoding(snapshot: Snapshot) -> None:
         ) from None
 
 
-def _as_row(examined: Examination) -> dict[str, Any]:
+def _examination_json(examined: Examination) -> dict[str, Any]:
     """Return the JSON of a file without findings. Its keys are part of the command's interface."""
     findings = [asdict(finding) for finding in examined.findings]
     return {"finding": None, "findings": findings, "checks": examined.checks, "missing": examined.skip_reasons}
 
 
-def _nothing(examined: Examination) -> str:
-    """That there is nothing to fix, and what was looked at to say so."""
-    looked = " and ".join(examined.checks)
-    if not looked:
+def _describe_nothing(examined: Examination) -> str:
+    """Return a sentence which says that there is nothing to fix, and what was checked."""
+    checks = " and ".join(examined.checks)
+    if not checks:
         return f"nothing was checked: {'; '.join(examined.skip_reasons)}"
-    left = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
-    return f"nothing to fix ({looked} checked{left})"
+    skipped = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
+    return f"nothing to fix ({checks} checked{skipped})"
 
 
-async def _first(
+async def _compute_fix(
     harness: Harness, snapshot: Snapshot, offers: list[FixOffer], output: Digest | None, *, json: bool
 ) -> Proposal:
     def report(progress: Progress) -> None:

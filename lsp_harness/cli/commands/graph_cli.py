@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.console import AsJson, as_json, say
+from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.harness.project.symbol_report import Relation, RelationReport, report_relations
 
@@ -18,7 +18,7 @@ def graph(
     symbol: str,
     folder: Folder = Path(),
     *,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Print what a symbol calls and extends, and what calls, extends, tests and imports it.
 
@@ -32,7 +32,7 @@ def graph(
     """
     reports, count = asyncio.run(report_relations(project_at(folder), symbol))
     if json:
-        as_json([_report_json(report) for report in reports])
+        print_json([_report_json(report) for report in reports])
     else:
         say("\n\n".join("\n".join(_report_lines(report)) for report in reports))
         if count > len(reports):

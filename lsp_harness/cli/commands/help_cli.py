@@ -1,4 +1,4 @@
-"""`lsp-harness help`: the list of commands, or the help of one."""
+"""`lsp-harness help`: the list of commands, or the help of one command."""
 
 
 def help(*command: str) -> int:
@@ -10,11 +10,11 @@ def help(*command: str) -> int:
         The name of a command, with the name of a subcommand if there is one: `engine stop`.
     """
     from lsp_harness.cli.command_table import app
-    from lsp_harness.cli.usage_errors import unknown_command
+    from lsp_harness.cli.usage_errors import explain_unknown_command
     from lsp_harness.errors import UsageError
 
     chain, _, rest = app.parse_commands(list(command))
     if rest:
-        raise UsageError(unknown_command(rest[0], list(chain)))
+        raise UsageError(explain_unknown_command(rest[0], list(chain)))
     app.help_print(list(command))
     return 0

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.commands.embed_cli import embed
 from lsp_harness.cli.commands.graph_cli import graph
-from lsp_harness.cli.console import AsJson, as_json, positive, say, warn
+from lsp_harness.cli.console import JsonOption, print_json, require_positive, say, warn
 from lsp_harness.cli.index_table import show_status, status_json
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.harness.project.command_project import find_index_place
@@ -25,22 +25,22 @@ app.command(embed)
 
 
 @app.command
-def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
+def status(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Show what the index of a folder contains, which files were left out and why, and which process updates it."""
-    found = read_index_status(find_index_place(folder))
+    contents = read_index_status(find_index_place(folder))
     if json:
-        as_json(status_json(found))
+        print_json(status_json(contents))
     else:
-        show_status(found)
+        show_status(contents)
     return 0
 
 
 @app.command
-def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
+def rebuild(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Delete the index of a folder and make a new one.
 
-    If a server has the folder open, the server does it. Vectors of texts that still exist are kept; `index embed` makes the
-    missing ones.
+    If a server has the folder open, the server makes the new index. Vectors of texts that still exist are kept, and
+    `index embed` makes the missing vectors.
     """
     from lsp_harness.harness.project.index_rebuild import rebuild_index
     from lsp_harness.harness.project.vector_search import EMBED_COMMAND
@@ -50,7 +50,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if result is None:
         say("the server that has this folder open makes a new index")
     elif json:
-        as_json(status_json(read_index_status(project.place)))
+        print_json(status_json(read_index_status(project.place)))
     else:
         say(f"{format_count(result.files, 'file')}, {result.parsed:,} of them read")
         if count := result.texts_without_vector:
@@ -59,7 +59,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
 
 
 @app.command
-def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> int:
+def context(symbol: str, folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Print the code of a symbol, with the imports that it needs.
 
     Parameters
@@ -70,7 +70,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
     """
     reports = asyncio.run(report_code(project_at(folder), symbol))
     if json:
-        as_json([asdict(report.extract) | {"doc": report.doc} for report in reports])
+        print_json([asdict(report.extract) | {"doc": report.doc} for report in reports])
     else:
         say(
             "\n\n".join(
@@ -85,13 +85,13 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 def patterns(
     folder: Folder = Path(),
     *,
-    limit: Annotated[int, Parameter(help="The largest number of patterns.", validator=positive)] = 20,
-    json: AsJson = False,
+    limit: Annotated[int, Parameter(help="The largest number of patterns.", validator=require_positive)] = 20,
+    json: JsonOption = False,
 ) -> int:
-    """Print the kinds of code that the folder has many of (handlers, tests, models), most frequent first, each with an example."""
+    """Print the kinds of code that the folder has many of, such as handlers or tests, each with an example."""
     reports = asyncio.run(report_patterns(project_at(folder), limit))
     if json:
-        as_json([_pattern_json(report) for report in reports])
+        print_json([_pattern_json(report) for report in reports])
     else:
         for report in reports:
             say(f"{report.count:,} {report.name}: {report.path}:{report.line + 1} {report.symbol}")

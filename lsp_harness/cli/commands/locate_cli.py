@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.composition import make_engine
-from lsp_harness.cli.console import AsJson, as_json, say
+from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.harness.project.project_location import locate_in_project
@@ -18,10 +18,8 @@ def locate(
     task: str,
     folder: Folder = Path(),
     *,
-    explain: Annotated[
-        bool, Parameter(negative="", help="Show the other candidates as well, and how each was found.")
-    ] = False,
-    json: AsJson = False,
+    explain: Annotated[bool, Parameter(negative="", help="Show all candidates, and how each was found.")] = False,
+    json: JsonOption = False,
 ) -> int:
     """Find the lines of code that a task would change.
 
@@ -34,7 +32,7 @@ def locate(
     result = asyncio.run(locate_in_project(project_at(folder), task, make_engine, explains=explain))
     if json:
         candidates = [asdict(candidate) for candidate in result.candidates]
-        as_json({"chosen": result.choice, "by": result.chooser, "candidates": candidates})
+        print_json({"chosen": result.choice, "by": result.chooser, "candidates": candidates})
     elif explain:
         for number, candidate in enumerate(result.candidates):
             mark = "*" if number == result.choice else " "

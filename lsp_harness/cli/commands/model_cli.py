@@ -1,6 +1,6 @@
-"""`lsp-harness model`: which models there are; downloading, inspecting and deleting one.
+"""`lsp-harness model`: list, download, inspect and delete models.
 
-Results go to stdout, as tables or with `--json` for programs; progress goes to stderr.
+Results go to standard output, as tables or as JSON. Progress goes to standard error.
 """
 
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, as_line, console, say
+from lsp_harness.cli.console import JsonOption, console, print_json, print_json_line, say
 from lsp_harness.config.schema import Model
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
@@ -16,25 +16,24 @@ from lsp_harness.inference.models.catalogue import ModelCard, card, cards
 
 app = cyclopts.App(name="model", help="Download, list, inspect and delete models.")
 
-Spec = Annotated[str, Parameter(help="A name, or the path of a GGUF file.")]
+Spec = Annotated[str, Parameter(help="A name from `lsp-harness model list`, or the path of a GGUF file.")]
 Name = Annotated[str, Parameter(help="A name from `lsp-harness model list`.")]
 DEFAULT = Model().path
 TEMPLATE_LINES = 5
-"""Enough of a chat template to tell which family it is of."""
+"""Number of lines of a chat template that are shown. They are enough to recognize the family of the model."""
 
 
 @app.command(name="list")
-def list_(*, json: AsJson = False) -> None:
+def list_(*, json: JsonOption = False) -> None:
     """List the models of the catalogue, and which of them are on this machine."""
     if json:
-        return as_json([_row(known) for known in cards()])
+        return print_json([_model_json(model) for model in cards()])
     from rich.table import Table
 
     table = Table("name", "kind", "title", "size", "licence", "state", box=None)
-    for known in cards():
-        table.add_row(
-            known.name, known.kind, known.title, _size(known.bytes), known.license, model_files.model_state(known)
-        )
+    for model in cards():
+        size, state = _format_size(model.bytes), model_files.model_state(model)
+        table.add_row(model.name, model.kind, model.title, size, model.license, state)
     return console().print(table)
 
 
@@ -43,16 +42,19 @@ def pull(
     name: Name = DEFAULT,
     *,
     sha256: Annotated[
-        str, Parameter(help="The SHA-256 that the file must have, for a model whose SHA-256 is not in the catalogue.")
+        str,
+        Parameter(
+            help="The SHA-256 that the file must have. It is needed for a model whose SHA-256 is not in the catalogue."
+        ),
     ] = "",
     verify: Annotated[
-        bool, Parameter(negative="", help="Check the SHA-256 again even if it was right before.")
+        bool, Parameter(negative="", help="Check the SHA-256 of a file that was already checked.")
     ] = False,
     quiet: Annotated[bool, Parameter(negative="", help="Do not show progress.")] = False,
     events: Annotated[
         bool, Parameter(negative="", help="Print progress and result as JSON lines on standard output.")
     ] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Download a model. An unfinished download is continued."""
     from lsp_harness.inference.models.pull import pull as fetch
@@ -61,41 +63,41 @@ def pull(
     try:
         model = card(name)
         if events:
-            done = fetch(model, sha256=sha256, verify=verify, report=EventReport(as_line))
+            result = fetch(model, sha256=sha256, verify=verify, report=EventReport(print_json_line))
         else:
             with stderr_report(quiet=quiet) as report:
-                done = fetch(model, sha256=sha256, verify=verify, report=report)
+                result = fetch(model, sha256=sha256, verify=verify, report=report)
     except HarnessError as error:
         if not events:
             raise
-        as_line({"error": error.message})
+        print_json_line({"error": error.message})
         return error.exit_code
-    result = {
+    row = {
         "name": model.name,
-        "path": str(done.path),
-        "sha256": done.sha256,
-        "source": done.source or None,
-        "seconds": round(done.seconds, 1),
+        "path": str(result.path),
+        "sha256": result.sha256,
+        "source": result.source or None,
+        "seconds": round(result.seconds, 1),
     }
     if events:
-        as_line(result)
+        print_json_line(row)
     elif json:
-        as_json(result)
+        print_json(row)
     else:
-        how = f"downloaded from {done.source} in {done.seconds:.0f} s" if done.source else "already downloaded"
-        say(f"{model.name} ({model.license}): {how}, {done.path}")
+        origin = f"downloaded from {result.source} in {result.seconds:.0f} s" if result.source else "already downloaded"
+        say(f"{model.name} ({model.license}): {origin}, {result.path}")
     return 0
 
 
 @app.command
-def path(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
+def path(name: Spec = DEFAULT, *, json: JsonOption = False) -> None:
     """Print the path of a model's file."""
-    found = str(model_files.resolve_model(name))
-    return as_json({"name": name, "path": found}) if json else say(found)
+    file = str(model_files.resolve_model(name))
+    return print_json({"name": name, "path": file}) if json else say(file)
 
 
 @app.command
-def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
+def info(name: Spec = DEFAULT, *, json: JsonOption = False) -> None:
     """Show the properties of a model file."""
     from lsp_harness.inference.models.gguf import read_header
 
@@ -115,32 +117,32 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
         "fim": {role: {"text": t.text, "id": t.id, "named": t.is_named} for role, t in header.fim.items()},
     }
     if json:
-        return as_json(facts)
+        return print_json(facts)
     from rich.table import Table
     from rich.text import Text
 
-    facts["bytes"] = _size(header.bytes)
+    facts["bytes"] = _format_size(header.bytes)
     facts["pooling"] = header.pooling or "none"
     facts["chat_template"] = "\n".join(facts["chat_template"]) or "none"
     tokens = [f"{role} {t.text} = {t.id}{'' if t.is_named else ' (by its text)'}" for role, t in header.fim.items()]
     facts["fim"] = "\n".join(tokens) or "none"
     table = Table(box=None, show_header=False)
     for key, value in facts.items():
-        # Text, not markup: templates and token names are full of brackets.
+        # brackets in templates and token names are no markup
         table.add_row("size" if key == "bytes" else key.replace("_", " "), Text(str(value)))
     return console().print(table)
 
 
 @app.command
-def rm(name: Name, *, json: AsJson = False) -> None:
+def rm(name: Name, *, json: JsonOption = False) -> None:
     """Delete a model's file, and the rest of an unfinished download."""
     model = card(name)
     freed = model_files.remove_model(model)
     result = {"name": model.name, "path": str(model_files.model_path(model)), "freed": freed}
-    return as_json(result) if json else say(f"{model.name} is deleted; this freed {freed / (1 << 20):.0f} MiB")
+    return print_json(result) if json else say(f"{model.name} is deleted; this freed {freed / (1 << 20):.0f} MiB")
 
 
-def _row(model: ModelCard) -> dict[str, Any]:
+def _model_json(model: ModelCard) -> dict[str, Any]:
     return {
         "name": model.name,
         "kind": model.kind,
@@ -153,5 +155,5 @@ def _row(model: ModelCard) -> dict[str, Any]:
     }
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / (1 << 20):.0f} MiB" if count else "?"

@@ -1,4 +1,4 @@
-"""`lsp-harness models`: the models of a remote server, to choose one before it goes into the settings."""
+"""`lsp-harness models`: the models of a remote server, from which the user chooses one for the settings."""
 
 import asyncio
 from dataclasses import asdict
@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, console, say
-from lsp_harness.cli.folder_settings import settings
+from lsp_harness.cli.console import JsonOption, console, print_json, say
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import ConfigError
 from lsp_harness.inference.providers import provider_names, provider_target, targets
@@ -19,8 +19,8 @@ def models(
     provider: Annotated[
         str, Parameter(help=f"One of {', '.join(provider_names())}. The default is the server in the settings.")
     ] = "",
-    base_url: Annotated[str, Parameter(help="The address of the provider, if it is not the usual one.")] = "",
-    json: AsJson = False,
+    base_url: Annotated[str, Parameter(help="The address of the provider. The default is its usual address.")] = "",
+    json: JsonOption = False,
 ) -> int:
     """List the models of a remote server.
 
@@ -28,19 +28,19 @@ def models(
     """
     from lsp_harness.inference.backends.served_models import list_served_models
 
-    chosen = settings().engine
-    replicas = _targets(provider, base_url, chosen)
-    found = asyncio.run(list_served_models(replicas, chosen))
+    engine_settings = read_settings().engine
+    servers = _targets(provider, base_url, engine_settings)
+    served_models = asyncio.run(list_served_models(servers, engine_settings))
     if json:
-        as_json([asdict(model) for model in found])
-    elif not found:
-        say(f"{replicas[0].name} does not list any model")
+        print_json([asdict(model) for model in served_models])
+    elif not served_models:
+        say(f"{servers[0].name} does not list any model")
     else:
         from rich.table import Table
         from rich.text import Text
 
         table = Table("model", "owner", "fill-in-the-middle", box=None)
-        for model in found:
+        for model in served_models:
             table.add_row(Text(model.name), Text(model.owner), model.infill or "not known")
         console().print(table)
     return 0
@@ -48,9 +48,9 @@ def models(
 
 def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
     if provider:
-        # what is set for another server, its key above all, is none of this one's business
-        own = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
-        return [provider_target(provider, settings if own else Engine(api_key_env=""), url=base_url)]
+        # settings of another server, above all its key, must not be sent to this server
+        is_configured = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
+        return [provider_target(provider, settings if is_configured else Engine(api_key_env=""), url=base_url)]
     if base_url:
         raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(provider_names())}")
     if not is_remote(settings):

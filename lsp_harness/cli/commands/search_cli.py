@@ -9,8 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli import file_place
-from lsp_harness.cli.composition import read_named
-from lsp_harness.cli.console import AsJson, as_json, positive, say
+from lsp_harness.cli.composition import read_user_file
+from lsp_harness.cli.console import JsonOption, print_json, require_positive, say
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.project.project_search import (
@@ -29,37 +29,44 @@ from lsp_harness.text.document import Document
 class SearchOptions:
     """The options of `lsp-harness search`."""
 
-    at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: find the code related to this place.")] = ""
-    symbol: Annotated[str, Parameter(help="NAME or FILE:NAME: find this symbol, what it uses and what uses it.")] = ""
+    at: Annotated[
+        str,
+        Parameter(
+            help="Find code that is related to this place: FILE:LINE or FILE:LINE:COL. Lines and columns count from 1."
+        ),
+    ] = ""
+    symbol: Annotated[
+        str, Parameter(help="Find this symbol, the code that it uses, and the code that uses it: NAME or FILE:NAME.")
+    ] = ""
     files: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Find files instead of declarations, for a longer text such as a bug report. File names in the text count.",
+            help="Find files instead of declarations. The text may be long, such as a bug report, and may contain file names.",
         ),
     ] = False
-    limit: Annotated[int, Parameter(help="The largest number of results.", validator=positive)] = 10
+    limit: Annotated[int, Parameter(help="The largest number of results.", validator=require_positive)] = 10
     near: Annotated[
         str,
         Parameter(
-            help="A file of the folder. Of results that fit equally well, those that it imports or that import it come first."
+            help="A file, relative to the folder. Among equally good results, files that import it or that it imports come first."
         ),
     ] = ""
     explain: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Show how each result was found, with its rank, and the first line of its documentation.",
+            help="Show how each result was found, its rank, and the first line of its documentation.",
         ),
     ] = False
 
 
 def search(
-    query: Annotated[str, Parameter(help="What to find: the words of a name, or of what the code does.")] = "",
+    query: Annotated[str, Parameter(help="What to find: words of a name, or words that say what the code does.")] = "",
     folder: Folder = Path(),
     *,
     options: Annotated[SearchOptions | None, Parameter(name="*")] = None,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Find code by words, by a symbol or by a place in a file.
 
@@ -85,7 +92,7 @@ def search(
 
 def _print_hits(hits: Sequence[ProjectHit], *, explains: bool, json: bool) -> int:
     if json:
-        as_json([asdict(hit) for hit in hits])
+        print_json([asdict(hit) for hit in hits])
         return 0 if hits else 1
     for hit in hits:
         line = f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}"
@@ -97,7 +104,7 @@ def _print_hits(hits: Sequence[ProjectHit], *, explains: bool, json: bool) -> in
 
 def _print_files(files: Sequence[tuple[str, float]], *, json: bool) -> int:
     if json:
-        as_json([{"path": path, "score": score} for path, score in files])
+        print_json([{"path": path, "score": score} for path, score in files])
     else:
         for path, _ in files:
             say(path)
@@ -106,9 +113,9 @@ def _print_files(files: Sequence[tuple[str, float]], *, json: bool) -> int:
 
 def _read_place(text: str) -> FileOffset:
     """Return the place that the option `--at` names. Raise UsageError if there is no such place."""
-    file, numbers = file_place.place(text, 2)
+    file, numbers = file_place.parse_place(text, 2)
     if not numbers:
         raise UsageError(f"say where in the file: lsp-harness search --at {text}:LINE or {text}:LINE:COL")
-    document = Document.from_text(file.absolute().as_uri(), read_named(file))
+    document = Document.from_text(file.absolute().as_uri(), read_user_file(file))
     line, column = [*numbers, 1][:2]
-    return FileOffset(file, file_place.offset_of(document, line, column), text)
+    return FileOffset(file, file_place.byte_offset(document, line, column), text)

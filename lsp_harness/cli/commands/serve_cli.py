@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) -> int:
     """Run the language server; editors start it themselves.
 
-    It serves one editor, over standard input and output, a socket or a WebSocket.
+    It serves one editor over standard input and output, over a socket or over a WebSocket.
 
     Parameters
     ----------
     stdio
-        Use standard input and output. This is the default; the option exists because many editors pass it.
+        Use standard input and output. This is the default. The option exists because many editors pass it.
     tcp
-        Listen on HOST:PORT instead; HOST must be this machine (127.0.0.1).
+        Listen for a connection on HOST:PORT instead. HOST must be this machine, for example 127.0.0.1:2087.
     ws
-        Listen for a WebSocket on HOST:PORT instead; HOST must be this machine. Needs: pip install 'lsp-harness[ws]'.
+        Listen for a WebSocket on HOST:PORT instead. HOST must be this machine. This needs: pip install 'lsp-harness[ws]'.
     """
     from lsp_harness.server.main import serve as run
 
-    read_by = sys.stderr if tcp or ws else sys.stdin
-    if read_by and read_by.isatty():
+    stream = sys.stderr if tcp or ws else sys.stdin
+    if stream and stream.isatty():
         from lsp_harness.cli.console import warn
 
         warn("the language server waits for an editor; editors start it themselves (docs/editors.md); Ctrl-C ends it")

@@ -1,4 +1,4 @@
-"""`lsp-harness session`: what was done in an editing session, read from its log."""
+"""`lsp-harness session`: a summary of an editing session, read from its log."""
 
 import asyncio
 import sys
@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import AsJson, as_json, say, warn
+from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
@@ -23,56 +23,57 @@ from lsp_harness.text.wording import format_count
 
 def session(
     id: Annotated[
-        str, Parameter(help="The name of the session, or the beginning of the name. The default is the last session.")
+        str, Parameter(help="The name of the session, or its beginning. The default is the last session.")
     ] = "",
     /,
     *,
     all: Annotated[
         bool,
-        Parameter(negative="", help=f"Show everything in the log, even if it is longer than {BUDGET_TOKENS} tokens."),
+        Parameter(negative="", help=f"Show the whole summary. By default, it has at most {BUDGET_TOKENS} tokens."),
     ] = False,
-    json: AsJson = False,
+    json: JsonOption = False,
 ) -> int:
     """Show what was done in an editing session.
 
-    It lists what was asked for, the results and the errors that remain, in 200 tokens of the model.
+    The summary lists the requests, the results and the errors that remain, in at most 200 tokens of the model.
     """
     folder = paths.state_folder() / "sessions"
-    known = sorted(file.parent for file in folder.glob("*/events.jsonl"))
-    found = [one for one in known if one.name.startswith(id)]
-    if not found:
+    sessions = sorted(file.parent for file in folder.glob("*/events.jsonl"))
+    matches = [session for session in sessions if session.name.startswith(id)]
+    if not matches:
         raise UsageError(
             f"there is no session {id!r}" if id else "there is no session yet; one begins with the first fix or edit"
         )
-    if id and len(found) > 1:
-        raise UsageError(f"{len(found)} sessions begin with {id!r}; give more of the name")
-    record = read_log(found[-1] / "events.jsonl")
-    told = summarize(record)
+    if id and len(matches) > 1:
+        raise UsageError(f"{len(matches)} sessions begin with {id!r}; write more of the name")
+    name = matches[-1].name
+    record = read_log(matches[-1] / "events.jsonl")
+    result = summarize(record)
     if record.warning:
         warn(record.warning)
     if json:
-        as_json({"id": found[-1].name, **asdict(told)})
+        print_json({"id": name, **asdict(result)})
     else:
-        lines = told.all_lines if all else asyncio.run(_within(told))
-        say("\n".join([f"{found[-1].name}, {format_count(told.turns, 'turn')}", *lines]))
-        if lines != told.all_lines:
+        lines = result.all_lines if all else asyncio.run(_shorten(result))
+        say("\n".join([f"{name}, {format_count(result.turns, 'turn')}", *lines]))
+        if lines != result.all_lines:
             say("(--all shows more)")
     return 0
 
 
-async def _within(told: Summary) -> list[str]:
-    return (await told.text(BUDGET_TOKENS, count)).splitlines()
+async def _shorten(result: Summary) -> list[str]:
+    return (await result.text(BUDGET_TOKENS, count_tokens)).splitlines()
 
 
-async def count(texts: Sequence[str]) -> list[int]:
-    """Tokens of each, by the model of the settings where an engine has it loaded and answers, else an estimate."""
+async def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Return the number of tokens of each text. If no engine has the model loaded, the numbers are estimates."""
     from lsp_harness.inference.client import EngineClient
     from lsp_harness.inference.models.model_files import resolve_model
     from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, is_listening, query_health
     from lsp_harness.inference.supervisor import engine_address
 
     config = load(Path.cwd())[0]
-    # none is started for that, and to servers of others nothing is sent
+    # counting is no reason to start an engine, or to send a summary to a remote server
     if is_remote(config.engine) or config.engine.script:
         return estimate_counts(texts)
     try:

@@ -1,4 +1,4 @@
-"""What an engine says of itself (`/props`), put in words. An older engine says less: what is missing is not shown."""
+"""The properties that an engine reports (`GET /props`), in words. An older engine reports fewer; these lines are left out."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -7,27 +7,27 @@ from lsp_harness.inference.pace import Pace
 from lsp_harness.text.wording import format_count
 
 Json = dict[str, Any]
-STEPS_SHOWN = ("1", "2", "4", "8")
-"""Of the cost of a decode step by its tokens: enough to see what candidates cost."""
-CLIENT_SHOWN = 26
-"""Characters of a client's name; ours are as long."""
+STEP_SIZES = ("1", "2", "4", "8")
+"""Numbers of tokens of the decode steps whose time is shown. They show what candidates cost."""
+CLIENT_NAME_CHARS = 26
+"""Number of characters of a client's name that are shown. The names of our clients are as long."""
 
 
 def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
-    """(name, value) lines about one engine."""
+    """Return the (name, value) lines about one engine."""
     residents = _objects(props.get("residents"))
     context = _number(_object(props.get("default_generation_settings")).get("n_ctx"))
     totals = _object(props.get("totals"))
     if port := _number(props.get("tcp_port")):
         yield "port", f"http://127.0.0.1:{port:.0f}/v1 (for its token: lsp-harness engine token)"
-    if failed := props.get("tcp_error"):
-        yield "port", f"none: {failed}"
+    if port_error := props.get("tcp_error"):
+        yield "port", f"none: {port_error}"
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:
-        held = sum(_number(resident.get("tokens")) or 0 for resident in residents)
+        used = sum(_number(resident.get("tokens")) or 0 for resident in residents)
         sequences = (
-            f", {held:,.0f} of them used by {format_count(len(residents), 'prompt')} in memory" if residents else ""
+            f", {used:,.0f} of them used by {format_count(len(residents), 'prompt')} in memory" if residents else ""
         )
         yield "context", f"{context:,.0f} tokens{sequences}"
     if speed := ", ".join(_speed(_object(props.get("curve")))):
@@ -36,48 +36,48 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
         yield "a step", steps
     if (pending := _number(props.get("pending"))) is not None:
         yield "queue", format_count(round(pending), "request")
-    if less := limits(props):
-        yield "limits", less
+    if limitations := limits(props):
+        yield "limits", limitations
     yield from _counts(totals)
 
 
 def limits(props: Json) -> str:
-    """What this model or its memory cannot do, and what that costs; empty where it can do everything."""
+    """Return what the model or its memory cannot do, and the consequence. The text is empty if it can do everything."""
     memory = _object(props.get("memory"))
     window = _number(memory.get("window"))
-    less: list[str] = []
+    limitations: list[str] = []
     if not Pace.from_props(props).can_infill:
-        less.append(
+        limitations.append(
             "has no fill-in-the-middle: there are no inline completions, and fixes only rewrite whole functions"
         )
     if memory.get("cuts") is False:
-        less.append(
+        limitations.append(
             "is a recurrent model: a prompt that does not continue an earlier one is evaluated from its beginning"
         )
     elif window:
-        less.append(
+        limitations.append(
             f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated again"
         )
     elif memory.get("shifts") is False:
-        less.append("cannot reuse lines that move up or down in a prompt")
-    return "; ".join(less)
+        limitations.append("cannot reuse_share lines that move up or down in a prompt")
+    return "; ".join(limitations)
 
 
 def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
-    """(client, tokens, age, state) of each resident sequence, the newest first."""
+    """Return (client, tokens, age, state) of each prompt in memory, the newest first."""
     residents = _objects(props.get("residents"))
     for resident in sorted(residents, key=lambda resident: _number(resident.get("age_s")) or 0):
         tokens, age = _number(resident.get("tokens")), _number(resident.get("age_s"))
         yield (
-            str(resident.get("client") or "unnamed")[:CLIENT_SHOWN],
+            str(resident.get("client") or "unnamed")[:CLIENT_NAME_CHARS],
             "?" if tokens is None else f"{tokens:,.0f}",
             "?" if age is None else _age(age),
             "at work" if resident.get("busy") is True else "parked" if resident.get("parked") is True else "",
         )
 
 
-def reuse(totals: Json) -> float | None:
-    """The share of prompt tokens that did not have to be evaluated, 0 to 1; None before the first."""
+def reuse_share(totals: Json) -> float | None:
+    """Return the share of prompt tokens that were reused, from 0 to 1, or None before the first prompt."""
     evaluated, reused = _number(totals.get("prompt_tokens_evaluated")), _number(totals.get("prompt_tokens_reused"))
     if evaluated is None or reused is None or not evaluated + reused:
         return None
@@ -85,10 +85,10 @@ def reuse(totals: Json) -> float | None:
 
 
 def _counts(totals: Json) -> Iterator[tuple[str, str]]:
-    share = reuse(totals)
+    share = reuse_share(totals)
     if share is not None:
         prompt = sum(_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
-        yield "reuse", f"{share:.1%} of {prompt:,.0f} prompt tokens"
+        yield "reuse_share", f"{share:.1%} of {prompt:,.0f} prompt tokens"
     drafted, accepted = _number(totals.get("tokens_drafted")), _number(totals.get("tokens_accepted"))
     if drafted and accepted is not None:
         yield "drafts", f"{accepted / drafted:.1%} of {drafted:,.0f} tokens accepted"
@@ -107,7 +107,7 @@ def _speed(curve: Json) -> Iterator[str]:
 
 def _steps(curve: Json) -> Iterator[str]:
     decode = _object(curve.get("decode_ms"))
-    for size in STEPS_SHOWN:
+    for size in STEP_SIZES:
         if (ms := _number(decode.get(size))) is not None:
             yield f"{format_count(int(size), 'token')} {ms:.0f} ms"
 

@@ -50,8 +50,8 @@ class _IndexAnswer:
 class RelatedCodeSource(InstructionSource):
     """Imports, then signatures, then a test and uses.
 
-    If there is too little room, each of them loses its least important lines. Lines are never cut. Without an index,
-    only the file itself is read.
+    If there is too little room, each of them loses its least important lines. Lines are never cut. If the folder
+    has no index, only the file itself is read.
     """
 
     name = "related code"

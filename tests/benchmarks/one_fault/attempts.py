@@ -83,7 +83,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
         engine: Any = counted[-1]
         return engine
 
-    async with composition.headless(file) as (harness, snapshot):
+    async with composition.open_headless(file) as (harness, snapshot):
         harness.services.engines = Engines(make, harness.services.report_state)
         began = perf_counter()
         proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
@@ -93,7 +93,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
-    async with composition.headless(write_case(case, case.text, folder)) as (harness, snapshot):
+    async with composition.open_headless(write_case(case, case.text, folder)) as (harness, snapshot):
         findings = (await diagnose(snapshot, harness.tree(snapshot), harness.services.ruff)).findings
     if not findings:
         return None
