@@ -99,7 +99,7 @@ class Previews:
     async def of(self, finding: Finding, subject: "Subject") -> str:
         """The repair in a few words; empty where none is evident."""
         from lsp_harness.coding.repair.repair_request import RepairRequest
-        from lsp_harness.coding.repair_preview import preview
+        from lsp_harness.coding.repair_preview import preview_repair
         from lsp_harness.verify.change import Change
 
         snapshot = self.snapshot
@@ -111,7 +111,7 @@ class Previews:
         def change_of(edits: tuple[Edit, ...]) -> Change:
             return Change.from_edits(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
 
-        return await preview(request, change_of)
+        return await preview_repair(request, change_of)
 
 
 async def offers(

@@ -22,7 +22,7 @@ from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.coding.turn_context import TurnContext
     from lsp_harness.syntax.scope import Scope
     from lsp_harness.verify.digest.digest_result import Digest
 
@@ -40,8 +40,8 @@ class Written:
 
 def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
     """What makes sense here, at once; all but the first also without a selection, on a function's first line."""
-    from lsp_harness.coding.docstring import spot
-    from lsp_harness.coding.write_tests import subject
+    from lsp_harness.coding.docstring import find_docstring_place
+    from lsp_harness.coding.write_tests import find_target_function
     from lsp_harness.syntax import scope
 
     document = snapshot.document
@@ -53,9 +53,9 @@ def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
     function = scope.enclosing_function(tree, span.start) if tree else None
     on_header = bool(function and document.line_of(span.start) in _header(document, function))
     if tree and on_header:
-        if spot(tree, span.start):
+        if find_docstring_place(tree, span.start):
             verbs.append("docstring")
-        if snapshot.root and subject(tree, span.start, snapshot.path):
+        if snapshot.root and find_target_function(tree, span.start, snapshot.path):
             verbs.append("tests")
     return [*verbs, "explain"] if selected or on_header else verbs
 
@@ -104,22 +104,22 @@ async def fixed(
 
 async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
     """Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    from lsp_harness.coding.docstring import Describe
+    from lsp_harness.coding.docstring import WriteDocstring
 
     await harness.parsed(snapshot)
     harness.check(snapshot)
     job = harness.job(snapshot, report)
-    return await _written(harness, job, Describe(job, span).run())
+    return await _written(harness, job, WriteDocstring(job, span).run())
 
 
 async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
     """Tests into the module's test file, or a new one. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
-    from lsp_harness.coding.write_tests import WriteTests, subject
+    from lsp_harness.coding.write_tests import WriteTests, find_target_function
 
     await harness.parsed(snapshot)
     harness.check(snapshot)
     tree = harness.tree(snapshot)
-    about = subject(tree, span.start, snapshot.path) if tree else None
+    about = find_target_function(tree, span.start, snapshot.path) if tree else None
     if about is None or snapshot.root is None or snapshot.file is None:
         raise NoAnswer("There is no function here that a test could import; so far, tests are written for Python only")
     file = _test_file(snapshot.root, snapshot.file)
@@ -141,7 +141,7 @@ async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Repo
         harness.services.embed()
 
 
-async def _written(harness: Harness, job: "Job", work: Awaitable[Proposal], *, new: bool = False) -> Written:
+async def _written(harness: Harness, job: "TurnContext", work: Awaitable[Proposal], *, new: bool = False) -> Written:
     """Given out. Raises what the work does, and StaleDocument."""
     try:
         return Written(send(harness.documents.find(job.document.uri), job, await work), job.document, new)

@@ -29,7 +29,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.coding.turn_context import TurnContext
     from lsp_harness.inference.client import Engine
     from lsp_harness.syntax.symbols.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
@@ -278,7 +278,7 @@ class Harness:
         if error := self.refusal(snapshot, model=model):
             raise error
 
-    def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
+    def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "TurnContext":
         """Begin the next turn of the session.
 
         Args:
@@ -286,7 +286,7 @@ class Harness:
             report: Receives the progress.
             output: The output of a tool that the turn is about.
         """
-        from lsp_harness.coding.turn_context import Job
+        from lsp_harness.coding.turn_context import TurnContext
         from lsp_harness.context.context_inputs import WorkspaceScope
 
         services, workspace = self.services, self.workspace
@@ -294,12 +294,12 @@ class Harness:
         failing = output.failing_tests if output else frozenset[str]()
         searchable = WorkspaceScope(services.index_query, failing, services.find_similar)
         summary = services.session_log.summary
-        return Job(
+        return TurnContext(
             *(services.engine, self.config, services.ruff, turn, snapshot.document, snapshot.tool_path),
             *(snapshot.root, snapshot.path, report, searchable, workspace.may_persist(snapshot)),
             installed=services.installed,
             output=output,
-            session=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
+            session_lines=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.coding.task_location import RANKINGS, Candidate, Sought, Texts, narrowed, seek
+from lsp_harness.coding.task_location import RANKINGS, TaskPlace, TaskPlaces, TextReader, choose_place, find_task_places
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
@@ -37,13 +37,13 @@ class Located:
     """What was found in the folder `root`, and the `texts` it was found in, by their paths there."""
 
     root: Path
-    sought: Sought
+    sought: TaskPlaces
     texts: Mapping[str, Document]
 
-    def document(self, one: Candidate) -> Document:
+    def document(self, one: TaskPlace) -> Document:
         return self.texts[one.path]
 
-    def span(self, one: Candidate) -> Span:
+    def span(self, one: TaskPlace) -> Span:
         """Its whole lines."""
         document = self.texts[one.path]
         return Span(document.line_starts[one.first - 1], document.line_span(one.last - 1)[1])
@@ -59,7 +59,7 @@ def check(config: Config, task: str, otherwise: str) -> None:
         raise ConfigError(f"locate.ranking must be one of {', '.join(RANKINGS)}, not {config.locate.ranking!r}")
 
 
-def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> Texts:
+def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> TextReader:
     """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model by the
     rules of the folders that are open, `roots`."""
     from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
@@ -83,18 +83,18 @@ async def sought(
     known: IndexQuery,
     root: Path,
     task: str,
-    texts: Texts,
+    texts: TextReader,
     engine: Engines,
     near: Sequence[bytes] = (),
     beside: str = "",
-) -> Sought | None:
+) -> TaskPlaces | None:
     """What an index that is `known` says, and a model where the settings want its choice; None where nothing is found. `near` and
     `beside` are as for `seek`."""
-    found = await seek(known, root.as_uri(), task, texts, near, beside=beside)
+    found = await find_task_places(known, root.as_uri(), task, texts, near, current_path=beside)
     if found is None or config.locate.ranking == "index":
         return found
     async with engine() as asked:
-        return await narrowed(asked, task, found, config.context.task_budget)
+        return await choose_place(asked, task, found, config.context.task_budget)
 
 
 async def locate(harness: "Harness", task: str, uri: str = "") -> Located:

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.turn_prompt import prompted
+from lsp_harness.coding.turn_prompt import fit_prompt
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
@@ -114,8 +114,8 @@ async def edit(harness: Harness, engine: Engine, snapshot: Snapshot, span: Span,
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
-    asked, answer = await Instruct(job, span, task).asked()
-    (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
+    asked, answer = await Instruct(job, span, task).first_prompt()
+    (text, _), context = await fit_prompt(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
     request = ChatRequest(asked.messages, Sampling(n_predict=0), priority="background", owner=job.owner)
     return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)

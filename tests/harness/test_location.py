@@ -56,7 +56,7 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
     assert decode(apply(made.document.data, made.proposal.edits)) == SHOP.replace("price //", "-(-price //").replace(
         "5\n", "5)\n"
     )
-    assert (found.sought.best.place, found.sought.by) == ("shop.py:5-6", "index")
+    assert (found.sought.best.place, found.sought.chooser) == ("shop.py:5-6", "index")
     assert "def total" not in b.engine.prompt(0)
 
 
@@ -86,7 +86,7 @@ async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
 
     found = await location.locate(b.harness, TASK)
 
-    assert (found.sought.chosen, found.sought.by) == (1, "model")
+    assert (found.sought.choice, found.sought.chooser) == (1, "model")
     assert "1: notes.md:1" in b.engine.prompt(0)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from lsp_harness.coding.task_location import Sought
+from lsp_harness.coding.task_location import TaskPlaces
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import location
@@ -16,7 +16,7 @@ from lsp_harness.inference.client import Engine
 
 async def locate_in_project(
     project: CommandProject, task: str, make_engine: Callable[[Config], Engine], *, explains: bool = False
-) -> Sought:
+) -> TaskPlaces:
     """Update the index and return the candidates for a task.
 
     Args:

@@ -54,4 +54,4 @@ def location_result(client: EditorClient, located: "Located") -> dict[str, Any]:
         }
         for candidate in located.sought.candidates
     ]
-    return {"chosen": located.sought.chosen, "by": located.sought.by, "candidates": candidates}
+    return {"chosen": located.sought.choice, "by": located.sought.chooser, "candidates": candidates}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
@@ -277,7 +277,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
     async with service(event, "[DONE]") as (engine_client, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
-            job = Job(
+            job = TurnContext(
                 engine=engine_client,
                 config=Config(generation=Generation(repairs=False)),
                 ruff=Ruff(),
