@@ -46,9 +46,9 @@ def plans(
 
     A model that does not do `fills` makes rewrites only: at least one, and no more than either setting allows.
 
-    For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
-    kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once. Their numbers go on
-    `after` so many.
+    For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of
+    each kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once. Their
+    numbers go on `after` so many.
     """
     retries = config.generation.max_retries if place.function else 0
     total = min(max(1, config.generation.candidates or MOST), MOST)

@@ -20,9 +20,10 @@ BROKEN = ("syntax", "invalid-syntax", "E9", "F7", "F82")
 
 
 async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | None = None) -> list[str]:
-    """A line for each thing that our checks find in a span, and that the job was told of it by a tool's output; the lines they name
-    are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended, `but` for which all count; else
-    only of what is broken: to who is to do something else, the rest would be one more thing to do."""
+    """A line for each thing that our checks find in a span, and that the job was told of it by a tool's output; the
+    lines they name are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended,
+    `but` for which all count; else only of what is broken: to who is to do something else, the rest would be one more
+    thing to do."""
     told = job.output.problems if job.output else ()
     found = (await examine_text(job.document, tree, job.ruff, job.file, job.root)).findings
     said = dict.fromkeys((*_found(job.document, span, found, but), *_told(job.document, span, told, but)))

@@ -1,6 +1,7 @@
 """A diagnostic → a verified edit: UNDERSTAND, LOCATE, GENERATE, VERIFY, COMPLETE.
 
-Repairs that need no model come first: they take milliseconds and change one token. The model is asked when none of them passes the checks.
+Repairs that need no model come first: they take milliseconds and change one token. The model is asked when none of them
+passes the checks.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,10 @@
-"""The model's choice among repairs that are as likely as each other: it may write one of them in their place, and nothing else.
+"""The model's choice among repairs that are as likely as each other: it may write one of them in their place, and
+nothing else.
 
-A small model cannot judge a repair, but it knows which text is more usual. The texts of the changed lines are the only answers that the grammar
-allows. A repair is made only if two independent judges agree: the model writes it, and none of the others costs less by what the code shows.
-Measured on 332 files with one fault: where they agree, 17 of 17 are right; where they do not, 2 of 6 are.
+A small model cannot judge a repair, but it knows which text is more usual. The texts of the changed lines are the only
+answers that the grammar allows. A repair is made only if two independent judges agree: the model writes it, and none of
+the others costs less by what the code shows. Measured on 332 files with one fault: where they agree, 17 of 17 are
+right; where they do not, 2 of 6 are.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,5 @@
-"""What a repair without a model would do, in a few milliseconds, so that the title of a quick fix can say it before it is opened.
+"""What a repair without a model would do, in a few milliseconds, so that the title of a quick fix can say it before it
+is opened.
 
 Only the parser judges here; all checks run when the fix is chosen.
 """

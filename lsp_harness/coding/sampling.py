@@ -21,8 +21,8 @@ from lsp_harness.verify.change import Author
 from lsp_harness.workspace.cursor import Cursor
 
 Kind = str
-"""How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked of the model;
-"known import" is of the index; the kinds of `coding.repair` need no model either."""
+"""How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked
+of the model; "known import" is of the index; the kinds of `coding.repair` need no model either."""
 
 MODEL_COST = 9.0
 """The cost of what a model wrote: dearer than any repair that was found in the text."""
@@ -48,7 +48,8 @@ def sampled(kind: Kind, temperature: float, drawn: int = 2) -> list[Plan]:
 class Candidate:
     """One proposal, before it is checked. `edits` is empty when the model gave nothing usable.
 
-    `author` is who made it, which decides how much it may change; `cost` orders repairs made without a model, the likeliest first.
+    `author` is who made it, which decides how much it may change; `cost` orders repairs made without a model, the
+    likeliest first.
     """
 
     number: int
@@ -106,9 +107,9 @@ class Hole(NamedTuple):
 
 
 async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Hole:
-    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what other files say of
-    it, as far as the context has room for that; the turn is told what they cost, beside the tokens that are kept for the `answer`.
-    Raises NoAnswer where they and one answer are too much."""
+    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what
+    other files say of it, as far as the context has room for that; the turn is told what they cost, beside the tokens
+    that are kept for the `answer`. Raises NoAnswer where they and one answer are too much."""
     document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.from_text(document.uri, data, language=document.language)

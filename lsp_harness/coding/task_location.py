@@ -1,8 +1,9 @@
 """A task in words → the code that it is about. Nobody says where that is.
 
-What the index finds is put in order: what can be changed by an edit of code comes before texts that only speak of it, tests come
-last where the task speaks of none, and what the task names by its name comes first. Each is then the whole declaration as its file
-has it now. A model may choose among the first few by their number; it is never asked for a path.
+What the index finds is put in order: what can be changed by an edit of code comes before texts that only speak of it,
+tests come last where the task speaks of none, and what the task names by its name comes first. Each is then the whole
+declaration as its file has it now. A model may choose among the first few by their number; it is never asked for a
+path.
 """
 
 import re
@@ -40,8 +41,8 @@ SECONDS = 2.0
 NAMED = 0.2
 """What it counts that the task names a declaration, beside its ranks: as much as to be the first of one way."""
 TEST, LOOSE, PROSE = 0.5, 0.5, 0.25
-"""What a hit in tests is worth that were not spoken of, one in lines of code that are in no declaration, and one in a text that is
-no code."""
+"""What a hit in tests is worth that were not spoken of, one in lines of code that are in no declaration, and one in a
+text that is no code."""
 WIDTH = 120
 """Characters of a signature that are shown."""
 SPEAKS_OF_TESTS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
@@ -56,7 +57,10 @@ Texts = Callable[[str], Document | None]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A declaration, or lines that are in none: `first` and `last` are lines counted from 1. `reasons` say by what it was found."""
+    """A declaration, or lines that are in none:
+
+    `first` and `last` are lines counted from 1. `reasons` say by what it was found.
+    """
 
     path: str
     symbol: str
@@ -74,7 +78,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The candidates, best first by what the index says; `chosen` is the number of the one it is, and `by` who says so."""
+    """The candidates, best first by what the index says; `chosen` is the number of the one it is, and `by` who says
+    so."""
 
     candidates: tuple[Candidate, ...]
     chosen: int = 0
@@ -88,8 +93,9 @@ class Sought:
 async def seek(
     known: IndexQuery, uri: str, task: str, texts: Texts, near: Sequence[bytes] = (), *, beside: str = ""
 ) -> Sought | None:
-    """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like the task's,
-    `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds nothing."""
+    """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like
+    the task's, `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds
+    nothing."""
 
     def read(reader: Reader) -> list[Candidate]:
         search = CodeSearch(reader)
@@ -116,8 +122,8 @@ async def seek(
 
 
 async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
-    """With the choice of a model, that is shown at most `budget` tokens of candidates and task; what the index says where that is
-    too little for two of them, there is no model, or the task holds what looks like a secret."""
+    """With the choice of a model, that is shown at most `budget` tokens of candidates and task; what the index says
+    where that is too little for two of them, there is no model, or the task holds what looks like a secret."""
     if find_secrets(encode(task)):
         return sought
     try:
@@ -137,7 +143,8 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
 
 
 def _small(reader: Reader, task: str) -> Iterator[Hit]:
-    """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
+    """Constants and the like that the task names: they stand among others, so that a search finds them all together or
+    none."""
     for name in sorted(find_query_names(task)):
         found = [one for one in declared_in(reader, SymbolName(name)) if one.kind in WEAK_KINDS]
         for one in found if len(found) <= MAX_SAME_NAME else ():

@@ -23,7 +23,10 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One turn about one document version. `path` is what the model is told, `file` what tools choose their settings by."""
+    """One turn about one document version.
+
+    `path` is what the model is told, `file` what tools choose their settings by.
+    """
 
     engine: Engine
     config: Config

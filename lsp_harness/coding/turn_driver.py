@@ -84,7 +84,8 @@ class Tried:
 
     @property
     def order(self) -> tuple[int, int, float, int, int]:
-        """Best first: checks passed, then the smallest change of the tree, the likeliest repair, the shortest diff, who came first."""
+        """Best first: checks passed, then the smallest change of the tree, the likeliest repair, the shortest diff, who
+        came first."""
         rank = -self.verdict.rank if not self.verdict.passed else -99
         tokens, size = self.size
         return rank, tokens, self.candidate.cost, size, self.candidate.number

@@ -33,8 +33,8 @@ async def budget(engine: Engine, settings: Context, answer: int) -> PromptBudget
 async def prompted(
     engine: Engine, asked: InstructionPrompt, answer: int, turn: Turn | None = None, candidates: Sequence[int] = ()
 ) -> Prompted:
-    """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The turn is told
-    of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
+    """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The
+    turn is told of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
     text = await engine.chat_prompt(asked.messages)
     texts = asked.texts
     [whole, *costs] = await engine.count([text, *texts.values()])
@@ -70,7 +70,10 @@ def marks(props: Props) -> int:
 
 
 def _fitting(allotted: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
-    """Those that the context has room for, all at once; the turn is told of them. Raises NoAnswer where that is none."""
+    """Those that the context has room for, all at once; the turn is told of them.
+
+    Raises NoAnswer where that is none.
+    """
     if allotted.excess_tokens:
         raise NoAnswer(allotted.excess_message)
     if allotted.context:

@@ -38,7 +38,8 @@ TOKENS = 240
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be tested: its source, how a test imports it, and what its tests are called; `span` of a file's `tree`."""
+    """What is to be tested: its source, how a test imports it, and what its tests are called; `span` of a file's
+    `tree`."""
 
     tree: SyntaxTree
     span: Span
@@ -153,8 +154,8 @@ class WriteTests:
 
 
 class _Begun(NamedTuple):
-    """The test file so far, up to the name of the test; from which byte on it is another one than before, and that place in
-    characters."""
+    """The test file so far, up to the name of the test; from which byte on it is another one than before, and that
+    place in characters."""
 
     text: str
     start: int

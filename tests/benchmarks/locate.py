@@ -1,10 +1,12 @@
 """How often the code that a task is about comes first: by what the index says, and with a model's choice among eight.
 
-    python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories of `repos_fim`
-    python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`, over its documents
+    python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories
+    of `repos_fim` python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`,
+    over its documents
 
-Data are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Vectors are made by the engine, unless with `--words`.
-The model is that of the settings, and is asked with `--model`. The difference is given with a paired bootstrap of 10,000 samples.
+Data are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Vectors are made by the engine, unless with
+`--words`. The model is that of the settings, and is asked with `--model`. The difference is given with a paired
+bootstrap of 10,000 samples.
 """
 
 import argparse

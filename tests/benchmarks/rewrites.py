@@ -1,9 +1,10 @@
-"""One greedy rewrite of a faulty function by the configured model, told what it is to do: to compare two prompts for it.
+"""One greedy rewrite of a faulty function by the configured model, told what it is to do: to compare two prompts for
+it.
 
     python -m tests.benchmarks.rewrites fix_student --out answers.jsonl
 
-Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md), answers are whole files for that set's own scorer. No
-fills, no retries, no gates. To compare, run it in two checkouts.
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md), answers are whole files for that set's own scorer.
+No fills, no retries, no gates. To compare, run it in two checkouts.
 """
 
 import argparse

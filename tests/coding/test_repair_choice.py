@@ -1,4 +1,5 @@
-"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing else."""
+"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing
+else."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

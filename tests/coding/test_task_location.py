@@ -205,7 +205,8 @@ async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: s
 async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
 ):
-    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has all."""
+    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has
+    all."""
     files = {
         "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
         "money.py": "def settle(order):\n    return order\n",

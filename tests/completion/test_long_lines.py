@@ -1,4 +1,5 @@
-"""Rules that look at the end of a line take one pass over it, however long it is: twice as long must not take four times as long.
+"""Rules that look at the end of a line take one pass over it, however long it is: twice as long must not take four
+times as long.
 
 Nothing is timed: where a rule begins anew at each byte, a test here does not end before it is given up.
 """
@@ -21,9 +22,9 @@ def test_blanks_within_a_line_are_passed_once():
 def test_words_within_a_line_are_passed_once():
     word = "a" * LONG
     assert TYPED_NAME.findall(f"{word} ")[0] == ""
-    found = TYPED_NAME.search(f"import {word}")
-    assert found
-    assert found[0] == word
+    hits = TYPED_NAME.search(f"import {word}")
+    assert hits
+    assert hits[0] == word
 
 
 def test_comments_that_are_not_closed_are_passed_once():

@@ -24,8 +24,8 @@ def per_cent_100(): ...
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as made:
-        yield made
+    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as result:
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_the_best_fit_comes_first(indexed: Indexed, query: str, expected: str):
-    assert [one.qualified for _, one in find_symbols(indexed.reader, query)] == expected.split()
+    assert [item.qualified for _, item in find_symbols(indexed.reader, query)] == expected.split()
 
 
 def test_a_wildcard_of_the_database_is_a_letter(indexed: Indexed):
@@ -53,7 +53,7 @@ def test_a_wildcard_of_the_database_is_a_letter(indexed: Indexed):
 
 
 def test_files_may_be_left_out(indexed: Indexed):
-    assert [one.path for _, one in find_symbols(indexed.reader, "parse", {"a.py"})] == ["b.py"]
+    assert [item.path for _, item in find_symbols(indexed.reader, "parse", {"a.py"})] == ["b.py"]
 
 
 def test_there_is_an_end_to_it(tmp_path: Path):

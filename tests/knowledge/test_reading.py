@@ -58,9 +58,9 @@ def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path)
 def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
     token = "ghp_" + "a" * 36
     install(site, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
-    found = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
-    assert found
-    assert (found.signature, found.documentation) == ('def f(key="…")', "Uses ….")
+    documentation = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
+    assert documentation
+    assert (documentation.signature, documentation.documentation) == ('def f(key="…")', "Uses ….")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
     assert installed.find_absent(tmp_path, "python", "ring", "C1.nothing") is None
     missing = installed.find_absent(tmp_path, "python", "ring", "C12")
     assert missing
-    assert {one.name[:2] for one in missing.nearest} <= {"C1", "C2"}
+    assert {item.name[:2] for item in missing.nearest} <= {"C1", "C2"}
     assert len(missing.nearest) == 3
 
 
