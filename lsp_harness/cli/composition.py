@@ -1,7 +1,7 @@
 """The composition of a harness: the settings choose the engine, and a file on disk becomes a snapshot."""
 
 import codecs
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -46,12 +46,15 @@ def project_root(file: Path) -> Path:
 
 
 @asynccontextmanager
-async def open_headless(file: Path, *, creates_index: bool = False) -> AsyncGenerator[tuple[Harness, Snapshot]]:
+async def open_headless(
+    file: Path, *, creates_index: bool = False, create_engine: Callable[[Config], Engine] = make_engine
+) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     """Open a harness with one file, for commands that have no editor.
 
     Args:
         file: The file.
         creates_index: Whether to create an index of the project if there is none.
+        create_engine: Creates the engine of the settings.
     """
     # a server is composed in this module too, and must start at once without the index
     from lsp_harness.cli.console import warn
@@ -74,7 +77,7 @@ async def open_headless(file: Path, *, creates_index: bool = False) -> AsyncGene
             troubles.append(event.message)
 
     async with open_ready_index(root, config, TerminalOutput(), creates_index=creates_index) as index:
-        harness = Harness(config, make_engine, Workspace([root]), index=index)
+        harness = Harness(config, create_engine, Workspace([root]), index=index)
         harness.events.subscribe(collect)
         harness.open(document)
         try:

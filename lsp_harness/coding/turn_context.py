@@ -1,9 +1,10 @@
 """The input of every turn on code: one document version, the turn of the session, and the tools that it may use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.config.schema import Config
+from lsp_harness.config.schema import Config, Verification
 from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
@@ -55,6 +56,7 @@ class TurnContext:
     installed: InstalledPackages | None = None
     output: Digest | None = None
     session_lines: tuple[str, ...] = ()
+    make_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
 
     @property
     def owner(self) -> Owner:
@@ -68,4 +70,4 @@ class TurnContext:
 
     def create_checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
-        return create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))
+        return self.make_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

@@ -94,11 +94,11 @@ def _column(tree: SyntaxTree, offset: int) -> int:
     return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
-def _to_snake_case(name: str, language: str) -> str:
+def _to_snake_case(name: str) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() and index else c.lower() for index, c in enumerate(name))
 
 
-def _keep_whole_lines(before: str, text: str, uri: str) -> str:
+def _keep_whole_lines(before: str, text: str, uri: str, language: str) -> str:
     """Return the first lines of `text` that parse behind `before`. A text that was cut off ends within a statement."""
     lines = text.rstrip().split("\n")
     while lines:
@@ -229,7 +229,7 @@ class _TestWriter:
     def _parse_edit(self, answer: str) -> Edit | None:
         """Return the edit that adds an answer to the test file, or None if the answer asserts nothing."""
         document, (before, start, changed_from) = self.context.document, self.test_file
-        lines = _keep_whole_lines(before, to_lf(answer), document.uri, subject.tree.language.id)
+        lines = _keep_whole_lines(before, to_lf(answer), document.uri, self.target.tree.language.id)
         if "assert" not in lines:
             return None
         text = f"{before}{lines}\n"

@@ -1,6 +1,6 @@
-"""How the engine is doing, as told by the requests that go through: nobody asks it just to know.
+"""The state of the engine, read off the requests that pass through. No request is sent only to learn the state.
 
-off → starting → ready ⇄ busy, and failed from anywhere until something is answered again
+The state goes off → starting → ready ⇄ busy. An error leads to `failed` from anywhere, until a request is answered again.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -20,65 +20,72 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 T = TypeVar("T")
-State = Literal["off", "starting", "ready", "busy", "failed"]
+EngineState = Literal["off", "starting", "ready", "busy", "failed"]
 
 
-class Observed:
-    """An `Engine` that says how it is. `changed` is called whenever `state` or `message` may be another one, `trouble` once for
-    each time that the engine was stuck, however many requests failed by it."""
+class ObservedEngine:
+    """An `Engine` that passes requests on to another engine and knows its state.
 
-    def __init__(self, engine: Engine, changed: Callable[[], None], trouble: Callable[[str], None]) -> None:
+    Args:
+        engine: The engine that answers.
+        on_change: Called when `state`, `message` or `model` may have changed.
+        on_trouble: Called once for each time that the engine was stuck, however many requests failed by it.
+
+    Attributes:
+        message: Why the engine failed. Empty if it has not.
+        model: The model that the engine reports, which may differ from the settings. Empty until it was asked.
+    """
+
+    def __init__(self, engine: Engine, on_change: Callable[[], None], on_trouble: Callable[[str], None]) -> None:
         self._engine = engine
-        self._changed = changed
-        self._trouble = trouble
-        self._stuck = ""
-        self._running = 0
-        self._answered = False
-        self._asked = False
+        self._on_change = on_change
+        self._on_trouble = on_trouble
+        self._reported_trouble = ""
+        self._running_count = 0
+        self._has_answered = False
+        self._has_requests = False
         self.message = ""
-        """Why it failed; empty otherwise."""
         self.model = ""
-        """The one it says it has, which may be another than the settings name; empty until it was asked."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> EngineState:
         if self.message:
             return "failed"
-        if not self._answered:
-            return "starting" if self._asked else "off"
-        return "busy" if self._running else "ready"
+        if not self._has_answered:
+            return "starting" if self._has_requests else "off"
+        return "busy" if self._running_count else "ready"
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
-        self._running += 1
-        self._begin()
+        self._running_count += 1
+        self._record_request()
         try:
             async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
                 async for chunk in cast("AsyncIterator[Chunk]", chunks):
-                    self._fine()
+                    self._record_answer()
                     yield chunk
         except HarnessError as error:
-            self._failed(error)
+            self._record_error(error)
             raise
         finally:
-            self._running -= 1
-            self._changed()
+            self._running_count -= 1
+            self._on_change()
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return await self._with(self._engine.count(texts))
+        return await self._observe(self._engine.count(texts))
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        return await self._with(self._engine.chat_prompt(messages))
+        return await self._observe(self._engine.chat_prompt(messages))
 
     async def embed(
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
     ) -> list[list[float]]:
-        return await self._with(self._engine.embed(texts, max_tokens=max_tokens, priority=priority))
+        return await self._observe(self._engine.embed(texts, max_tokens=max_tokens, priority=priority))
 
     async def props(self) -> Props:
-        props = await self._with(self._engine.props())
+        props = await self._observe(self._engine.props())
         if props.model != self.model:
             self.model = props.model
-            self._changed()
+            self._on_change()
         return props
 
     async def cancel(self, name: str, index: int | None = None) -> bool:
@@ -87,31 +94,32 @@ class Observed:
     async def aclose(self) -> None:
         await self._engine.aclose()
 
-    async def _with(self, answer: Awaitable[T]) -> T:
-        self._begin()
+    async def _observe(self, request: Awaitable[T]) -> T:
+        """Return the answer to a request, and record that it came or why it did not."""
+        self._record_request()
         try:
-            found = await answer
+            answer = await request
         except HarnessError as error:
-            self._failed(error)
+            self._record_error(error)
             raise
-        self._fine()
-        return found
+        self._record_answer()
+        return answer
 
-    def _begin(self) -> None:
-        self._asked = True
-        self._changed()
+    def _record_request(self) -> None:
+        self._has_requests = True
+        self._on_change()
 
-    def _fine(self) -> None:
-        if not self._answered or self.message:
-            self._answered, self.message = True, ""
-            self._changed()
+    def _record_answer(self) -> None:
+        if not self._has_answered or self.message:
+            self._has_answered, self.message = True, ""
+            self._on_change()
 
-    def _failed(self, error: HarnessError) -> None:
-        # one that is busy or refuses a request is there and well
-        down = isinstance(error, EngineError | ModelError | ConfigError)
-        if down and not isinstance(error, EngineBusy | EngineRefused):
-            self._answered, self.message = False, error.message
-            self._changed()
-        if isinstance(error, EngineStuck) and error.message != self._stuck:
-            self._stuck = error.message
-            self._trouble(error.message)
+    def _record_error(self, error: HarnessError) -> None:
+        # an engine that is busy or refuses a request works
+        is_down = isinstance(error, EngineError | ModelError | ConfigError)
+        if is_down and not isinstance(error, EngineBusy | EngineRefused):
+            self._has_answered, self.message = False, error.message
+            self._on_change()
+        if isinstance(error, EngineStuck) and error.message != self._reported_trouble:
+            self._reported_trouble = error.message
+            self._on_trouble(error.message)

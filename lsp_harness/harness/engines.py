@@ -1,4 +1,4 @@
-"""The engine of the settings: made when first asked, left when they name another, ended with the front end."""
+"""The engine of the settings. It is created with the first request, and replaced when the settings name another one."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,123 +8,151 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineError, HarnessError
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.engine_health import Observed
+    from lsp_harness.harness.engine_health import ObservedEngine
     from lsp_harness.inference.client import Engine
     from lsp_harness.inference.token_estimate import EstimatingEngine
 
-LOOK_S = 2.0
-"""How long somebody who only wants to know waits for an engine that runs."""
-START_S = 15.0
-"""The same for an engine that is started for the question."""
+PROPS_TIMEOUT_S = 2.0
+"""How long a question about a running engine waits for it."""
+START_TIMEOUT_S = 15.0
+"""How long a question waits for an engine that is started for it."""
+
+
+def is_own_engine(config: Config) -> bool:
+    """Return whether the settings mean an engine of ours with a model, not a remote server and not a script."""
+    from lsp_harness.inference.target import is_remote
+
+    return not is_remote(config.engine) and not config.engine.script
+
+
+def engine_settings(config: Config) -> tuple[object, ...]:
+    """Return the settings that belong to the engine. If one of them changes, another engine is needed."""
+    return config.model, config.engine, config.index.embedding_model, config.index.embedding_pooling
 
 
 class Engines:
-    """The engines of one client: the present one, and those of earlier settings that still have requests.
+    """The engines of one client: the current one, and those of earlier settings that still answer requests.
 
     Args:
-        make: Creates an engine, with the first request that needs a model.
-        changed: Called when `state` may return something else.
-        trouble: Called with a sentence that the user should read once.
+        create: Creates an engine, with the first request that needs a model.
+        config: Returns the present settings.
+        on_change: Called when `state` may return something else.
+        on_trouble: Called with a sentence that the user should read once.
     """
 
     def __init__(
         self,
-        make: "Callable[[Config], Engine]",
-        changed: Callable[[], None],
-        trouble: Callable[[str], None] = lambda message: None,
+        create: "Callable[[Config], Engine]",
+        config: Callable[[], Config],
+        on_change: Callable[[], None],
+        on_trouble: Callable[[str], None],
     ) -> None:
-        self._make = make
-        self._changed = changed
-        self._trouble = trouble
-        self._current: Observed | None = None
-        self._left: list[Observed] = []
-        """Of earlier settings; requests may still be under way there."""
+        self._create = create
+        self._config = config
+        self._on_change = on_change
+        self._on_trouble = on_trouble
+        self._current: ObservedEngine | None = None
+        self._replaced: list[ObservedEngine] = []
+        """Engines of earlier settings. Requests may still be under way there."""
 
-    def of(self, config: Config) -> "Observed":
-        """The engine in use, made by these settings if there is none yet."""
+    @property
+    def current(self) -> "ObservedEngine":
+        """The engine of the settings, created at the first access."""
         if self._current is None:
-            from lsp_harness.harness.engine_health import Observed
+            from lsp_harness.harness.engine_health import ObservedEngine
 
-            self._current = Observed(self._make(config), self._changed, self._trouble)
+            self._current = ObservedEngine(self._create(self._config()), self._on_change, self._on_trouble)
         return self._current
 
-    @staticmethod
-    def own(config: Config) -> bool:
-        """Whether the settings mean an engine of ours, with a model."""
-        from lsp_harness.inference.target import is_remote
+    @property
+    def is_own(self) -> bool:
+        """Whether the settings mean an engine of ours with a model."""
+        return is_own_engine(self._config())
 
-        return not is_remote(config.engine) and not config.engine.script
+    @property
+    def is_running(self) -> bool:
+        """Whether the engine has answered a request and has not failed since."""
+        return self._current is not None and self._current.state in ("ready", "busy")
 
-    @staticmethod
-    def loads(config: Config) -> tuple[object, ...]:
-        """What of the settings makes it another engine."""
-        return config.model, config.engine, config.index.embedding_model, config.index.embedding_pooling
-
-    def leave(self) -> None:
-        """The settings name another one, which takes effect with the next request."""
+    def replace(self) -> None:
+        """Use another engine from the next request on, because the settings of the engine changed."""
         if self._current:
-            self._left.append(self._current)
+            self._replaced.append(self._current)
         self._current = None
 
     def state(self) -> dict[str, Any]:
-        """How it is, known without asking it."""
+        """Return the state of the engine without asking it."""
         engine = self._current
         if engine is None:
             return {"engine": "off", "message": None, "model": None}
         return {"engine": engine.state, "message": engine.message or None, "model": engine.model or None}
 
-    async def described(self) -> dict[str, Any] | None:
-        """What the engine in use says it is, or why it says nothing; None where there is none. It is not waited for long."""
+    async def describe(self) -> dict[str, Any] | None:
+        """Return what the engine reports about itself, or why it reports nothing. None if there is no engine.
+
+        This waits at most `PROPS_TIMEOUT_S`.
+        """
         if self._current is None:
             return None
         try:
-            async with asyncio.timeout(LOOK_S):
+            async with asyncio.timeout(PROPS_TIMEOUT_S):
                 props = await self._current.props()
         except HarnessError as error:
             return {"error": error.message}
         except TimeoutError:
-            return {
-                "error": self._current.message or f"it has not answered within {LOOK_S:g} s ({self._current.state})"
-            }
+            late = f"it has not answered within {PROPS_TIMEOUT_S:g} s ({self._current.state})"
+            return {"error": self._current.message or late}
         return {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
 
-    async def estimating(self, config: Config) -> "EstimatingEngine":
-        """The engine for a question that needs none: where it does not answer soon, its numbers are estimated."""
+    async def create_estimating_engine(self) -> "EstimatingEngine":
+        """Return an engine that counts tokens, and estimates their number if the real engine does not answer soon."""
         from lsp_harness.inference.token_estimate import EstimatingEngine
 
-        engine = EstimatingEngine(self.of(config), config.model.context_length if self.own(config) else 0)
-        await engine.probe(LOOK_S if not self.own(config) or _runs(config) else START_S)
+        config = self._config()
+        engine = EstimatingEngine(self.current, config.model.context_length if self.is_own else 0)
+        await engine.probe(PROPS_TIMEOUT_S if not self.is_own or _is_listening(config) else START_TIMEOUT_S)
         return engine
 
-    async def restart(self, config: Config) -> dict[str, Any]:
-        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours, EngineUnavailable where
-        it does not end."""
+    async def restart(self) -> dict[str, Any]:
+        """End the engine of the settings and start it again.
+
+        Returns:
+            The `model` and the `pid` of the new engine.
+
+        Raises:
+            ConfigError: The settings name a remote server.
+            EngineUnavailable: The engine does not end.
+        """
         from lsp_harness.inference.supervisor import end_engine
 
-        if not self.own(config):
+        if not self.is_own:
             raise ConfigError("the settings name a remote server, which lsp-harness cannot restart")
-        # before anything is waited for: the settings may name another one meanwhile
-        engine = self.of(config)
+        # read before anything is awaited: the settings may change meanwhile
+        config, engine = self._config(), self.current
         await end_engine(config)
         props = await engine.props()
         return {"model": props.model, "pid": props.pid}
 
     async def aclose(self) -> None:
-        """Let go of all. Raises EngineError if that did not end well, the first of several."""
-        self.leave()
-        engines, self._left = self._left, []
-        failed: EngineError | None = None
+        """Close all engines.
+
+        Raises:
+            EngineError: An engine did not end as it should. It is the first error of several.
+        """
+        self.replace()
+        engines, self._replaced = self._replaced, []
+        first_error: EngineError | None = None
         for engine in engines:
             try:
                 await engine.aclose()
             except EngineError as error:
-                failed = failed or error
-        if failed:
-            raise failed
+                first_error = first_error or error
+        if first_error:
+            raise first_error
 
 
-def _runs(config: Config) -> bool:
-    """Whether an engine of these settings listens, be it stuck."""
+def _is_listening(config: Config) -> bool:
+    """Return whether an engine of these settings listens. It may be stuck nevertheless."""
     from lsp_harness.inference.models.model_files import resolve_model
     from lsp_harness.inference.running_engines import is_listening
     from lsp_harness.inference.supervisor import engine_address

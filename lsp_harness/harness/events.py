@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 
 
 @dataclass(frozen=True, slots=True)

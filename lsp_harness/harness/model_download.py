@@ -1,4 +1,4 @@
-"""Fetching a model while an editor waits: in a process of its own, which can be ended at any byte and goes on later."""
+"""The download of a model while an editor waits, in a process that can be ended at any byte and continues later."""
 
 import json
 import sys
@@ -12,20 +12,33 @@ from lsp_harness.inference.models.pull_report import MIB
 from lsp_harness.process.line_output import stream_lines
 from lsp_harness.session.results import Progress, Report
 
-PULL = (sys.executable, "-P", "-m", "lsp_harness", "model", "pull", "--events")
+PULL_COMMAND = (sys.executable, "-P", "-m", "lsp_harness", "model", "pull", "--events")
 
 
-async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[str, Any]:
-    """Name and path of the model's file. Raises UnknownModel, or PullFailed with what went wrong."""
+async def download_model(name: str, report: Report, command: Sequence[str] = PULL_COMMAND) -> dict[str, Any]:
+    """Download a model.
+
+    Args:
+        name: The model, as the catalogue names it.
+        report: Receives the progress.
+        command: The command line of the process, to which the name is added.
+
+    Returns:
+        The `name` and the `path` of the model's file.
+
+    Raises:
+        UnknownModel: The catalogue has no such model.
+        PullFailed: The download failed.
+    """
     model = card(name)
     result: dict[str, Any] = {}
     step = "connecting"
-    async with aclosing(stream_lines([*argv, model.name])) as said:
-        while line := await _next(said, name):
+    async with aclosing(stream_lines([*command, model.name])) as lines:
+        while line := await _next_line(lines, name):
             try:
                 event: dict[str, Any] = json.loads(line)
             except ValueError:
-                # cut off by the end of the process, which is told below
+                # the end of the process cut the line off; the missing result is reported below
                 continue
             if "error" in event:
                 raise PullFailed(event["error"])
@@ -33,9 +46,9 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
                 result = {"name": event["name"], "path": event["path"]}
             elif "done" in event:
                 total = int(event["total"])
-                of = f" of {total / MIB:.0f}" if total else ""
+                size = f" of {total / MIB:.0f}" if total else ""
                 percentage = min(99, 100 * int(event["done"]) // total) if total else None
-                report(Progress(f"{step}: {event['done'] / MIB:.0f}{of} MiB", percentage))
+                report(Progress(f"{step}: {event['done'] / MIB:.0f}{size} MiB", percentage))
             else:
                 step = str(event.get("step") or event.get("note"))
                 report(Progress(step))
@@ -44,10 +57,11 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     return result
 
 
-async def _next(said: AsyncGenerator[str], name: str) -> str:
+async def _next_line(lines: AsyncGenerator[str], name: str) -> str:
+    """Return the next line of the process. Empty at its end."""
     try:
-        return await anext(said, "")
+        return await anext(lines, "")
     except TimeoutError:
         raise PullFailed(
-            f"fetching {name} gave no sign of life and was ended; try again, it goes on where it was"
+            f"the download of {name} made no progress and was stopped; try again, and it continues where it stopped"
         ) from None

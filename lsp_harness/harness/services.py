@@ -1,91 +1,83 @@
-"""The services of one harness, each created when it is first needed: importing them all would delay `initialize`."""
+"""The parts that the verbs of one harness share.
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+A part that takes long to import is created at its first use, because `initialize` must be answered at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.acceptance_stats import AcceptanceStats
-from lsp_harness.harness.engines import Engines
+from lsp_harness.harness.clock import Clock
+from lsp_harness.harness.engines import Engines, engine_settings
 from lsp_harness.harness.events import EventStream, FindingsChanged, IndexReported, StateChanged, TroubleReported
-from lsp_harness.harness.suggestion_pause import Pause
+from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.open_documents import OpenDocuments
 from lsp_harness.workspace.snapshot import Snapshot
+from lsp_harness.workspace.typing_rhythm import TypingRhythm
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.context_inputs import VectorSearch
-    from lsp_harness.context.recent_edits import RecentEdits
-    from lsp_harness.harness.accepted_edits import AcceptedEdits
-    from lsp_harness.harness.engine_health import Observed
+    from lsp_harness.config.schema import Knowledge
     from lsp_harness.harness.indexes.folder_index import Said
-    from lsp_harness.harness.indexes.folder_indexes import Indexes
-    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+    from lsp_harness.harness.verification.verifier import Verifier
+    from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.session.log import SessionLog
-    from lsp_harness.verify.ruff_linter import Ruff
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyIndex:
-    """An index that a command has brought up to date itself, in place of the indexes that a language server keeps.
-
-    Attributes:
-        query: Reads it. None if the folder has no index.
-        find_similar: Returns the digests of the texts that are most like a task, by their vectors.
-    """
-
-    query: "IndexQuery | None" = None
-    find_similar: "VectorSearch | None" = None
+    from lsp_harness.workspace.edited_texts import EditedTexts
 
 
 class Services:
-    """What the verbs of a harness work with.
-
-    Args:
-        config: The settings.
-        workspace: The folders, and whether they are trusted.
-        make_engine: Creates the engine of the settings, with the first request that needs a model.
-        works_ahead: Whether to prefetch completions and keep indexes: only for a client that stays.
-        index: An index that is ready, for a command.
-        ruff: The linter. None creates the one that the workspace's trust allows.
-    """
+    """The shared parts of one harness. The arguments are those of `Harness`."""
 
     def __init__(
         self,
         config: Config,
+        create_engine: "Callable[[Config], Engine]",
         workspace: Workspace,
-        make_engine: "Callable[[Config], Engine]",
         *,
-        works_ahead: bool = False,
-        index: ReadyIndex | None = None,
-        ruff: "Ruff | None" = None,
+        works_ahead: bool,
+        index: ReadyIndex | None,
+        verifier: "Verifier | None",
+        clock: Clock | None,
     ) -> None:
-        self.config = config
-        self.workspace = workspace
-        self.works_ahead = works_ahead
-        self.events = EventStream()
-        self.documents = OpenDocuments(SyntaxService(self.report_state))
-        self.pause = Pause(self.report_state)
-        self.engines = Engines(make_engine, self.report_state, self._report_trouble)
-        self.statistics = AcceptanceStats(self._find_text)
-        self.ready_index = index or ReadyIndex()
-        self._ruff = ruff
-        self.completer: Completer | None = None
-        """The completer, once a completion was requested."""
-        self.recent: RecentEdits | None = None
-        """The places where the user worked last, once a completion was requested."""
-        self._installed: InstalledPackages | None = None
+        self._config = config
+        self._verifier = verifier
+        self._installed: tuple[Knowledge, InstalledPackages] | None = None
+        self.workspace: Final = workspace
+        self.works_ahead: Final = works_ahead
+        self.clock: Final = clock or Clock()
+        self.events: Final = EventStream()
+        syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
+        self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))
+        self.engines: Final = Engines(create_engine, lambda: self._config, self.report_state, self._report_trouble)
+        self.index: Final = IndexService(
+            *(index or ReadyIndex(), lambda: self._config, self.engines, self._find_unsaved_texts, self._report_index)
+        )
+
+    # -- settings
+    @property
+    def config(self) -> Config:
+        """The present settings."""
+        return self._config
+
+    def configure(self, config: Config) -> bool:
+        """Use other settings from the next request on. Return whether they need another engine."""
+        is_other_engine = engine_settings(config) != engine_settings(self._config)
+        self._config = config
+        if is_other_engine:
+            self.engines.replace()
+        return is_other_engine
 
     # -- events
     def report_state(self) -> None:
+        """Publish that `Harness.state` may return something else."""
         self.events.publish(StateChanged())
 
     def _report_trouble(self, message: str) -> None:
@@ -102,123 +94,63 @@ class Services:
         self.events.publish(IndexReported(root, message))
         self.report_state()
         if is_ready:
-            self.embed()
+            self.index.embed()
 
-    # -- settings
-    def configure(self, config: Config) -> None:
-        """Use other settings. Another model or engine takes effect with the next request."""
-        engine_changed = self.engines.loads(config) != self.engines.loads(self.config)
-        if config.knowledge != self.config.knowledge:
-            self._installed = None
-        self.config = config
-        if engine_changed:
-            self.engines.leave()
-            self.stop_background()
-            self.completer = None
-        if self.completer:
-            self.completer.configure(config.completion, config.quiet)
-        if edits := self.__dict__.get("accepted_edits"):
-            edits.settings = config.verification
+    # -- texts
+    def find_text(self, uri: str) -> Document | None:
+        """Return the present text of an open document, or None if it is not open."""
+        opened = self.documents.find(uri)
+        return opened.text if opened else None
 
-    def stop_background(self) -> None:
-        """Cancel the completions that no request waits for."""
-        from lsp_harness.completion.document_completions import DocumentCompletions
+    def open_files(self) -> list[Snapshot]:
+        """Return the open texts that are files of a workspace folder."""
+        snapshots = [self.workspace.snapshot(opened.text) for opened in self.documents]
+        return [snapshot for snapshot in snapshots if snapshot.root and not snapshot.document.is_binary]
 
-        for opened in self.documents:
-            if state := opened.find_part(DocumentCompletions):
-                state.stop_background()
-
-    # -- the model
-    @property
-    def engine(self) -> "Observed":
-        """The engine of the settings."""
-        return self.engines.of(self.config)
-
-    def ready_completer(self) -> "Completer":
-        """Return the completer, and create it at the first call."""
-        if self.completer is None:
-            from lsp_harness.completion.completer import Completer
-            from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-            from lsp_harness.context.recent_edits import RecentEdits
-            from lsp_harness.context.repository_context import RepositoryContext
-
-            private = self.workspace.private_files
-            policy = TriggerPolicy(self.config.quiet, private.reason)
-            self.recent = RecentEdits(self._find_text, private.reason)
-            repository = RepositoryContext(self.index_query, self.engine.count, self.recent)
-            works_ahead = self.works_ahead and self.workspace.is_trusted
-            self.completer = Completer(
-                self.engine, self.config.completion, policy, works_ahead=works_ahead, repository=repository
-            )
-        return self.completer
-
-    def embed(self) -> None:
-        """Embed what is new in the indexes, if an engine of ours is in use. A remote server gets no whole workspace."""
-        indexes = self.indexes_if_any
-        if indexes and self.engines.own(self.config) and self.engines.state()["engine"] in ("ready", "busy"):
-            indexes.embed()
-
-    # -- the workspace
-    @property
-    def index_query(self) -> "IndexQuery":
-        """The index that questions go to."""
-        return self.ready_index.query or self.indexes.query
-
-    async def find_similar(self, uri: str, task: str) -> Sequence[bytes]:
-        """Return the digests of the indexed texts that are most like a task."""
-        if self.ready_index.find_similar:
-            return await self.ready_index.find_similar(uri, task)
-        return await self.indexes.near(uri, task) if self.engines.own(self.config) else ()
-
-    @cached_property
-    def indexes(self) -> "Indexes":
-        from lsp_harness.harness.indexes.folder_indexes import Indexes
-        from lsp_harness.workspace.edited_texts import EditedTexts
-
-        edited = EditedTexts(self.edited)
-        return Indexes(self._report_index, lambda: self.engine, lambda: self.config.index, edited.in_folder)
-
-    @property
-    def indexes_if_any(self) -> "Indexes | None":
-        return self.__dict__.get("indexes")
-
-    def edited(self) -> "Iterable[tuple[OpenDocument, Snapshot]]":
-        """Return the open documents that were edited, but for those that no model may see."""
+    def edited_documents(self) -> Iterator[tuple[OpenDocument, Snapshot]]:
+        """Yield the open documents that were edited, without those that no model may see."""
         for opened in self.documents:
             snapshot = self.workspace.snapshot(opened.text)
             if opened.is_edited and not self.workspace.private_reason(snapshot):
                 yield opened, snapshot
 
-    def _find_text(self, uri: str) -> Document | None:
-        opened = self.documents.find(uri)
-        return opened.text if opened else None
+    @cached_property
+    def _edited_texts(self) -> "EditedTexts":
+        from lsp_harness.workspace.edited_texts import EditedTexts
+
+        return EditedTexts(self.edited_documents)
+
+    def _find_unsaved_texts(self, root: Path) -> "Mapping[str, UnsavedText]":
+        return self._edited_texts.in_folder(root)
+
+    # -- checks and records
+    @cached_property
+    def verifier(self) -> "Verifier":
+        """The linter and the checks of edits."""
+        from lsp_harness.harness.verification.verifier import Verifier
+
+        return self._verifier or Verifier.for_workspace(is_trusted=self.workspace.is_trusted)
 
     @property
     def installed(self) -> "InstalledPackages | None":
         """The installed packages, or None if the settings switch them off."""
-        if not self.config.knowledge.enabled:
+        settings = self._config.knowledge
+        if not settings.enabled:
             return None
-        if self._installed is None:
+        if self._installed is None or self._installed[0] != settings:
             from lsp_harness.knowledge.installed_packages import InstalledPackages
 
-            self._installed = InstalledPackages(python=self.config.knowledge.python)
-        return self._installed
-
-    # -- checks and records
-    @cached_property
-    def ruff(self) -> "Ruff":
-        """The linter."""
-        from lsp_harness.harness.untrusted_linter import ruff
-
-        return self._ruff or ruff(trusted=self.workspace.is_trusted)
+            self._installed = settings, InstalledPackages(python=settings.python)
+        return self._installed[1]
 
     @cached_property
     def accepted_edits(self) -> "AcceptedEdits":
-        from lsp_harness.harness.accepted_edits import AcceptedEdits
+        """The verification of edits that the user accepted."""
+        from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
 
         return AcceptedEdits(
-            self.ruff,
-            self.config.verification,
+            self.verifier,
+            lambda: self._config.verification,
             lambda uri, findings: self.events.publish(FindingsChanged(uri, findings)),
             lambda: self.session_log,
             self.workspace.private_files.reason,
@@ -226,32 +158,31 @@ class Services:
 
     @property
     def accepted_edits_if_any(self) -> "AcceptedEdits | None":
+        """The verification of accepted edits, or None if no edit was accepted yet."""
         return self.__dict__.get("accepted_edits")
 
     @cached_property
     def session_log(self) -> "SessionLog":
+        """The log of the session. Nothing of a workspace that is not trusted is written to disk."""
         from lsp_harness.session.log import SessionLog
 
         return SessionLog(is_saved=self.workspace.is_trusted)
 
     @property
     def session_log_if_any(self) -> "SessionLog | None":
+        """The log of the session, or None if there was no turn yet."""
         return self.__dict__.get("session_log")
 
     async def aclose(self) -> None:
-        """Stop all background work and close the engine.
+        """Close everything but the documents, which must be closed before.
 
         Raises:
             EngineError: The engine did not end as it should.
         """
-        await self.documents.aclose()
-        if self.indexes_if_any:
-            await self.indexes.aclose()
-        if self.accepted_edits_if_any:
-            await self.accepted_edits.aclose()
-        if self.completer:
-            await self.completer.aclose()
-        if self.session_log_if_any:
-            self.session_log.close()
-        self.statistics.flush()
+        if indexes := self.index.folder_indexes_if_any:
+            await indexes.aclose()
+        if edits := self.accepted_edits_if_any:
+            await edits.aclose()
+        if log := self.session_log_if_any:
+            log.close()
         await self.engines.aclose()

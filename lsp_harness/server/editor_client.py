@@ -14,7 +14,7 @@ from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, StateChanged, TroubleReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server

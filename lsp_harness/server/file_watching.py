@@ -29,7 +29,7 @@ def handle_changes(client: EditorClient, uris: Iterable[str]) -> None:
     if any(os.path.realpath(path) in real_paths for path in paths if path):
         client_settings.reload(client)
     for uri in uris:
-        client.harness.saved(uri)
+        client.harness.record_save(uri)
 
 
 async def follow(client: EditorClient) -> None:

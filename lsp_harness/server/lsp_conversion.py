@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.harness.symbol_queries import Spot
+from lsp_harness.harness.symbols.symbol_location import SymbolLocation
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.json_value import value_at
 from lsp_harness.text.document import Document
@@ -68,11 +68,11 @@ def lsp_range(document: Document, start: int, end: int, encoding: Encoding) -> t
     return types.Range(types.Position(*start_position), types.Position(*end_position))
 
 
-def lsp_location(spot: Spot, encoding: Encoding) -> types.Location:
+def lsp_location(symbol: SymbolLocation, encoding: Encoding) -> types.Location:
     """Return the location of the name of a symbol."""
-    start = count_units(spot.before, encoding)
-    end = start + count_units(spot.name, encoding)
-    return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
+    start = count_units(symbol.line_prefix, encoding)
+    end = start + count_units(symbol.name, encoding)
+    return types.Location(symbol.uri, types.Range(types.Position(symbol.line, start), types.Position(symbol.line, end)))
 
 
 def lsp_diagnostics(

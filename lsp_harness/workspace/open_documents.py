@@ -1,13 +1,18 @@
 """The documents that a client has open, by URI."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typing_rhythm import TypingRhythm
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.symbols.declarations import Declaration
+    from lsp_harness.syntax.tree import SyntaxTree
 
 MAX_CLOSED_DOCUMENTS = 1000
 """Number of closed documents whose cursor is remembered."""
@@ -76,6 +81,22 @@ class OpenDocuments:
         """Return the syntax of the document that a text is a version of."""
         open_document = self._open.get(text.uri)
         return open_document.syntax if open_document else DocumentSyntax(self._syntax)
+
+    def tree(self, text: Document) -> "SyntaxTree | None":
+        """Return the syntax tree of a text if there is one at once."""
+        return self.syntax_of(text).tree(text, is_current=self.is_current(text))
+
+    async def tree_when_ready(self, text: Document) -> "SyntaxTree | None":
+        """Return the syntax tree of a text, and wait a while if it is being made.
+
+        Raises:
+            RequestSuperseded: The text changed meanwhile.
+        """
+        return await self.syntax_of(text).tree_when_ready(text, is_current=self.is_current(text))
+
+    def declarations(self, text: Document) -> "Sequence[Declaration]":
+        """Return the declarations of a text in their order, outer ones first."""
+        return self.syntax_of(text).declarations(text, is_current=self.is_current(text))
 
     def list_without_tree(self) -> list[dict[str, str]]:
         """Return the open documents without a tree although their language has a grammar: `uri` and `why` of each."""

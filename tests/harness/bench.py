@@ -9,7 +9,8 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.indexes.folder_index import Said
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -32,11 +33,20 @@ GOOD = "return 3 * width ** 2"
 class Bench:
     """A harness over a folder, with a script for an engine and all that was published."""
 
-    def __init__(self, folder: Path, ruff: Ruff, config: Config, replies: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        verifier: Verifier,
+        config: Config,
+        replies: Sequence[Any],
+        *,
+        is_trusted: bool = True,
+        **options: Any,
+    ) -> None:
         self.folder = folder
         self.engine = Script(*replies)
-        # the linter is shared, so that a text is checked once in a run
-        self.harness = Harness(config, lambda config: self.engine, Workspace([folder]), ruff=ruff)
+        workspace = Workspace([folder], is_trusted=is_trusted)
+        self.harness = Harness(config, lambda config: self.engine, workspace, verifier=verifier, **options)
         self.harness.events.subscribe(self._hear)
         self.published: list[tuple[int, list[tuple[str, int]]]] = []
         """Version, and code and line of each finding."""
@@ -116,7 +126,7 @@ Make = Callable[..., Bench]
 async def accept(bench: Bench, src: markup.Source) -> None:
     """Complete at the cursor, put the text in and say so, as an editor does."""
     uri = src.document.uri
-    [found] = await bench.harness.complete(bench.harness.snapshot(uri), src.cursor)
+    [found] = await bench.harness.completions.complete(bench.harness.snapshot(uri), src.cursor)
     bench.type(src, found.text, found.start)
     bench.harness.record(uri, found.id, "accepted")
 
@@ -124,4 +134,4 @@ async def accept(bench: Bench, src: markup.Source) -> None:
 async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
     """What the harness proposes for the finding of `src`."""
     snapshot = b.harness.snapshot(src.document.uri)
-    return await b.harness.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)
+    return await b.harness.fixes.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)

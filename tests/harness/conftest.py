@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench
 
@@ -19,13 +20,14 @@ def ruff() -> Ruff:
 async def bench(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    made: list[Bench] = []
+    benches: list[Bench] = []
 
-    def bench(*replies: Any, config: Config = QUICK) -> Bench:
-        made.append(Bench(tmp_path, ruff, config, replies))
-        return made[-1]
+    def bench(*replies: Any, config: Config = QUICK, verifier: Verifier | None = None, **options: Any) -> Bench:
+        # the linter is shared, so that a text is checked once in a run
+        benches.append(Bench(tmp_path, verifier or Verifier(ruff), config, replies, **options))
+        return benches[-1]
 
     yield bench
-    for one in made:
-        await one.harness.aclose()
-        assert one.stale == []
+    for used in benches:
+        await used.harness.aclose()
+        assert used.stale == []

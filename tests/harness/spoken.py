@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lsp_harness.harness import edit_verbs
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.snapshot import Snapshot
@@ -23,7 +23,7 @@ def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
 
 
-def after(made: edit_verbs.Written) -> str:
+def after(made: DocumentEdit) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 

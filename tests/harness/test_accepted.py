@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.summary import summarize
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -24,7 +25,7 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     held = b.harness.findings(b.harness.documents.get(src.document.uri).text)
     assert (held.version, [f.code for f in held.findings]) == (2, ["F821"])
     assert held.accepted == (src.cursor, src.cursor + len("pi * r ** 2"))
-    assert "LINT: F821" in b.harness.verdict(held.verdict)
+    assert "LINT: F821" in b.harness.turns.verdict(held.verdict)
     b.type(src, "from math import pi\n", 0)
     assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
     told = [event for events in b.harness.services.session_log.turns.values() for event in events]
@@ -54,8 +55,8 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     await b.next()
     assert [path for path, _ in b.harness.services.session_log.summary.open] == ["src/a.py"]
     snapshot = b.harness.snapshot(src.document.uri)
-    [offer] = await b.harness.offers(snapshot, b.harness.findings(snapshot.document).findings)
-    proposal = await b.harness.fix(snapshot, offer, lambda progress: None)
+    [offer] = await b.harness.fixes.offer(snapshot, b.harness.findings(snapshot.document).findings)
+    proposal = await b.harness.fixes.fix(snapshot, offer, lambda progress: None)
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, snapshot.document.version + 1)
     assert b.harness.services.session_log.summary.open == ()
@@ -65,7 +66,7 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
 async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
-    [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    [found] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     b.type(src, found.text, found.start)
     assert await b.next() == (2, [("F821", 1)])
 
@@ -74,9 +75,9 @@ async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(
     b = bench("pi * r ** 2", "tau * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
-    [first] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    [first] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     offset = b.type(src, "2 * ", src.cursor)
-    [second] = await b.harness.complete(b.harness.snapshot(uri), offset)
+    [second] = await b.harness.completions.complete(b.harness.snapshot(uri), offset)
     assert (first.text, second.text) == ("pi * r ** 2", "tau * r ** 2")
     # the editor put in what it showed, in place of what was typed
     b.harness.change(uri, Edit(src.cursor, offset, encode(first.text)), 3)
@@ -103,8 +104,8 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
 
 async def verifying(bench: Make) -> tuple[Bench, markup.Source, Held]:
     """An accepted completion whose verification waits to be let go."""
-    b, held = bench("pi * r ** 2"), Held()
-    b.harness.services.ruff = held
+    held = Held()
+    b = bench("pi * r ** 2", verifier=Verifier(held))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await held.asked.wait()
@@ -155,8 +156,8 @@ class Slow(Ruff):
 
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
     """A loop that is closed while a process is being started waits for it for ever."""
-    b, slow = bench("pi * r ** 2"), Slow()
-    b.harness.services.ruff = slow
+    slow = Slow()
+    b = bench("pi * r ** 2", verifier=Verifier(slow))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await slow.asked.wait()

@@ -7,8 +7,7 @@ import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.harness.untrusted_linter import ruff
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
@@ -32,39 +31,36 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
 
 
 async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:
-    b = bench()
-    b.harness.services.works_ahead = True
+    b = bench(works_ahead=True)
     src = b.open(RETURN)
     uri = src.document.uri
-    b.harness.warm(uri)
+    b.harness.completions.warm(uri)
     assert await warmed(b, src) == [""]
-    b.harness.warm(uri, 3)
+    b.harness.completions.warm(uri, 3)
     assert await warmed(b, src) == ["", "def"]
     b.type(src, "1", src.cursor)
-    b.harness.warm(uri)
+    b.harness.completions.warm(uri)
     assert await warmed(b, src) == ["", "def", "def area(r):\n    return 1"]
-    b.harness.warm("file:///not/open.py")
-    b.harness.warm(uri, 5)
+    b.harness.completions.warm("file:///not/open.py")
+    b.harness.completions.warm(uri, 5)
     b.harness.close(uri)
     assert len(await warmed(b, src)) == 3
 
 
 async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
-    b = bench()
-    b.harness.services.works_ahead = True
+    b = bench(works_ahead=True)
     src = b.open(RETURN)
-    b.harness.warm(src.document.uri, 3)
+    b.harness.completions.warm(src.document.uri, 3)
     assert await warmed(b, src) == ["def"]
     b.harness.close(src.document.uri)
     b.harness.open(Document.from_text(src.document.uri, "de", language="python"))
-    b.harness.warm(src.document.uri)
+    b.harness.completions.warm(src.document.uri)
     # it may have become shorter
     assert await warmed(b, src) == ["def", "de"]
 
 
 async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
-    b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}))
-    b.harness.services.works_ahead = True
+    b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}), works_ahead=True)
     src = b.open(RETURN)
     await accept(b, src)
     assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
@@ -78,35 +74,31 @@ async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make
 async def test_nothing_is_warmed_where_that_is_not_wanted(
     bench: Make, completion: dict[str, Any], eager: bool, trusted: bool
 ) -> None:
-    b = bench(config=settings(QUICK, completion=completion))
-    b.harness.services.works_ahead, b.harness.workspace.is_trusted = eager, trusted
+    b = bench(config=settings(QUICK, completion=completion), works_ahead=eager, is_trusted=trusted)
     src = b.open(RETURN)
-    b.harness.warm(src.document.uri)
+    b.harness.completions.warm(src.document.uri)
     assert await warmed(b, src) == []
 
 
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
-        b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1))
-        b.harness.workspace.is_trusted = trusted
+        b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1), is_trusted=trusted)
         src = b.open(RETURN + "x = pi\n#   ^^ F821 what\n", name)
         snapshot = b.harness.snapshot(src.document.uri)
-        await b.harness.complete(snapshot, src.cursor)
+        await b.harness.completions.complete(snapshot, src.cursor)
         with pytest.raises(NoAnswer if trusted else UsageError):
-            await b.harness.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
+            await b.harness.fixes.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
         assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
 async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
-    b = bench("3 * r")
-    b.harness.workspace.is_trusted, b.harness.services.works_ahead = False, True
-    b.harness.services.ruff = ruff(trusted=False)
+    b = bench("3 * r", verifier=Verifier.for_workspace(is_trusted=False), works_ahead=True, is_trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [offer.source for offer in await b.harness.offers(snapshot, src.findings)] == []
-    examined = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
+    assert [offer.source for offer in await b.harness.fixes.offer(snapshot, src.findings)] == []
+    examined = await b.harness.fixes.diagnose(snapshot)
     assert examined.findings == ()
-    assert await b.harness.complete(snapshot, 0)
+    assert await b.harness.completions.complete(snapshot, 0)
     assert await warmed(b, src) == []
     with pytest.raises(
         UsageError,
@@ -118,4 +110,4 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
 async def test_for_a_file_that_is_secret_by_name_no_fix_of_the_model_is_offered(bench: Make) -> None:
     b = bench()
     src = b.open("A=1\n#^ something is wrong\n", ".env")
-    assert await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings) == []
+    assert await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings) == []

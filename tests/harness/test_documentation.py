@@ -8,7 +8,6 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import edit_verbs
 from lsp_harness.inference.request import ChatRequest
 from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.text.edit import apply
@@ -127,7 +126,7 @@ async def test_an_edit_by_instruction_is_told_too_within_what_the_instruction_le
 
     async def instruct(words: str) -> None:
         where = b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[0])
-        await edit_verbs.instruct(b.harness, *where, words, lambda progress: None)
+        await b.harness.edits.instruct(*where, words, lambda progress: None)
 
     await instruct("load it")
     assert rewrites(b)[1].strip().endswith(f"Earlier attempts failed:\nLINT: F821 Undefined name `adress`\n{NO_FETCH}")
@@ -147,7 +146,7 @@ async def test_a_first_prompt_has_what_the_code_uses_as_far_as_there_is_room(
     src = markup.parse(text, b.folder / "a.py")
     b.harness.open(src.document)
     where = b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[0])
-    made = await edit_verbs.instruct(b.harness, *where, "give its text", lambda progress: None)
+    made = await b.harness.edits.instruct(*where, "give its text", lambda progress: None)
     [prompt] = rewrites(b)
     said = ["patch(url, data=None, **kwargs)\n", "get(url, params=None, **kwargs)  # Sends a GET request.\n"]
     assert [line in prompt for line in said] == [n < shown for n in range(2)]

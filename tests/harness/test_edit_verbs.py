@@ -9,8 +9,8 @@ import pytest
 from lsp_harness.coding.fix import Fix
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
-from lsp_harness.harness import edit_verbs, prompt_preview
-from lsp_harness.harness.services import ReadyIndex
+from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
@@ -27,7 +27,7 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     b = bench(fenced("def area(r):\n    return math.pi * r ** 2"), fenced("def area(r):\n    return 3 * r"), config=TWO)
     where = opened(b, AREA)
 
-    made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+    made = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
     assert made.proposal.verdict.marks == "syntax ✓, lint ✓"
@@ -42,7 +42,7 @@ async def test_what_the_function_uses_is_shown_as_far_as_there_is_room(bench: Ma
     head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
     where = opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
 
-    await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+    await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert ("def square(r: float): ..." in b.engine.prompt(0)) == shown
     assert "return r * r" not in b.engine.prompt(0)
@@ -52,7 +52,7 @@ async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
     where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
 
-    made = await edit_verbs.instruct(b.harness, *where, "ten times as much", no_report)
+    made = await b.harness.edits.instruct(*where, "ten times as much", no_report)
 
     assert after(made) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
@@ -66,11 +66,11 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
     )
     where = opened(b, AREA)
 
-    made = await edit_verbs.instruct(b.harness, *where, "use pi", no_report)
+    made = await b.harness.edits.instruct(*where, "use pi", no_report)
 
     assert "math.pi * r\n" in after(made)
     assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
-    text = b.harness.verdict(b.harness.verdict_name(made.proposal))
+    text = b.harness.turns.verdict(b.harness.turns.verdict_name(made.proposal))
     assert text.startswith("# Edit: use pi")
     assert text.count("## Candidate") == 3
     assert text.count("\nits prompt: system 16, code 8, task ") == 3
@@ -83,7 +83,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     where = opened(b, AREA)
     b.engine.extra_props["n_ctx"] = 300
 
-    made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+    made = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert "Related code" not in b.engine.prompt(0)
     events = b.harness.services.session_log.turns[made.proposal.turn]
@@ -95,7 +95,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
     ):
-        await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+        await b.harness.edits.instruct(*where, "use math.pi", no_report)
     assert len(b.engine.foreground_requests) == 2
 
 
@@ -105,7 +105,7 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
     b.engine.extra_props["n_ctx"] = 40 + 2 * 264
 
     with pytest.raises(NoAnswer, match="No candidate passed"):
-        await edit_verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
+        await b.harness.edits.instruct(*opened(b, AREA), "use math.pi", no_report)
 
     asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
@@ -126,10 +126,10 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
     b.engine.extra_props["n_ctx"] = 264 + 34
 
     with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
-        await edit_verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
+        await b.harness.edits.instruct(*opened(b, AREA), "use pi", no_report)
 
 
-def taken(b: Bench, made: edit_verbs.Written) -> None:
+def taken(b: Bench, made: DocumentEdit) -> None:
     """The edit is in the document, as an editor puts it there."""
     [edit] = made.proposal.edits
     uri = made.document.uri
@@ -148,12 +148,10 @@ async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make,
         config=config,
     )
     snapshot, span = opened(b, AREA)
-    taken(b, await edit_verbs.instruct(b.harness, snapshot, span, "use math.pi", no_report))
-    await edit_verbs.instruct(
-        b.harness, *opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report
-    )
+    taken(b, await b.harness.edits.instruct(snapshot, span, "use math.pi", no_report))
+    await b.harness.edits.instruct(*opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report)
     with pytest.raises(NoAnswer, match="Undefined name `tau`"):
-        await edit_verbs.instruct(b.harness, b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+        await b.harness.edits.instruct(b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
 
     first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
     line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
@@ -171,7 +169,7 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
     await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
     await b.next()
     where = opened(b, AREA)
-    await edit_verbs.instruct(b.harness, *where, "one", no_report)
+    await b.harness.edits.instruct(*where, "one", no_report)
     assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
 
 
@@ -190,7 +188,7 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
 async def test_what_cannot_be_done_is_said_and_nothing_is_asked(bench: Make, text: str, instruction: str, why: str):
     b = bench(config=TWO)
     with pytest.raises(NoAnswer, match=why):
-        await edit_verbs.instruct(b.harness, *opened(b, text), instruction, no_report)
+        await b.harness.edits.instruct(*opened(b, text), instruction, no_report)
     assert b.engine.foreground_requests == []
 
 
@@ -198,12 +196,12 @@ async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
     b = bench()
     where = opened(b, AREA)
     with pytest.raises(UsageError, match="in a few words"):
-        await edit_verbs.instruct(b.harness, *where, "  ", no_report)
-    b.harness.workspace.is_trusted = False
-    for verb in (edit_verbs.docstring, edit_verbs.tests, edit_verbs.explain):
+        await b.harness.edits.instruct(*where, "  ", no_report)
+    edits = bench(is_trusted=False).harness.edits
+    for verb in (edits.docstring, edits.tests, edits.explain):
         with pytest.raises(UsageError, match="not trusted"):
-            await verb(b.harness, *where, no_report)
-    assert edit_verbs.offered(b.harness, *where) == []
+            await verb(*where, no_report)
+    assert edits.available(*where) == []
 
 
 # -- told what a tool has printed
@@ -225,7 +223,7 @@ FAILED test_a.py::test_area - assert 3 == 4
 
 async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    made = await edit_verbs.instruct(b.harness, *opened(b, BROKEN), "mend it", no_report, PYTEST)
+    made = await b.harness.edits.instruct(*opened(b, BROKEN), "mend it", no_report, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
     events = b.harness.services.session_log.turns[made.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
@@ -234,7 +232,7 @@ async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
 
 async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    made = await edit_verbs.mend(b.harness, *opened(b, BROKEN), PYTEST, no_report)
+    made = await b.harness.fixes.fix_reported(*opened(b, BROKEN), PYTEST, no_report)
     assert after(made) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
@@ -249,7 +247,7 @@ async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Ma
 async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
     b = bench()
     with pytest.raises(UsageError, match=why):
-        await edit_verbs.mend(b.harness, *opened(b, BROKEN), printed, no_report)
+        await b.harness.fixes.fix_reported(*opened(b, BROKEN), printed, no_report)
 
 
 # -- what other files say
@@ -279,7 +277,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
     for context in (8192, 48, 28):
         b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
-            job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+            job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
             job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
             await Fix(job, src.finding).run()
         one = next(
@@ -297,7 +295,7 @@ async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
     b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
     with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
-        await Fix(b.harness.job(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
+        await Fix(b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
     assert b.engine.foreground_requests == []
 
 
@@ -307,7 +305,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     b = bench("return sum(found)", "return sum(found)", config=config)
     src = b.open(TILL, "shop/till.py")
     with closing(Indexed(tmp_path, SHOP)) as indexed:
-        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
         job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         await Fix(job, src.finding).run()
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
@@ -327,7 +325,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
     with closing(Indexed(tmp_path, shop)) as indexed:
-        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
         job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
@@ -337,14 +335,13 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
 
 
 async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
-    b = bench(*["():\n    assert total(1) == 0\n"] * 3)
-    where = opened(
-        b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
-    )
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
     with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
-        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
-        made = await edit_verbs.tests(b.harness, *where, no_report)
+        b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        where = opened(
+            b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
+        )
+        made = await b.harness.edits.tests(*where, no_report)
     assert "def test_total" in after(made)
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
@@ -371,19 +368,19 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
 )
 async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, expected: list[str]):
     b = bench()
-    assert edit_verbs.offered(b.harness, *opened(b, text)) == expected
+    assert b.harness.edits.available(*opened(b, text)) == expected
 
 
 async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: Make):
     b = bench()
     where = opened(b, "<|>KEY=1<|>\n", ".env")
-    assert edit_verbs.offered(b.harness, *where) == []
+    assert b.harness.edits.available(*where) == []
     with pytest.raises(NoAnswer, match="a file for secrets, by its name"):
-        await edit_verbs.explain(b.harness, *where, no_report)
+        await b.harness.edits.explain(*where, no_report)
     binary = opened(b, "<|>\0\n", "b.py")
-    assert edit_verbs.offered(b.harness, *binary) == []
+    assert b.harness.edits.available(*binary) == []
     with pytest.raises(BinaryDocument):
-        await edit_verbs.explain(b.harness, *binary, no_report)
+        await b.harness.edits.explain(*binary, no_report)
 
 
 # -- examples
@@ -399,11 +396,13 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     bench: Make, tmp_path: Path, context: dict[str, int], shown: int
 ):
     # what the words of the task find would show them too
-    b = bench(config=settings(TWO, context={"related_budget": 0, **context}))
-    snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
+    config = settings(TWO, context={"related_budget": 0, **context})
+    text = "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n"
     with closing(Indexed(tmp_path, MANY)) as indexed:
-        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
-        prompt = await prompt_preview.edit(b.harness, b.harness.services.engine, snapshot, span, "return a page")
+        b = bench(config=config, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        snapshot, span = opened(b, text)
+        preview = await b.harness.preview()
+        prompt = await preview.edit(snapshot, span, "return a page")
     reasons = [one.reason for one in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
@@ -411,14 +410,12 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
 
 
 async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
-    b = bench(config=TWO)
-    snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
-        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
-        prompt = await prompt_preview.edit(
-            b.harness, b.harness.services.engine, snapshot, span, "add the tax of each price"
-        )
+        b = bench(config=TWO, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
+        preview = await b.harness.preview()
+        prompt = await preview.edit(snapshot, span, "add the tax of each price")
     [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text
@@ -436,7 +433,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
         """
     )
     with closing(Indexed(tmp_path, MANY)) as indexed:
-        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
         job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()

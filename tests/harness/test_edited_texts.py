@@ -2,7 +2,6 @@
 
 import asyncio
 
-from lsp_harness.harness.navigation import references
 from tests.harness.bench import Bench, Make
 from tests.harness.tools import settings
 
@@ -14,21 +13,20 @@ async def indexed(b: Bench) -> None:
     """The folder's index is ready."""
     ready = asyncio.Event()
     b.on_index(lambda root, said: ready.set() if said["state"] == "ready" else None)
-    b.harness.services.works_ahead = True
-    b.harness.index()
+    b.harness.keep_indexes()
     await ready.wait()
 
 
 async def asked(b: Bench, name: str) -> str:
     """The prompt of a completion in a file of that name."""
     src = b.open(HERE, name=name)
-    await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor, automatic=False, one=True)
+    await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor, automatic=False, single=True)
     b.harness.close(src.document.uri)
     return b.engine.prompt(-1)
 
 
 async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_gone_is_not(bench: Make):
-    b = bench("0", "1", "2")
+    b = bench("0", "1", "2", works_ahead=True)
     for name, text in (("cart.py", CART.replace("<|>", "")), ("a.py", ""), ("b.py", ""), ("c.py", "")):
         (b.folder / name).write_text(text or HERE.replace("<|>", ""))
     await indexed(b)
@@ -38,42 +36,42 @@ async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
     assert "    def discount(self, rate): ..." in await asked(b, "c.py")
     b.harness.close(cart.document.uri)
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()
 
 
 async def test_an_import_that_is_not_saved_is_followed(bench: Make):
-    b = bench("0")
+    b = bench("0", works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("from cart import Cart", "# nothing").replace("<|>", ""))
     await indexed(b)
     src = b.open("<|># nothing\n\n\ndef owed(cart: Cart):\n    return cart.x\n", name="a.py")
     b.type(src, "from cart import Cart\n", src.cursor)
     snapshot = b.harness.snapshot(src.document.uri)
-    await b.harness.complete(snapshot, snapshot.document.data.index(b"x\n"), automatic=False, one=True)
+    await b.harness.completions.complete(snapshot, snapshot.document.data.index(b"x\n"), automatic=False, single=True)
     assert "def total(self): ..." in b.engine.prompt(-1)
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()
 
 
 async def test_references_are_found_in_what_is_not_saved(bench: Make):
-    b = bench()
+    b = bench(works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text("from cart import Cart as Basket\n")
     await indexed(b)
     cart, other = b.open(CART, name="cart.py"), b.open("<|>", name="b.py")
     b.type(other, "from a import Basket as Last\n\nLast()\n", 0)
     snapshot = b.harness.snapshot(cart.document.uri)
-    found = await references(b.harness, snapshot, len("class C"), declaration=True)
+    found = await b.harness.symbols.references(snapshot, len("class C"), include_declaration=True)
     assert [(one.file.name, one.line, one.name) for one in found] == [
         ("a.py", 0, "Basket"),
         ("b.py", 0, "Last"),
         ("b.py", 2, "Last"),
         ("cart.py", 0, "Cart"),
     ]
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()
 
 
 async def test_the_same_place_is_asked_about_again_where_other_files_say_something_else(bench: Make):
-    b = bench("0", "1", config=settings(completion={"max_lines": 1}))
+    b = bench("0", "1", config=settings(completion={"max_lines": 1}), works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
     await indexed(b)
@@ -81,24 +79,24 @@ async def test_the_same_place_is_asked_about_again_where_other_files_say_somethi
     snapshot = b.harness.snapshot(src.document.uri)
     for tokens in (512, 512, 0):
         b.harness.configure(settings(completion={"max_lines": 1, "repository_tokens": tokens}))
-        await b.harness.complete(snapshot, src.cursor, automatic=False, one=True)
+        await b.harness.completions.complete(snapshot, src.cursor, automatic=False, single=True)
     assert ["def total" in b.engine.prompt(n) for n in (0, 1)] == [True, False]
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()
 
 
 async def test_what_no_model_may_see_is_in_no_prompt(bench: Make):
-    b = bench("0")
+    b = bench("0", works_ahead=True)
     (b.folder / ".lspharnessignore").write_text("cart.py\n")
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
     await indexed(b)
     cart = b.open(CART, name="cart.py")
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
     assert "discount" not in await asked(b, "a.py")
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()
 
 
 async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
-    b = bench("0")
+    b = bench("0", works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
     await indexed(b)
@@ -108,4 +106,4 @@ async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
     prompt = await asked(b, "a.py")
     assert "def last(self): ..." in prompt
     assert secret not in prompt
-    await b.harness.services.indexes.aclose()
+    await b.harness.services.index.folder_indexes.aclose()

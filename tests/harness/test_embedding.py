@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.events import HarnessEvent, IndexReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_place import prepare_place
@@ -45,9 +44,8 @@ def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     )
 
     def made(*replies: Any, **more: dict[str, Any]) -> Bench:
-        b = bench(*replies, config=settings(config, **more))
+        b = bench(*replies, config=settings(config, **more), works_ahead=True)
         b.harness.workspace.set_roots([root])
-        b.harness.services.works_ahead = True
         return b
 
     return made
@@ -62,13 +60,13 @@ async def ready(harness: Harness) -> None:
             news.set()
 
     harness.events.subscribe(hear)
-    harness.index()
+    harness.keep_indexes()
     await news.wait()
 
 
 async def vectors(harness: Harness) -> int:
     """How many there are when what is under way is done."""
-    for meaning in harness.services.indexes._meanings.values():
+    for meaning in harness.services.index.folder_indexes._meanings.values():
         await meaning.settled()
     with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as found:
         return len(found.read_digests())
@@ -78,7 +76,7 @@ async def instruct(b: Bench) -> None:
     src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)
-    await edit_verbs.instruct(b.harness, snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
+    await b.harness.edits.instruct(snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
 async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., Bench]):
@@ -98,12 +96,14 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Call
     await ready(b.harness)
     await instruct(b)
     assert await vectors(b.harness) == 0
-    assert await b.harness.services.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
+    assert (
+        await b.harness.services.index.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
+    )
 
 
 async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: Callable[..., Bench]):
     b = kept()
-    await b.harness.services.engine.props()
+    await b.harness.services.engines.current.props()
     await ready(b.harness)
     assert await vectors(b.harness) == 1
 
@@ -119,8 +119,8 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
     snapshot = b.harness.snapshot(src.document.uri)
     with suppress(NoAnswer):
         if what == "fix":
-            await b.harness.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
+            await b.harness.fixes.fix(snapshot, FixOffer("", "model", src.finding), lambda progress: None)
         else:
-            await edit_verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
+            await b.harness.edits.explain(snapshot, Span(5, 5), lambda progress: None)
     assert b.engine.foreground_requests
     assert await vectors(b.harness) == 1

@@ -2,14 +2,13 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
-from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.harness.indexes.folder_indexes import Indexes
-from lsp_harness.harness.services import ReadyIndex
+from lsp_harness.harness.index_service import ReadyIndex
+from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.session.results import FixOffer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
@@ -72,7 +71,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
 
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(StaleDocument, match="the document changed while the edit was computed; request it again"):
-        await b.harness.fix(snapshot, FixOffer("", "model", src.finding), typing)
+        await b.harness.fixes.fix(snapshot, FixOffer("", "model", src.finding), typing)
     events = checked(log_of(b))
     assert events[-1].type == "edit.stale"
     assert of_type(events, "edit.applied") == []
@@ -90,7 +89,7 @@ async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
 async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: Make) -> None:
     b = bench()
     src = b.open("import os\n#      ^^ F401 `os` imported but unused\nx = 1\n")
-    offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
+    offers = await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings)
     assert offers == [
         FixOffer("Fix with ruff (safe fix): Remove unused import: `os`", "linter", src.finding),
         FixOffer("Fix with lsp-harness: `os` imported but unused", "model", src.finding),
@@ -110,11 +109,10 @@ async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -
 
 
 async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
-    b = bench()
-    b.harness.services.ruff = Ruff()
+    b = bench(verifier=Verifier(Ruff()))
     (b.folder / "ruff.toml").write_text("nonsense = 1\n")
     src = b.open("import os\n#      ^^ F401 unused\n")
-    offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
+    offers = await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings)
     assert [offer.source for offer in offers] == ["model"]
 
 
@@ -133,9 +131,9 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
     src = b.open("x\0\n")
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(BinaryDocument):
-        await b.harness.fix(snapshot, FixOffer("", "model", Finding(0, 1, "x")), lambda progress: None)
+        await b.harness.fixes.fix(snapshot, FixOffer("", "model", Finding(0, 1, "x")), lambda progress: None)
     with pytest.raises(BinaryDocument):
-        await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
+        await b.harness.fixes.diagnose(snapshot)
 
 
 async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Make) -> None:
@@ -149,25 +147,15 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
     ):
         src = b.open(text, name)
         snapshot = b.harness.snapshot(src.document.uri)
-        found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
+        found = await b.harness.fixes.diagnose(snapshot)
         assert [f.code for f in found.findings] == expected
 
 
-class Known(Indexes):
-    """An index that is there."""
-
-    def __init__(self, indexed: Indexed) -> None:
-        super().__init__(lambda root, said: None, lambda: None, lambda: "")  # type: ignore[arg-type,return-value]
-        self.indexed = indexed
-
-    async def run(self, uri: str, question: Any, default: Any, *, is_slow: bool = False) -> Any:
-        return question(self.indexed.view)
-
-
-async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(bench: Make) -> None:
-    b = bench(config=settings(generation={"repairs": True}))
-    with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
-        b.harness.services.ready_index = ReadyIndex(Known(indexed).query)
+async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(
+    bench: Make, tmp_path: Path
+) -> None:
+    with closing(Indexed(tmp_path, {"b.py": "from math import pi\n"})) as indexed:
+        b = bench(config=settings(generation={"repairs": True}), index=ReadyIndex(DirectIndexQuery(indexed.reader)))
         src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")

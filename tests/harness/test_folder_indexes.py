@@ -72,13 +72,12 @@ async def test_each_folder_has_its_own(roots: list[Path]):
 
 
 async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, roots: list[Path]):
-    b, ears = bench(), Ears()
+    b, ears = bench(works_ahead=True), Ears()
     b.harness.workspace.set_roots(roots[:1])
-    b.harness.services.works_ahead = True
     b.on_index(ears)
     told: list[Event] = []
     b.harness.services.session_log.listeners.append(told.append)
-    b.harness.index()
+    b.harness.keep_indexes()
     await ears.until(lambda: ("a", "ready") in ears.heard)
     [first] = told
     assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
@@ -163,10 +162,10 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
 async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
     wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
     for eager, trusted, enabled in wanted:
-        harness = bench(config=settings(QUICK, index={"enabled": enabled})).harness
+        config = settings(QUICK, index={"enabled": enabled})
+        harness = bench(config=config, works_ahead=eager, is_trusted=trusted).harness
         harness.workspace.set_roots(roots[:1])
-        harness.services.works_ahead, harness.workspace.is_trusted = eager, trusted
-        harness.index()
+        harness.keep_indexes()
         assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
 
 

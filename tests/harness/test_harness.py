@@ -9,6 +9,7 @@ import pytest
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.process import typing_activity
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
@@ -22,8 +23,8 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
     b = bench("3 * r", config=settings(completion={"enabled": False, "alternatives": 1}))
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert await b.harness.complete(snapshot, src.cursor) == []
-    [found] = await b.harness.complete(snapshot, src.cursor, automatic=False)
+    assert await b.harness.completions.complete(snapshot, src.cursor) == []
+    [found] = await b.harness.completions.complete(snapshot, src.cursor, automatic=False)
     assert found.text == "3 * r"
 
 
@@ -36,7 +37,7 @@ async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str,
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(EngineRefused, match="has no fill-in-the-middle"):
-        await b.harness.complete(snapshot, src.cursor)
+        await b.harness.completions.complete(snapshot, src.cursor)
     assert b.engine.foreground_requests == []
 
 
@@ -44,10 +45,10 @@ async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
     b = bench("3 * r", "4 * r")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
-    await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.harness.configure(settings(QUICK, completion={"max_tokens": 5}))
     cursor = b.type(src, "0 + ", src.cursor)
-    await b.harness.complete(b.harness.snapshot(uri), cursor)
+    await b.harness.completions.complete(b.harness.snapshot(uri), cursor)
     made = [request.sampling.n_predict for request in b.engine.foreground_requests]
     assert made == [64, 5]
 
@@ -68,10 +69,10 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     b.harness = Harness(QUICK, make)
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
-    await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     other = settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
     b.harness.configure(other)
-    [found] = await b.harness.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
+    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
     assert found.text == "4 * r"
     assert engines == [QUICK, other]
     await b.harness.aclose()
@@ -89,7 +90,7 @@ async def test_another_embedding_model_is_another_engine_and_another_prefix_is_n
     wanted = [{}, {"embedding_model": "other"}, {"embedding_pooling": "cls"}]
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
         harness.configure(settings(QUICK, index=index))
-        await harness.services.engine.count([])
+        await harness.services.engines.current.count([])
     assert [config.index for config in asked] == [settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
@@ -114,22 +115,22 @@ async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n")
     uri = src.document.uri
-    old = b.harness.tree(b.harness.snapshot(uri))
+    old = b.harness.documents.tree(b.harness.documents.get(uri).text)
     at = b.type(src, "def f():\n    return 1\n", 0)
     b.type(src, "y = é\n", at)
-    new = b.harness.tree(b.harness.snapshot(uri))
+    new = b.harness.documents.tree(b.harness.documents.get(uri).text)
     assert old
     assert new
     assert new.data == b"def f():\n    return 1\ny = \xc3\xa9\nx = 1\n"
     assert [child.type for child in new.root.children] == ["function_definition", *["expression_statement"] * 2]
-    assert new is b.harness.tree(b.harness.snapshot(uri))
+    assert new is b.harness.documents.tree(b.harness.documents.get(uri).text)
 
 
 async def test_status_says_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
     assert await b.harness.status() == {"engine": None, "completion": None, "log": None, "unparsed": []}
     src = b.open("def area(r):\n    return <|>\n")
-    [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    [found] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert await b.harness.status() == {
         "engine": {"model": "scripted", "pid": 0, "scripted": True},
         "completion": {**found.stats, "id": found.id},
@@ -139,8 +140,8 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
 
 
 async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff: Ruff) -> None:
-    b = Bench(tmp_path, ruff, QUICK, ["never used"])
-    assert b.harness.services.engine.state == "off"
+    b = Bench(tmp_path, Verifier(ruff), QUICK, ["never used"])
+    assert b.harness.services.engines.current.state == "off"
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
         await b.harness.aclose()
     await b.harness.aclose()

@@ -1,5 +1,7 @@
 """Files that are kept from the model: by their name, or by an ignore file."""
 
+import asyncio
+
 import pytest
 
 from lsp_harness.errors import NoAnswer
@@ -30,8 +32,7 @@ UNUSED = """
 async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     bench: Make, name: str, rules: dict[str, str], why: str
 ) -> None:
-    b = bench()
-    b.harness.services.works_ahead = True
+    b = bench(works_ahead=True)
     for file, text in rules.items():
         (b.folder / file).write_text(text)
     src = b.open(AREA, name)
@@ -39,10 +40,10 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     snapshot = b.harness.snapshot(uri)
     assert b.harness.workspace.private_reason(snapshot).startswith(why)
     for automatic in (True, False):
-        assert await b.harness.complete(snapshot, len("def area(r):\n    "), automatic=automatic) == []
-    b.harness.warm(uri, 5)
-    b.harness._warm(uri)
-    offers = await b.harness.offers(snapshot, src.findings)
+        assert await b.harness.completions.complete(snapshot, len("def area(r):\n    "), automatic=automatic) == []
+    b.harness.completions.warm(uri, 5)
+    await asyncio.sleep(0)
+    offers = await b.harness.fixes.offer(snapshot, src.findings)
     assert [offer for offer in offers if offer.source == "model"] == []
     with pytest.raises(NoAnswer, match=why):
         await fixed(b, src)
@@ -75,9 +76,9 @@ async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Mak
     rules.write_text("a.py\n")
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert await b.harness.complete(snapshot, src.cursor) == []
+    assert await b.harness.completions.complete(snapshot, src.cursor) == []
     rules.unlink()
-    assert [found.text for found in await b.harness.complete(snapshot, src.cursor)] == ["3 * r"]
+    assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
 
 
 async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -> None:
@@ -86,7 +87,7 @@ async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -
     (b.folder / ".lspharnessignore").write_text("sub/\n")
     b.harness.workspace.set_roots([])
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [found.text for found in await b.harness.complete(snapshot, src.cursor)] == ["3 * r"]
+    assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
     b.harness.workspace.set_roots([b.folder])
     assert (
         b.harness.workspace.private_reason(snapshot) == "ignored by .lspharnessignore, so it is not sent to the model"
@@ -106,13 +107,12 @@ PRIVATE = "def greet_secretly(name, cart):\n    amount = cart.secretly(name)\n  
 
 @pytest.mark.parametrize("form", OTHER_URIS)
 async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(bench: Make, form: str) -> None:
-    b = bench("0")
-    b.harness.services.works_ahead = True
+    b = bench("0", works_ahead=True)
     (b.folder / ".gitignore").write_text("/private/\n")
     (b.folder / "private").mkdir()
     (b.folder / "link").symlink_to("private")
     # from now on there is somebody who remembers what is typed
-    assert b.harness.services.ready_completer()
+    assert b.harness.completions.repository()
     src = markup.parse(PRIVATE)
     uri = form.format(folder=b.folder)
     b.harness.open(Document.from_text(uri, src.document.data, language="python", version=1))
@@ -120,15 +120,18 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     snapshot = b.harness.snapshot(uri)
     assert b.harness.workspace.private_reason(snapshot)
     for automatic in (True, False):
-        assert await b.harness.complete(snapshot, src.cursor, automatic=automatic) == []
-    b.harness._warm(uri)
+        assert await b.harness.completions.complete(snapshot, src.cursor, automatic=automatic) == []
+    b.harness.completions.warm(uri)
+    await asyncio.sleep(0)
     with pytest.raises(NoAnswer, match="not sent to the model"):
-        b.harness.check(snapshot)
+        b.harness.turns.require_editable(snapshot)
     assert b.engine.foreground_requests == b.engine.background_requests == []
-    assert list(b.harness.services.edited()) == []
+    assert list(b.harness.services.edited_documents()) == []
 
     other = b.open("def greet_openly(name, cart):\n    amount = cart.openly(name)\n    return <|>\n", "b.py")
-    await b.harness.complete(b.harness.snapshot(other.document.uri), other.cursor, automatic=False, one=True)
+    await b.harness.completions.complete(
+        b.harness.snapshot(other.document.uri), other.cursor, automatic=False, single=True
+    )
     assert "openly" in b.engine.prompt(-1)
     assert "secretly" not in b.engine.prompt(-1)
     b.harness.services.accepted_edits.start(b.harness.documents.get(uri), b.harness.workspace.snapshot(src.document))
@@ -143,9 +146,11 @@ async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(b
     turn.append(ChecksCompleted("x", False, (CheckReport("lint", "failed", lines=("a secret name",)),)))
     src = b.open(AREA, "b.py")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert b.harness.job(snapshot, lambda progress: None).session_lines == ("Open in private/a.py: a secret name",)
+    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == (
+        "Open in private/a.py: a secret name",
+    )
     (b.folder / ".gitignore").write_text("private/\n")
-    assert b.harness.job(snapshot, lambda progress: None).session_lines == ()
+    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == ()
 
 
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:

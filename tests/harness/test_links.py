@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from lsp_harness.harness import navigation
-from lsp_harness.harness.symbol_queries import in_workspace
+from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import Bench, Make
@@ -22,28 +21,27 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
     benches: list[Bench] = []
 
     async def start(opened: str) -> Bench:
-        b = bench()
+        b = bench(works_ahead=True)
         monkeypatch.setenv("LSP_HARNESS_HOME", str(b.folder / "home"))
         (b.folder / "real" / "app").mkdir(parents=True)
         (b.folder / "link").symlink_to("real")
         for name, text in (("__init__.py", ""), ("till.py", TILL), ("main.py", MAIN)):
             (b.folder / "real" / "app" / name).write_text(text)
         b.harness.workspace.set_roots([b.folder / opened])
-        b.harness.services.works_ahead = True
         benches.append(b)
-        b.harness.index()
+        b.harness.keep_indexes()
         await indexed(b)
         return b
 
     yield start
     for b in benches:
-        await b.harness.services.indexes.aclose()
+        await b.harness.services.index.folder_indexes.aclose()
 
 
 async def indexed(b: Bench, times: int = 1) -> None:
     """Until the index was ready so many times."""
     ready = asyncio.Event()
-    [folder] = b.harness.services.indexes.folders
+    [folder] = b.harness.services.index.folder_indexes.folders
     b.on_index(lambda root, said: ready.set())
     while folder.updates < times:
         ready.clear()
@@ -64,22 +62,22 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
     assert (snapshot.root, snapshot.path) == (b.folder / opened, "app/main.py")
     assert snapshot.file == b.folder / opened / "app/main.py"
 
-    [found] = await navigation.definition(b.harness, snapshot, MAIN.index("Till"))
+    [found] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
     # under the name that the folder is open by
     assert (found.uri, found.line) == (uri(b, f"{opened}/app/till.py"), 0)
-    [symbol] = await in_workspace(b.harness, "Till")
+    [symbol] = await b.harness.symbols.search("Till")
     assert symbol.uri == uri(b, f"{opened}/app/till.py")
 
     # what is open has the name that the client gave it, to the byte
     till = f"FILE://{b.folder}/{named}/app/%74ill.py"
     b.harness.open(Document.from_text(till, TILL, language="python", version=1))
     b.harness.change(till, Edit(0, 0, b"\n"), 2)
-    [found] = await navigation.definition(b.harness, snapshot, MAIN.index("Till"))
+    [found] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
     assert (found.uri, found.line) == (till, 1)
-    [symbol] = await in_workspace(b.harness, "Till")
+    [symbol] = await b.harness.symbols.search("Till")
     assert (symbol.uri, symbol.line) == (till, 1)
-    assert list(b.harness.services.indexes.opened(main)) == ["app/till.py"]
-    places = await navigation.references(b.harness, snapshot, MAIN.index("Till"), declaration=False)
+    assert list(b.harness.services.index.folder_indexes.opened(main)) == ["app/till.py"]
+    places = await b.harness.symbols.references(snapshot, MAIN.index("Till"), include_declaration=False)
     assert {place.uri for place in places} == {main}
 
 
@@ -90,31 +88,29 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
 ):
     b = await start(opened)
     told: list[str] = []
-    [folder] = b.harness.services.indexes.folders
+    [folder] = b.harness.services.index.folder_indexes.folders
     monkeypatch.setattr(folder, "changed", told.append)
-    b.harness.saved(uri(b, f"{named}/app/till.py"))
-    b.harness.saved(uri(b, f"{named}/gone.py"))
-    b.harness.saved(uri(b, "elsewhere.py"))
+    b.harness.record_save(uri(b, f"{named}/app/till.py"))
+    b.harness.record_save(uri(b, f"{named}/gone.py"))
+    b.harness.record_save(uri(b, "elsewhere.py"))
     assert told == ["app/till.py", "gone.py"]
 
 
 async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
     b = await start("link")
     main = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/app/main.py"), MAIN, language="python"))
-    assert await navigation.definition(b.harness, main, MAIN.index("Till"))
+    assert await b.harness.symbols.definition(main, MAIN.index("Till"))
     (b.folder / ".git" / "info").mkdir(parents=True)
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
         (b.folder / name).write_text(rules)
-        [folder] = b.harness.services.indexes.folders
+        [folder] = b.harness.services.index.folder_indexes.folders
         updates = folder.updates
-        b.harness.saved(uri(b, name))
+        b.harness.record_save(uri(b, name))
         await indexed(b, updates + 1)
-        assert bool(await in_workspace(b.harness, "Till")) is not bool(rules)
+        assert bool(await b.harness.symbols.search("Till")) is not bool(rules)
 
 
 async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
-    from lsp_harness.harness.edit_verbs import _target, _test_file
-
     b = bench()
     (b.folder / "real" / "tests").mkdir(parents=True)
     (b.folder / "real" / "tests" / "test_a.py").touch()
@@ -123,8 +119,8 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     snapshot = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
-    file = _test_file(snapshot.root, snapshot.file)
+    file = find_test_file(snapshot.root, snapshot.file)
     assert file == b.folder / "link/tests/test_a.py"
     opened = Document.from_text(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)
-    assert _target(b.harness, file) == (opened, False)
+    assert open_test_file(b.harness.documents, file) == (opened, False)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness import location
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness import task_locator
+from lsp_harness.harness.engines import Engines
+from lsp_harness.harness.task_locator import LocationRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.text.document import Document
@@ -32,15 +33,14 @@ def staying(bench: Make) -> Staying:
     """A harness that stays, over a folder that is indexed."""
 
     async def make(*replies: Any, **sections: Any) -> Bench:
-        b, ready = bench(*replies, config=settings(**{**ONE, **sections})), asyncio.Event()
+        b, ready = bench(*replies, config=settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()
         b.folder /= "ws"
         b.folder.mkdir()
         (b.folder / "shop.py").write_text(SHOP)
         (b.folder / "notes.md").write_text("How tax_of rounds up: it does not.\n")
         b.harness.workspace.set_roots([b.folder])
-        b.harness.services.works_ahead = True
         b.on_index(lambda _, said: ready.set() if said["state"] == "ready" else None)
-        b.harness.index()
+        b.harness.keep_indexes()
         await ready.wait()
         return b
 
@@ -50,20 +50,22 @@ def staying(bench: Make) -> Staying:
 async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(staying: Staying):
     b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
 
-    made, found = await location.instruct(b.harness, TASK, "", no_report)
+    made, found = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
 
     assert made.document.uri == (b.folder / "shop.py").as_uri()
     assert decode(apply(made.document.data, made.proposal.edits)) == SHOP.replace("price //", "-(-price //").replace(
         "5\n", "5)\n"
     )
-    assert (found.sought.best.place, found.sought.chooser) == ("shop.py:5-6", "index")
+    assert (found.ranking.best.place, found.ranking.by) == ("shop.py:5-6", "index")
     assert "def total" not in b.engine.prompt(0)
 
 
 async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
     b = await staying()
     with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
-        await location.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
+        await b.harness.tasks.instruct(
+            LocationRequest(TASK, ""), no_report, "other.py:1:1: F401 `os` imported but unused"
+        )
     assert not b.engine.foreground_requests
 
 
@@ -74,19 +76,19 @@ async def test_an_open_text_is_edited_as_it_is(staying: Staying):
     )
     b.harness.open(document)
 
-    made, found = await location.instruct(b.harness, TASK, document.uri, no_report)
+    made, found = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), no_report)
 
     assert made.document == document
-    assert found.sought.best.place == "shop.py:8-9"
+    assert found.ranking.best.place == "shop.py:8-9"
     assert decode(apply(document.data, made.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
 
 
 async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
     b = await staying("1", locate={"ranking": "model"})
 
-    found = await location.locate(b.harness, TASK)
+    found = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert (found.sought.choice, found.sought.chooser) == (1, "model")
+    assert (found.ranking.chosen, found.ranking.by) == (1, "model")
     assert "1: notes.md:1" in b.engine.prompt(0)
 
 
@@ -94,9 +96,9 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
     b = await staying()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 
-    found = await location.locate(b.harness, TASK)
+    found = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert {one.path for one in found.sought.candidates} == {"notes.md"}
+    assert {one.path for one in found.ranking.candidates} == {"notes.md"}
 
 
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
@@ -104,8 +106,8 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
     b = await staying()
     recipe = EmbeddingRecipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
-    monkeypatch.setattr(b.harness.services.engines, "own", lambda config: True)
-    [folder] = b.harness.services.indexes.folders
+    monkeypatch.setattr(Engines, "is_own", True)
+    [folder] = b.harness.services.index.folder_indexes.folders
     rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
     made = await b.engine.embed(["something else", "charge it to the state"])
     with closing(Vectors(folder.place.folder)) as vectors:
@@ -113,11 +115,11 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
 
     # an engine that was asked nothing yet is not started for it
     with pytest.raises(NoAnswer, match="no code in ws fits this task"):
-        await location.locate(b.harness, "charge")
-    await b.harness.services.engine.props()
-    found = await location.locate(b.harness, "charge")
+        await b.harness.tasks.locate(LocationRequest("charge"))
+    await b.harness.services.engines.current.props()
+    found = await b.harness.tasks.locate(LocationRequest("charge"))
 
-    best = found.sought.best
+    best = found.ranking.best
     assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
 
 
@@ -125,17 +127,16 @@ async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
     staying: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     b = await staying()
-    monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
+    monkeypatch.setattr(task_locator, "is_complete", lambda reader: False)
 
     with pytest.raises(NoAnswer, match="the index of ws is still being made"):
-        await location.locate(b.harness, "zebra")
+        await b.harness.tasks.locate(LocationRequest("zebra"))
 
 
 async def test_a_folder_that_cannot_be_indexed_is_named(bench: Make, tmp_path: Path):
-    harness: Harness = bench().harness
+    harness = bench(works_ahead=True).harness
     harness.workspace.set_roots([tmp_path / "absent"])
-    harness.services.works_ahead = True
-    harness.index()
+    harness.keep_indexes()
 
     with pytest.raises(UsageError, match="absent has no index; the log of the server says why"):
-        await location.locate(harness, TASK)
+        await harness.tasks.locate(LocationRequest(TASK))

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from lsp_harness.errors import PullFailed, UnknownModel
-from lsp_harness.harness.model_download import pull
+from lsp_harness.harness.model_download import download_model
 from lsp_harness.session.results import Progress
 
 NAME = "qwen2.5-coder-0.5b-instruct"
@@ -23,7 +23,7 @@ def says(*lines: str, then: str = "") -> list[str]:
 async def test_what_it_says_becomes_progress_and_the_result():
     told: list[Progress] = []
 
-    found = await pull(
+    found = await download_model(
         NAME,
         told.append,
         says(
@@ -46,11 +46,11 @@ async def test_what_it_says_becomes_progress_and_the_result():
 
 async def test_what_went_wrong_is_told():
     with pytest.raises(PullFailed, match="no source served it"):
-        await pull(NAME, lambda progress: None, says('{"error": "no source served it"}'))
+        await download_model(NAME, lambda progress: None, says('{"error": "no source served it"}'))
     with pytest.raises(PullFailed, match="without a result"):
-        await pull(NAME, lambda progress: None, says())
+        await download_model(NAME, lambda progress: None, says())
     with pytest.raises(UnknownModel):
-        await pull("--help", lambda progress: None)
+        await download_model("--help", lambda progress: None)
 
 
 async def test_cancelled_it_leaves_no_process_behind():
@@ -59,7 +59,7 @@ async def test_cancelled_it_leaves_no_process_behind():
     waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
     tells = "; print('{\"step\": \"' + str(p.pid) + '\"}', flush=True); p.wait()"
 
-    work = asyncio.create_task(pull(NAME, lambda p: pids.set_result(p.message), says(then=waits + tells)))
+    work = asyncio.create_task(download_model(NAME, lambda p: pids.set_result(p.message), says(then=waits + tells)))
     child = psutil.Process(int(await pids))
     work.cancel()
 
@@ -74,4 +74,4 @@ async def test_the_command_line_speaks_that_language(tmp_path: Path, monkeypatch
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
 
     with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):
-        await pull("stable-code-3b", lambda progress: None)
+        await download_model("stable-code-3b", lambda progress: None)

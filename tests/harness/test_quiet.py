@@ -12,7 +12,7 @@ TOTAL = "total = <|>\n"
 
 
 async def shown(b: Any, src: markup.Source, offset: int, *, automatic: bool = True) -> str | None:
-    found = await b.harness.complete(b.harness.snapshot(src.document.uri), offset, automatic=automatic)
+    found = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), offset, automatic=automatic)
     return found[0].text if found else None
 
 
@@ -43,7 +43,7 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
     b = bench("sum(xs)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.harness.record(uri, "another", "dismissed")
     b.harness.record(uri, found.id, "dismissed")
     assert await shown(b, src, src.cursor) is None
@@ -58,7 +58,7 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
 async def test_another_id_dismisses_nothing(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open(TOTAL)
-    await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     b.harness.record(src.document.uri, "another", "dismissed")
     b.harness.record("file:///nowhere.py", "another", "dismissed")
     assert await shown(b, src, src.cursor) == "sum(xs)"
@@ -68,7 +68,7 @@ async def test_a_dismissal_that_comes_after_the_next_key_is_about_where_it_was_s
     b = bench("sum(xs)")
     src = b.open("x = 1\n" + TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.type(src, "import os\n", 0)
     b.harness.record(uri, found.id, "dismissed")
     assert await shown(b, src, src.cursor + len("import os\n")) is None
@@ -79,7 +79,7 @@ async def test_a_closed_document_has_no_history(bench: Make) -> None:
     b = bench("sum(xs)", "sum(ys)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.harness.record(uri, found.id, "dismissed")
     b.harness.close(uri)
     src = b.open(TOTAL + "\n")

@@ -9,7 +9,7 @@ HERE = "def owed(cart, rate):\n    amount = cart.owed()\n    return <|>\n"
 async def prompt(b: Bench, name: str) -> str:
     """Of a completion in a file of that name, which is opened for it: what was chosen for a place holds there."""
     src = b.open(HERE, name=name)
-    await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor, automatic=False, one=True)
+    await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor, automatic=False, single=True)
     return b.engine.prompt(-1)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineRefused, EngineUnavailable, UsageError
-from lsp_harness.harness.engine_health import Observed
+from lsp_harness.harness.engine_health import ObservedEngine
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept
@@ -25,7 +25,7 @@ class Moody(ScriptedEngine):
 
 async def test_the_engine_is_as_its_requests_tell():
     engine, seen = Moody([{"text": "a b"}]), list[str]()
-    observed = Observed(engine, lambda: seen.append(observed.state), lambda _: None)
+    observed = ObservedEngine(engine, lambda: seen.append(observed.state), lambda _: None)
     assert observed.state == "off"
 
     await observed.props()
@@ -53,7 +53,7 @@ async def test_the_engine_is_as_its_requests_tell():
 async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
     b = bench(config=settings(engine=named))
     with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
-        await b.harness.services.engines.restart(b.harness.config)
+        await b.harness.restart_engine()
     assert b.harness.state()["engine"] == "off"
 
 
@@ -62,11 +62,11 @@ async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: M
     src = b.open("x = <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
 
-    assert b.harness.pause("here", on=True) == "here"
-    assert await b.harness.complete(snapshot, src.cursor) == []
-    assert await b.harness.complete(snapshot, src.cursor, automatic=False)
-    assert b.harness.pause("here", on=False) is False
-    assert await b.harness.complete(snapshot, src.cursor)
+    assert b.harness.completions.pause("here", on=True) == "here"
+    assert await b.harness.completions.complete(snapshot, src.cursor) == []
+    assert await b.harness.completions.complete(snapshot, src.cursor, automatic=False)
+    assert b.harness.completions.pause("here", on=False) is False
+    assert await b.harness.completions.complete(snapshot, src.cursor)
 
 
 async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(bench: Make):
@@ -74,11 +74,11 @@ async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(
     src = other.open("x = <|>\n")
     other.on_state(lambda: told.append(other.harness.state()["paused"]))
 
-    one.harness.pause("everywhere", on=True)
-    assert await other.harness.complete(other.harness.snapshot(src.document.uri), src.cursor) == []
+    one.harness.completions.pause("everywhere", on=True)
+    assert await other.harness.completions.complete(other.harness.snapshot(src.document.uri), src.cursor) == []
     assert told[-1] == "everywhere"
-    other.harness.pause("here", on=False)
-    assert one.harness.services.pause.look() is None
+    other.harness.completions.pause("here", on=False)
+    assert one.harness.completions.pause("here", on=False) is False
 
 
 async def test_state_tells_what_is_known_without_asking(bench: Make):
@@ -107,13 +107,13 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     await accept(b, src)
     await b.next()
     name = b.harness.findings(b.harness.documents.get(src.document.uri).text).verdict
-    text = b.harness.verdict(name)
+    text = b.harness.turns.verdict(name)
 
     later: Bench = bench()
-    assert later.harness.verdict(name) == text
+    assert later.harness.turns.verdict(name) == text
     assert "| lint | ✗ failed |" in text
     with pytest.raises(UsageError, match="no longer in the session log"):
-        later.harness.verdict(f"{'0' * 26}/0")
+        later.harness.turns.verdict(f"{'0' * 26}/0")
 
 
 @pytest.mark.parametrize(("url", "then"), [("http://127.0.0.1:8012", "scripted"), ("", "named in the settings")])
@@ -124,5 +124,5 @@ async def test_the_model_of_somebody_else_s_server_is_what_that_says(bench: Make
     b.on_state(lambda: told.append(b.harness.state()["model"]))
 
     assert b.harness.state()["model"] == "named in the settings"
-    await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert b.harness.state()["model"] == told[-1] == then

@@ -2,8 +2,6 @@
 
 import pytest
 
-from lsp_harness.harness import edit_verbs
-from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.session.results import Progress
 from tests.harness.bench import Bench, Make
 from tests.harness.test_edit_verbs import after, fenced, opened
@@ -20,7 +18,7 @@ async def test_a_function_that_is_written_again_keeps_it(bench: Make):
     b = bench(fenced(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
     where = opened(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
 
-    made = await edit_verbs.instruct(b.harness, *where, "three times as much", no_report)
+    made = await b.harness.edits.instruct(*where, "three times as much", no_report)
 
     assert after(made) == f'def area(r):\n    name = "{HALF}"\n    return name, 3 * r\n'
 
@@ -31,7 +29,7 @@ async def test_ruff_reads_such_a_text_and_its_places_are_those_of_the_document(b
     src = b.open(text)
     snapshot = b.harness.snapshot(src.document.uri)
 
-    [finding] = (await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)).findings
+    [finding] = (await b.harness.fixes.diagnose(snapshot)).findings
 
     assert finding.code == "F821"
     assert src.document.data[finding.start : finding.end] == b"zzqx"

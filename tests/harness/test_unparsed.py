@@ -248,14 +248,14 @@ async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials)
     b.on_state(lambda: states.append(1))
     finding = Finding(0, 1, "`value` is not defined", "x", "F821")
     with pytest.raises(NoAnswer, match=rf"a\.py has no syntax tree to check an edit with: {COSTLY}"):
-        await b.harness.fix(snapshot, FixOffer("fix", "model", finding), lambda progress: None)
+        await b.harness.fixes.fix(snapshot, FixOffer("fix", "model", finding), lambda progress: None)
     assert (await b.harness.status())["unparsed"] == [{"uri": uri, "why": COSTLY}]
     assert b.harness.state()["unparsed"] == [{"uri": uri, "why": COSTLY}]
     assert states
-    assert await b.harness.offers(snapshot, [finding]) == []
+    assert await b.harness.fixes.offer(snapshot, [finding]) == []
     # ghost text needs no tree
-    await b.harness.complete(snapshot, src.cursor)
+    await b.harness.completions.complete(snapshot, src.cursor)
     b.harness.change(uri, whole(snapshot.document, PLAIN), 2)
-    assert await b.harness.parsed(b.harness.snapshot(uri)) is not None
+    assert await b.harness.documents.tree_when_ready(b.harness.documents.get(uri).text) is not None
     assert (await b.harness.status())["unparsed"] == []
     await b.harness.aclose()

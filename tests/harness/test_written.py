@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import edit_verbs
 from lsp_harness.inference.request import Infill
 from tests.harness.bench import Make
 from tests.harness.spoken import AREA, after, built, no_report, opened
@@ -43,7 +42,7 @@ async def test_a_docstring_is_put_where_the_language_has_it(
 ):
     b = bench(said, said, said)
 
-    made = await edit_verbs.docstring(b.harness, *opened(b, text, name), no_report)
+    made = await b.harness.edits.docstring(*opened(b, text, name), no_report)
 
     assert after(made) == expected
 
@@ -55,13 +54,13 @@ async def test_a_docstring_is_put_where_the_language_has_it(
 async def test_no_docstring_where_there_is_one_or_no_place_for_it(bench: Make, text: str):
     b = bench()
     with pytest.raises(NoAnswer, match="no function here without a docstring"):
-        await edit_verbs.docstring(b.harness, *opened(b, text), no_report)
+        await b.harness.edits.docstring(*opened(b, text), no_report)
 
 
 async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Make):
     b = bench("word " * 40, "\\x", "")
     with pytest.raises(NoAnswer, match="No candidate passed"):
-        await edit_verbs.docstring(b.harness, *opened(b, "def f():\n    <|>return 1\n"), no_report)
+        await b.harness.edits.docstring(*opened(b, "def f():\n    <|>return 1\n"), no_report)
 
 
 async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
@@ -69,13 +68,13 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
     b = bench("Give x back.", "Give it.")
     b.engine.extra_props["n_ctx"] = 200
 
-    await edit_verbs.docstring(b.harness, *opened(b, where), no_report)
+    await b.harness.edits.docstring(*opened(b, where), no_report)
 
     assert [request.sampling.n for request in b.engine.foreground_requests] == [1, 1]
     assert [one["candidates"] for one in built(b)] == [[1], [2]]
     b.engine.extra_props["n_ctx"] = 120
     with pytest.raises(NoAnswer, match="reserved for the answer, but the model's context has only 120"):
-        await edit_verbs.docstring(b.harness, *opened(b, where), no_report)
+        await b.harness.edits.docstring(*opened(b, where), no_report)
     assert len(b.engine.foreground_requests) == 2
 
 
@@ -83,9 +82,9 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
 async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
 
-    made = await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert made.new
+    assert made.is_new
     assert made.document.uri == (b.folder / "test_shapes.py").as_uri()
     # of those that pass, the one that asserts most
     assert after(made) == (
@@ -98,11 +97,11 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
     (tests / "test_shapes.py").write_text("import math\n\n\ndef test_pi():\n    assert math.pi\n")
     b = bench(*["():\n    assert Box().size() == 0\n    x = (\n"] * 3)
 
-    made = await edit_verbs.tests(
-        b.harness, *opened(b, "class Box:\n    def <|>size(self):\n        return 0\n", "shapes.py"), no_report
+    made = await b.harness.edits.tests(
+        *opened(b, "class Box:\n    def <|>size(self):\n        return 0\n", "shapes.py"), no_report
     )
 
-    assert not made.new
+    assert not made.is_new
     assert after(made) == (
         "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
         "def test_box_size():\n    assert Box().size() == 0\n"
@@ -114,7 +113,7 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 3)
 
-    made = await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
     assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
     request = b.engine.foreground_requests[0]
@@ -132,14 +131,14 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
     b = bench(*["():\n    assert area(1) == 3\n"] * 2)
     b.engine.extra_props["n_ctx"] = 500
 
-    await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+    await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
     assert [one["candidates"] for one in built(b)] == [[1], [2]]
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
     assert 2 < built(b)[0]["sections"]["prefix"] < 200
     b.engine.extra_props["n_ctx"] = 345
     with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
-        await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+        await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
     assert len(b.engine.foreground_requests) == 2
 
 
@@ -147,20 +146,20 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
 async def test_there_is_nothing_a_test_could_import(bench: Make, text: str):
     b = bench()
     with pytest.raises(NoAnswer, match="no function here that a test could import"):
-        await edit_verbs.tests(b.harness, *opened(b, text), no_report)
+        await b.harness.edits.tests(*opened(b, text), no_report)
 
 
 # -- explain
 async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
     b = bench("It multiplies.")
-    text = await edit_verbs.explain(b.harness, *opened(b, AREA), no_report)
+    text = await b.harness.edits.explain(*opened(b, AREA), no_report)
     assert text == "It multiplies.\n\n*This text is the model's. It has not been checked.*\n"
     assert "return 3 * r ** 2" in b.engine.prompt(0)
 
 
 async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
     b = bench("It multiplies.")
-    await edit_verbs.explain(b.harness, *opened(b, AREA), no_report)
+    await b.harness.edits.explain(*opened(b, AREA), no_report)
     [asked, told] = [event for events in b.harness.services.session_log.turns.values() for event in events]
     assert (asked.type, asked.data["kind"], asked.data["path"]) == ("invocation.received", "explain", "a.py")
     assert (told.type, told.cause) == ("context.built", asked.id)
@@ -171,14 +170,14 @@ async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
 
 async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
     b = bench({"text": "It multiplies. Then it ret", "stop": "limit"})
-    assert (await edit_verbs.explain(b.harness, *opened(b, AREA), no_report)).startswith("It multiplies.\n")
+    assert (await b.harness.edits.explain(*opened(b, AREA), no_report)).startswith("It multiplies.\n")
 
 
 @pytest.mark.parametrize(("share", "shown"), [(384, True), (0, False)])
 async def test_an_explanation_knows_what_the_code_uses_but_is_shown_no_examples(bench: Make, share: int, shown: bool):
     b = bench("It multiplies.", config=settings(context={"related_budget": share}))
     head = "def square(r: float):\n    return r * r\n\n\n"
-    await edit_verbs.explain(b.harness, *opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n"), no_report)
+    await b.harness.edits.explain(*opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n"), no_report)
     prompt = b.engine.prompt(0)
     assert ("def square(r: float): ..." in prompt) == shown
     assert "How such code is written here" not in prompt

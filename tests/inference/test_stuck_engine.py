@@ -14,7 +14,7 @@ import pytest
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineStuck, HarnessError
-from lsp_harness.harness.engine_health import Observed
+from lsp_harness.harness.engine_health import ObservedEngine
 from lsp_harness.inference import running_engines
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
@@ -70,7 +70,7 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
 
 async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
     items: list[str] = []
-    engine = Observed(EngineClient(impatient), lambda: None, items.append)
+    engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
     async with aclosing(engine):
         with listener(place, stopped=True):
             answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)

@@ -126,7 +126,7 @@ class Player:
 
     async def _inline(self) -> str:
         try:
-            self.shown = await self.harness.complete(self.harness.snapshot(self.uri), self.cursor)
+            self.shown = await self.harness.completions.complete(self.harness.snapshot(self.uri), self.cursor)
         except HarnessError as error:
             return f"{type(error).__name__}: {error}\n"
         if not self.shown:
@@ -151,9 +151,9 @@ class Player:
     async def _fix(self) -> str:
         snapshot = self.harness.snapshot(self.uri)
         before = snapshot.document
-        offer = (await self.harness.offers(snapshot, self.findings))[0]
+        offer = (await self.harness.fixes.offer(snapshot, self.findings))[0]
         try:
-            proposal = await self.harness.fix(snapshot, offer, lambda progress: None)
+            proposal = await self.harness.fixes.fix(snapshot, offer, lambda progress: None)
         except HarnessError as error:
             assert self.harness.documents.get(self.uri).text == before
             return f"{type(error).__name__}: {error}\n"

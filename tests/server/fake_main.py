@@ -20,10 +20,13 @@ from typing import Any
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, RequestSuperseded, UsageError
+from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
+from lsp_harness.harness.edits.fix_verbs import FixVerbs
+from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged
-from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.harness import Outcome as UserOutcome
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.harness import Harness, UserAction
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server import commands
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import FixOffer, Progress, Proposal, Report, Suggestion
@@ -40,12 +43,112 @@ CHECK_OUTCOMES = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
 HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
 
 
-class FakeHarness(Harness):
-    """A harness without engine, index and checks."""
+class Script:
+    """The part of the script that all fakes share: what the text of a document makes them do."""
 
+    def __init__(self) -> None:
+        self.released = asyncio.Event()
+
+    async def act(self, document: Document) -> None:
+        text = document.text
+        if "print" in text:
+            print("this must not reach the client")
+            os.write(1, b"nor this\n")
+        if "boom" in text:
+            raise RuntimeError("/etc/secret/path is broken")
+        if "down" in text:
+            raise EngineUnavailable("the engine cannot be started")
+        if "wait" in text:
+            sys.stderr.write("waiting\n")
+            try:
+                await self.released.wait()
+            except asyncio.CancelledError:
+                sys.stderr.write("cancelled inside\n")
+                raise
+
+
+class FakeCompletions(CompletionVerbs):
+    def __init__(self, services: Services, script: Script) -> None:
+        super().__init__(services)
+        self._script = script
+        self._workspace = services.workspace
+
+    async def complete(
+        self, snapshot: Snapshot, offset: int, *, automatic: bool = True, single: bool = False
+    ) -> list[Suggestion]:
+        document = snapshot.document
+        await self._script.act(document)
+        if "superseded" in document.text:
+            raise RequestSuperseded("a newer request took its place")
+        if "none" in document.text:
+            return []
+        start = document.line_span(document.line_of(offset))[0]
+        typed = document.data[start:offset].decode()
+        text = f"{typed}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
+        return [Suggestion(f"s-{document.version}", start, offset, text)]
+
+    def warm(self, uri: str, offset: int | None = None) -> None:
+        sys.stderr.write(f"warm {offset}, trusted {self._workspace.is_trusted}\n")
+
+
+class FakeFixes(FixVerbs):
+    def __init__(self, services: Services, turns: Turns, script: Script) -> None:
+        super().__init__(services, turns)
+        self._script = script
+
+    async def offer(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
+        return [
+            offer
+            for finding in findings
+            for offer in (FixOffer("Spell it right", "linter", finding), FixOffer("Ask the model", "model", finding))
+        ]
+
+    async def fix(self, snapshot: Snapshot, offer: FixOffer, report: Report, output: Digest | None = None) -> Proposal:
+        document = snapshot.document
+        report(Progress("looking", 10))
+        await self._script.act(document)
+        report(Progress("checking", 90))
+        if "hopeless" in document.text:
+            raise NoAnswer("every candidate failed its checks")
+        edit = Edit(offer.finding.start, offer.finding.end, b"the")
+        verdict, summary = Verdict(document.hash, CHECK_OUTCOMES), f"fixed by {offer.source}"
+        # this server must not import the parser before its first request
+        from lsp_harness.verify.change import Change
+        from lsp_harness.verify.change_set import ChangeSet
+
+        changes = ChangeSet.of(Change.from_edits(document, [edit], snapshot.tool_path))
+        return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")
+
+
+class FakeTurns(Turns):
+    def verdict_name(self, proposal: Proposal) -> str:
+        return f"{SESSION}/{proposal.turn}"
+
+    def verdict(self, name: str) -> str:
+        if name != f"{SESSION}/0":
+            raise UsageError(f"there is no verdict {name!r}")
+        return "# Check: a typo\n"
+
+
+class FakeHarness(Harness):
     def __init__(self, config: Config, workspace: Workspace) -> None:
         super().__init__(config, _refuse_engine, workspace, works_ahead=True)
-        self.released = asyncio.Event()
+        self._script = Script()
+        self._fake_turns = FakeTurns(self.services)
+        self._fake_completions = FakeCompletions(self.services, self._script)
+        self._fake_fixes = FakeFixes(self.services, self._fake_turns, self._script)
+
+    @property
+    def turns(self) -> Turns:
+        return self._fake_turns
+
+    @property
+    def completions(self) -> CompletionVerbs:
+        return self._fake_completions
+
+    @property
+    def fixes(self) -> FixVerbs:
+        return self._fake_fixes
 
     def open(self, text: Document) -> None:
         self.documents.open(text)
@@ -65,71 +168,23 @@ class FakeHarness(Harness):
         return snapshot if snapshot.root else Snapshot(snapshot.document, uri)
 
     def configure(self, config: Config) -> None:
-        self.services.config = config
+        self.services.configure(config)
 
-    async def complete(
-        self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
-    ) -> list[Suggestion]:
-        document = snapshot.document
-        await self._act(document)
-        if "superseded" in document.text:
-            raise RequestSuperseded("a newer request took its place")
-        if "none" in document.text:
-            return []
-        start = document.line_span(document.line_of(offset))[0]
-        typed = document.data[start:offset].decode()
-        text = f"{typed}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
-        return [Suggestion(f"s-{document.version}", start, offset, text)]
-
-    def warm(self, uri: str, offset: int | None = None) -> None:
-        sys.stderr.write(f"warm {offset}, trusted {self.workspace.is_trusted}\n")
-
-    def record(self, uri: str, id: str, outcome: UserOutcome) -> None:
-        if id == "go on":
-            self.released.set()
+    def record(self, uri: str, result_id: str, action: UserAction) -> None:
+        if result_id == "go on":
+            self._script.released.set()
             return self._publish(uri)
-        if id == "tell":
+        if result_id == "tell":
             self.services.report_state()
             return self.services.report_state()
-        findings = [_finding(0, f"{outcome} {id}")]
+        findings = [_finding(0, f"{action} {result_id}")]
         return self.events.publish(FindingsChanged(uri, self._findings(uri, findings)))
-
-    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
-        return [
-            offer
-            for finding in findings
-            for offer in (FixOffer("Spell it right", "linter", finding), FixOffer("Ask the model", "model", finding))
-        ]
-
-    async def fix(self, snapshot: Snapshot, offer: FixOffer, report: Report, output: Digest | None = None) -> Proposal:
-        document = snapshot.document
-        report(Progress("looking", 10))
-        await self._act(document)
-        report(Progress("checking", 90))
-        if "hopeless" in document.text:
-            raise NoAnswer("every candidate failed its checks")
-        edit = Edit(offer.finding.start, offer.finding.end, b"the")
-        verdict, summary = Verdict(document.hash, CHECK_OUTCOMES), f"fixed by {offer.source}"
-        # this server must not import the parser before its first request
-        from lsp_harness.verify.change import Change
-        from lsp_harness.verify.change_set import ChangeSet
-
-        changes = ChangeSet.of(Change.from_edits(document, [edit], snapshot.tool_path))
-        return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")
 
     def findings(self, text: Document) -> PublishedFindings:
         return PublishedFindings(text.version, _typos(text), Span(0, 1), f"{SESSION}/0")
 
     def _findings(self, uri: str, findings: list[Finding]) -> PublishedFindings:
         return PublishedFindings(self.documents.get(uri).text.version, findings, Span(0, 1), f"{SESSION}/0")
-
-    def verdict_name(self, proposal: Proposal) -> str:
-        return f"{SESSION}/{proposal.turn}"
-
-    def verdict(self, name: str) -> str:
-        if name != f"{SESSION}/0":
-            raise UsageError(f"there is no verdict {name!r}")
-        return "# Check: a typo\n"
 
     def state(self) -> dict[str, Any]:
         return {"engine": "off", "documents": len(list(self.documents))}
@@ -138,26 +193,9 @@ class FakeHarness(Harness):
         return {}
 
     async def aclose(self) -> None:
-        if self.services.indexes_if_any:
-            await self.services.indexes.aclose()
+        if indexes := self.services.index.folder_indexes_if_any:
+            await indexes.aclose()
         sys.stderr.write("harness closed\n")
-
-    async def _act(self, document: Document) -> None:
-        text = document.text
-        if "print" in text:
-            print("this must not reach the client")
-            os.write(1, b"nor this\n")
-        if "boom" in text:
-            raise RuntimeError("/etc/secret/path is broken")
-        if "down" in text:
-            raise EngineUnavailable("the engine cannot be started")
-        if "wait" in text:
-            sys.stderr.write("waiting\n")
-            try:
-                await self.released.wait()
-            except asyncio.CancelledError:
-                sys.stderr.write("cancelled inside\n")
-                raise
 
     def _publish(self, uri: str) -> None:
         findings = self._findings(uri, _typos(self.documents.get(uri).text))
@@ -169,17 +207,15 @@ def _refuse_engine(config: Config) -> Any:
 
 
 def _typos(document: Document) -> list[Finding]:
-    data, start, findings = document.data, 0, list[Finding]()
-    while (start := data.find(b"teh", start)) >= 0:
-        findings.append(
-            Finding(start, start + 3, "typo: teh -> the", source="speller", code="typo", severity="warning")
-        )
-        start += 3
-    return findings
+    data, at, found = document.data, 0, list[Finding]()
+    while (at := data.find(b"teh", at)) >= 0:
+        found.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
+        at += 3
+    return found
 
 
-def _finding(offset: int, message: str) -> Finding:
-    return Finding(offset, offset, message)
+def _finding(at: int, message: str) -> Finding:
+    return Finding(at, at, message)
 
 
 def make_harness(config: Config, workspace: Workspace) -> Harness:

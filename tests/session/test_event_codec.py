@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.cli.verdict_table import VerdictTable
-from lsp_harness.harness.verdict_document import render_document
+from lsp_harness.harness.verification.verdict_document import render_document
 from lsp_harness.session.event_codec import decode_event, encode_event
 from lsp_harness.session.log import SessionLog
 from lsp_harness.session.turn_events import (

@@ -29,7 +29,7 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
     async with open_headless(file) as (harness, snapshot):
         start = perf_counter()
         offset = byte_offset(snapshot.document, line, column)
-        suggestions = await harness.complete(snapshot, offset, automatic=False, one=True)
+        suggestions = await harness.completions.complete(snapshot, offset, automatic=False, single=True)
         ms = round((perf_counter() - start) * 1000)
     if json:
         print_json([asdict(suggestion) for suggestion in suggestions])

@@ -13,8 +13,8 @@ from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.project_folder import project_at
 from lsp_harness.errors import UsageError
-from lsp_harness.harness import prompt_preview
 from lsp_harness.harness.project.project_location import locate_in_project
+from lsp_harness.harness.prompt_preview import Part, Prompt
 from lsp_harness.inference.request import Usage
 from lsp_harness.text.position import Span
 
@@ -72,37 +72,37 @@ async def _show_prompt(target: PromptPlace, task: str, *, explain: bool, json: b
     async with open_headless(target.file, creates_index=True) as (harness, snapshot):
         start = byte_offset(snapshot.document, target.line, target.column)
         end = snapshot.document.line_span(target.last_line - 1)[1] if target.last_line else start
-        engine = await harness.services.engines.estimating(harness.config)
+        preview = await harness.preview()
         if task:
-            prompt = await prompt_preview.edit(harness, engine, snapshot, Span(start, end), task)
+            prompt = await preview.edit(snapshot, Span(start, end), task)
         else:
-            prompt = await prompt_preview.completion(harness, engine, snapshot, start)
+            prompt = await preview.completion(snapshot, start)
         has_parts = explain or json
-        parts, usage = await prompt_preview.evaluated(engine, prompt) if has_parts else ([], Usage())
-        if engine.reason:
-            warn(f"token counts are estimates: {engine.reason}")
+        parts, usage = await preview.evaluate(prompt) if has_parts else ([], Usage())
+        if preview.estimate_reason:
+            warn(f"token counts are estimates: {preview.estimate_reason}")
     if not has_parts:
         say(prompt.text)
         return 0
     if json:
         fragments = [asdict(part) for part in parts]
         cost = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
-        room = {"context": prompt.context, "over": prompt.over(parts)}
+        room = {"context": prompt.context, "over": prompt.excess_tokens(parts)}
         print_json({"fragments": fragments, **cost, **room, "likelier": prompt.likelier})
     else:
         _print_parts(prompt, parts, usage)
     return 0
 
 
-def _print_parts(prompt: prompt_preview.Prompt, parts: Sequence[prompt_preview.Part], usage: Usage) -> None:
+def _print_parts(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> None:
     from rich.table import Table
 
     table = Table(box=None)
     for name in ("fragment", "origin", "reason", "tokens", ""):
         table.add_column(name, justify="right" if name == "tokens" else "left", overflow="fold")
     for part in parts:
-        first = part.first.replace("[", "\\[")
+        first = part.label.replace("[", "\\[")
         table.add_row(first, part.origin, part.reason, str(part.tokens), "reused" if part.reused else "evaluated")
-    for label, tokens, note in prompt_preview.sums(prompt, parts, usage):
+    for label, tokens, note in prompt.totals(parts, usage):
         table.add_row("", "", label, str(tokens), note)
     console().print(table)

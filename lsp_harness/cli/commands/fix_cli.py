@@ -13,8 +13,7 @@ from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
-from lsp_harness.harness.diagnosis import diagnose, of_output
-from lsp_harness.harness.edit_verbs import fixed
+from lsp_harness.harness.edits.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import FixOffer, Progress, Proposal
 from lsp_harness.text.position import decode
@@ -61,7 +60,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = VerdictTable()
         harness.services.session_log.listeners.append(verdicts)
-        offers = await harness.offers(snapshot, [finding])
+        offers = await harness.fixes.offer(snapshot, [finding])
         proposal = await _compute_fix(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {
             "finding": finding.message,
@@ -92,13 +91,13 @@ async def _choose_finding(
     if line is not None:
         byte_offset(snapshot.document, line, 1)
     _check_encoding(snapshot)
-    tree = harness.tree(snapshot)
-    if output and (finding := of_output(snapshot, tree, output, line)):
+    tree = harness.documents.tree(snapshot.document)
+    if output and (finding := find_reported(snapshot, tree, output, line)):
         return finding
     if output and output.failing_tests and line is None:
         # the user wants to repair the failing test, and not another error of the file
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
-    examined = await diagnose(snapshot, tree, harness.services.ruff)
+    examined = await harness.fixes.diagnose(snapshot)
     findings = [
         finding for finding in examined.findings if line in (None, snapshot.document.line_of(finding.start) + 1)
     ]
@@ -139,4 +138,4 @@ async def _compute_fix(
         if not json:
             say(f"  {progress.message}")
 
-    return await fixed(harness, snapshot, offers, report, output)
+    return await harness.fixes.fix_first(snapshot, offers, report, output)

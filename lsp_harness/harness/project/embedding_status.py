@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsp_harness.config.load import user_config_file
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.engines import Engines
+from lsp_harness.harness.engines import is_own_engine
 from lsp_harness.harness.project.embedding_model import embed_test_query
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.index_query import open_index
@@ -74,7 +74,7 @@ async def _read_vectors(
 
 def _editor_problem(config: Config) -> str:
     """Return why editors neither make nor use vectors; empty if they do."""
-    if not Engines.own(config):
+    if not is_own_engine(config):
         settings = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
         return (
             f"{settings} is set, and editors make vectors with the local engine only; "

@@ -7,10 +7,10 @@ from pathlib import Path
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import ConfigError, StoreError
+from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.project.command_project import CommandOutput, CommandProject
 from lsp_harness.harness.project.index_update import update_index
 from lsp_harness.harness.project.vector_search import find_similar_texts
-from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_query import open_index
 

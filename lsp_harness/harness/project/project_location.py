@@ -1,17 +1,18 @@
 """The lines of a folder that a task would change, for a command."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 from lsp_harness.coding.task_location import TaskPlaces
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import location
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.index_update import update_index
 from lsp_harness.harness.project.vector_search import find_similar_texts
+from lsp_harness.harness.task_locator import LocationRequest, check_request
 from lsp_harness.index.index_query import open_index
 from lsp_harness.inference.client import Engine
+from lsp_harness.workspace.workspace import Workspace
 
 
 async def locate_in_project(
@@ -21,7 +22,7 @@ async def locate_in_project(
 
     Args:
         project: The folder.
-        task: What to do, in words.
+        task: The task in words.
         make_engine: Creates the engine, if the settings let a model choose among the candidates.
         explains: Whether a warning says why nothing was searched by meaning.
 
@@ -31,23 +32,18 @@ async def locate_in_project(
         StoreError: The index cannot be written or read.
         NoAnswer: No code fits the task.
     """
-    location.check(project.config, task, "name the place, FILE:LINE")
+    request = LocationRequest(task, alternative="say the place as FILE:LINE")
+    # before the index is updated, which takes long
+    check_request(project.config, request)
     project = await update_index(project)
 
-    @asynccontextmanager
-    async def open_engine() -> AsyncGenerator[Engine]:
-        engine = make_engine(project.config)
-        try:
-            yield engine
-        finally:
-            await engine.aclose()
+    async def find_similar(uri: str, task: str) -> list[bytes]:
+        return await find_similar_texts(project, task, explains=explains)
 
     with open_index(project.place.database) as index:
-        digests = await find_similar_texts(project, task, explains=explains)
-        texts = location.texts_of(project.root)
-        candidates = await location.sought(project.config, index, project.root, task, texts, open_engine, digests)
-    if candidates is None:
-        raise NoAnswer(
-            f"no code in {project.root} fits this task; name a function in it, or say the place as FILE:LINE"
-        )
-    return candidates
+        ready_index = ReadyIndex(index, find_similar)
+        harness = Harness(project.config, make_engine, Workspace([project.root]), index=ready_index)
+        try:
+            return (await harness.tasks.locate(request)).ranking
+        finally:
+            await harness.aclose()

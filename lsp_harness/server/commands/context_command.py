@@ -36,19 +36,14 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    # imported late, because it imports the client of the model
-    from lsp_harness.harness import prompt_preview
-
     source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
     task = value_at(first_argument(params), "task")
     if task is not None and not isinstance(task, str):
         raise UsageError(f"{params.command} needs a task as a string")
-    harness = client.harness
     with show_progress(client, "What the model sees", params.work_done_token):
-        engine = await harness.services.engines.estimating(harness.config)
+        preview = await client.harness.preview()
         if task:
-            prompt = await prompt_preview.edit(harness, engine, source, span, task)
+            prompt = await preview.edit(source, span, task)
         else:
-            prompt = await prompt_preview.completion(harness, engine, source, span.end)
-        parts, usage = await prompt_preview.evaluated(engine, prompt)
-        return {"text": prompt_preview.document(prompt, parts, usage, engine.reason)}
+            prompt = await preview.completion(source, span.end)
+        return {"text": preview.render(prompt, *await preview.evaluate(prompt))}

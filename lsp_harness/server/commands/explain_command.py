@@ -4,7 +4,6 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import document_uri, required_snapshot, selected_span
 from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
@@ -26,4 +25,4 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
     with show_progress(client, "Explain with lsp-harness", params.work_done_token) as report:
-        return {"text": await edit_verbs.explain(client.harness, source, span, report)}
+        return {"text": await client.harness.edits.explain(source, span, report)}

@@ -9,8 +9,7 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness import edit_verbs
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import first_argument, tool_output
 from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edit, check_apply_edit, execute_edit
@@ -46,10 +45,8 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     data, failing = first_argument(params), tool_output(params)
     if failing and "range" in data:
 
-        def request_edit(
-            harness: Harness, source: Snapshot, span: Span, report: Report
-        ) -> Awaitable[edit_verbs.Written]:
-            return edit_verbs.mend(harness, source, span, failing, report)
+        def request_edit(source: Snapshot, span: Span, report: Report) -> Awaitable[DocumentEdit]:
+            return client.harness.fixes.fix_reported(source, span, failing, report)
 
         return await execute_edit(client, snapshot, params, "Fix with lsp-harness", request_edit)
     check_apply_edit(client)

@@ -8,8 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.commands.locate_command import location_result
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import (
@@ -51,8 +50,8 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     if not has_range(params):
         return await _edit_located_code(client, params)
 
-    def request_edit(harness: Harness, source: Snapshot, span: Span, report: Report) -> Awaitable[edit_verbs.Written]:
-        return edit_verbs.instruct(harness, source, span, text_argument(params), report, tool_output(params))
+    def request_edit(source: Snapshot, span: Span, report: Report) -> Awaitable[DocumentEdit]:
+        return client.harness.edits.instruct(source, span, text_argument(params), report, tool_output(params))
 
     return await execute_edit(client, snapshot, params, TITLE, request_edit)
 
@@ -60,11 +59,11 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
 async def _edit_located_code(client: EditorClient, params: types.ExecuteCommandParams) -> dict[str, Any]:
     """Find the code that the instruction is about, edit it, and add the answer of the search to the result."""
     # imported late, because it imports the parser
-    from lsp_harness.harness import location
+    from lsp_harness.harness.task_locator import LocationRequest
 
     check_apply_edit(client)
-    instruction, uri, failing = text_argument(params), folder_uri(params), tool_output(params)
+    request, failing = LocationRequest(text_argument(params), folder_uri(params)), tool_output(params)
     with show_progress(client, TITLE, params.work_done_token) as report:
-        written, located = await location.instruct(client.harness, instruction, uri, report, failing)
+        written, located = await client.harness.tasks.instruct(request, report, failing)
     outcome = await apply_edit(client, written.document.uri, prepare_written_edit(client, written), TITLE)
     return {**outcome, "located": location_result(client, located)}

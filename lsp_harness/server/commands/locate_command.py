@@ -12,7 +12,7 @@ from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.location import Located
+    from lsp_harness.harness.task_locator import LocatedTask
 
 COMMAND = EditorCommand(
     name="lspHarness.locate",
@@ -32,15 +32,15 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     # imported late, because it imports the parser
-    from lsp_harness.harness import location
+    from lsp_harness.harness.task_locator import LocationRequest
 
-    task, uri = text_argument(params, "task"), folder_uri(params)
+    request = LocationRequest(text_argument(params, "task"), folder_uri(params))
     with show_progress(client, "Find with lsp-harness", params.work_done_token):
-        located = await location.locate(client.harness, task, uri)
+        located = await client.harness.tasks.locate(request)
     return location_result(client, located)
 
 
-def location_result(client: EditorClient, located: "Located") -> dict[str, Any]:
+def location_result(client: EditorClient, located: "LocatedTask") -> dict[str, Any]:
     """Return the places of a task as JSON."""
     candidates = [
         {
@@ -52,6 +52,6 @@ def location_result(client: EditorClient, located: "Located") -> dict[str, Any]:
             "signature": candidate.signature,
             "reasons": [*candidate.reasons],
         }
-        for candidate in located.sought.candidates
+        for candidate in located.ranking.candidates
     ]
-    return {"chosen": located.sought.choice, "by": located.sought.chooser, "candidates": candidates}
+    return {"chosen": located.ranking.choice, "by": located.ranking.chooser, "candidates": candidates}

@@ -23,6 +23,6 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     match params.arguments or ():
         case ["here" | "everywhere" as scope, bool() as on]:
-            return {"paused": client.harness.pause(scope, on=on)}
+            return {"paused": client.harness.completions.pause(scope, on=on)}
         case _:
             raise UsageError(f'{COMMAND.name} takes "here" or "everywhere", and whether to pause: true or false')

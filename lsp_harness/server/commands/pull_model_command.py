@@ -4,7 +4,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.model_download import pull
+from lsp_harness.harness.model_download import download_model
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import single_string
 from lsp_harness.server.execution.editor_command import EditorCommand
@@ -22,4 +22,4 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     name = single_string(params, "the name of a model")
     with show_progress(client, f"Downloading {name}", params.work_done_token) as report:
-        return await pull(name, report)
+        return await download_model(name, report)

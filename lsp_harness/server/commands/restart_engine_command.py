@@ -20,4 +20,4 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     with show_progress(client, "Restarting the engine", params.work_done_token):
-        return await client.harness.services.engines.restart(client.harness.config)
+        return await client.harness.restart_engine()

@@ -20,4 +20,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return client.harness.services.statistics.totals()
+    return client.harness.completions.statistics()

@@ -4,7 +4,6 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import document_uri
 from lsp_harness.server.execution.edit_application import EDIT_RESULT, execute_edit
@@ -24,4 +23,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return await execute_edit(client, snapshot, params, "Tests with lsp-harness", edit_verbs.tests)
+    return await execute_edit(client, snapshot, params, "Tests with lsp-harness", client.harness.edits.tests)

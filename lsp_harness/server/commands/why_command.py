@@ -19,4 +19,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    return {"text": client.harness.verdict(verdict_name(single_string(params, "the URI of a verdict")))}
+    return {"text": client.harness.turns.verdict(verdict_name(single_string(params, "the URI of a verdict")))}

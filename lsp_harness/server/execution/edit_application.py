@@ -6,8 +6,7 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.edit_verbs import Written
-from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import required_snapshot, selected_span
 from lsp_harness.server.execution.quick_fix import PreparedEdit, prepare_written_edit
@@ -16,7 +15,7 @@ from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
-EditRequest = Callable[[Harness, Snapshot, Span, Report], Awaitable[Written]]
+EditRequest = Callable[[Snapshot, Span, Report], Awaitable[DocumentEdit]]
 
 EDIT_RESULT = (
     "`applied`, `summary`, `failureReason` and `verdict` (the URI of its [verdict](#verdicts)). "
@@ -71,5 +70,5 @@ async def execute_edit(
     check_apply_edit(client)
     source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
     with show_progress(client, title, params.work_done_token) as report:
-        written = await request_edit(client.harness, source, span, report)
+        written = await request_edit(source, span, report)
     return await apply_edit(client, written.document.uri, prepare_written_edit(client, written), title)

@@ -6,8 +6,8 @@ from typing import Any, cast
 from lsprotocol import types
 
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
-from lsp_harness.harness import diagnosis
-from lsp_harness.harness.edit_verbs import Written
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import EditAnnotation, verdict_uri, workspace_edit
 from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
@@ -93,23 +93,23 @@ async def compute_fix(
         StaleDocument: The text changed before or while the fix was computed.
     """
     document, offer = snapshot.document, unpack_offer(snapshot, data)
-    digest = await diagnosis.printed(snapshot, failing) if failing else None
-    proposal = await client.harness.fix(snapshot, offer, report, digest)
+    digest = await diagnosis.read_output(snapshot, failing) if failing else None
+    proposal = await client.harness.fixes.fix(snapshot, offer, report, digest)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.current_text(document.uri).data != document.data:
         raise StaleDocument("the document changed while the edit was computed; request it again")
     return prepare_edit(client, document, proposal)
 
 
-def prepare_written_edit(client: EditorClient, written: Written) -> PreparedEdit:
+def prepare_written_edit(client: EditorClient, written: DocumentEdit) -> PreparedEdit:
     """Convert an edit by instruction, which may create a file.
 
     Raises:
         HarnessError: The edit creates a file, and the client cannot create files.
     """
-    if written.new and not client.capabilities.create_files:
+    if written.is_new and not client.capabilities.create_files:
         raise HarnessError("this editor cannot create a file on a server's request")
-    return prepare_edit(client, written.document, written.proposal, creates_file=written.new)
+    return prepare_edit(client, written.document, written.proposal, creates_file=written.is_new)
 
 
 def prepare_edit(
@@ -135,4 +135,4 @@ def prepare_edit(
     if creates_file:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]
-    return PreparedEdit(proposal.id, proposal.summary, edit, verdict_uri(client.harness.verdict_name(proposal)))
+    return PreparedEdit(proposal.id, proposal.summary, edit, verdict_uri(client.harness.turns.verdict_name(proposal)))

@@ -11,9 +11,6 @@ from typing import Any
 from lsp_harness.cli import composition
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.harness.edit_verbs import fixed
-from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.edit import apply
@@ -83,8 +80,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
         engine: Any = counted[-1]
         return engine
 
-    async with composition.open_headless(file) as (harness, snapshot):
-        harness.services.engines = Engines(make, harness.services.report_state)
+    async with composition.open_headless(file, create_engine=make) as (harness, snapshot):
         began = perf_counter()
         proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
         ms = (perf_counter() - began) * 1000
@@ -94,7 +90,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
     async with composition.open_headless(write_case(case, case.text, folder)) as (harness, snapshot):
-        findings = (await diagnose(snapshot, harness.tree(snapshot), harness.services.ruff)).findings
+        findings = (await harness.fixes.diagnose(snapshot)).findings
     if not findings:
         return None
     found = findings[0]
@@ -105,8 +101,8 @@ async def _mended(harness: Harness, snapshot: Snapshot, finding: Finding) -> tup
     """The text of the first proposal, or why there is none."""
     try:
         async with asyncio.timeout(LIMIT_S):
-            offers = await harness.offers(snapshot, [finding])
-            proposal = await fixed(harness, snapshot, offers, lambda progress: None)
+            offers = await harness.fixes.offer(snapshot, [finding])
+            proposal = await harness.fixes.fix_first(snapshot, offers, lambda progress: None)
     except TimeoutError:
         return None, f"no answer in {LIMIT_S} s"
     except HarnessError as error:

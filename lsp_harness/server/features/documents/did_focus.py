@@ -13,4 +13,4 @@ def run(client: EditorClient, params: Any) -> None:
     uri = value_at(params, "textDocument.uri")
     if not isinstance(uri, str):
         raise UsageError(f"{METHOD} needs a textDocument with a uri")
-    client.harness.warm(client.current_text(uri).uri)
+    client.harness.completions.warm(client.current_text(uri).uri)

@@ -19,4 +19,4 @@ def run(client: EditorClient, params: Any) -> None:
     if not isinstance(uri, str) or type(line) is not int or type(character) is not int or min(line, character) < 0:
         raise UsageError(f"{METHOD} needs a textDocument with a uri and a position")
     position = types.Position(line, character)
-    client.harness.warm(uri, byte_offset(client.current_text(uri), position, client.capabilities.encoding))
+    client.harness.completions.warm(uri, byte_offset(client.current_text(uri), position, client.capabilities.encoding))

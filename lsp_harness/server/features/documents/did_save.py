@@ -13,4 +13,4 @@ METHOD = types.TEXT_DOCUMENT_DID_SAVE
 
 def run(client: EditorClient, params: types.DidSaveTextDocumentParams) -> None:
     file_watching.handle_changes(client, [params.text_document.uri])
-    client.harness.warm(params.text_document.uri)
+    client.harness.completions.warm(params.text_document.uri)

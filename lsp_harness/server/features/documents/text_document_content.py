@@ -16,4 +16,4 @@ def document_uri(params: types.TextDocumentContentParams) -> None:
 async def run(
     client: EditorClient, snapshot: Snapshot | None, params: types.TextDocumentContentParams
 ) -> types.TextDocumentContentResult:
-    return types.TextDocumentContentResult(text=client.harness.verdict(verdict_name(params.uri)))
+    return types.TextDocumentContentResult(text=client.harness.turns.verdict(verdict_name(params.uri)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lsp_harness.harness import edit_verbs
+from lsp_harness.harness.edits.edit_verbs import EditVerb
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands import docstring_command, explain_command, fix_command, tests_command, why_command
 from lsp_harness.server.editor_client import EditorClient
@@ -24,7 +24,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
 ASK_INSTRUCTION = "lspHarness.askInstruction"
 """A command of the client: it asks the user for an instruction and then executes `lspHarness.instruct`."""
-VERBS: dict[edit_verbs.Verb, tuple[str, str, str]] = {
+VERBS: dict[EditVerb, tuple[str, str, str]] = {
     "instruct": ("Edit with lsp-harness…", "refactor.rewrite", ASK_INSTRUCTION),
     "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", docstring_command.COMMAND.name),
     "tests": ("Write tests with lsp-harness", "refactor", tests_command.COMMAND.name),
@@ -39,7 +39,7 @@ async def run(client: EditorClient, snapshot: Snapshot, params: types.CodeAction
     document, encoding = snapshot.document, client.capabilities.encoding
     # if the user has typed since the request, the place is old
     if params.range.start == params.range.end and client.harness.documents.is_current(document):
-        client.harness.warm(document.uri, byte_offset(document, params.range.end, encoding))
+        client.harness.completions.warm(document.uri, byte_offset(document, params.range.end, encoding))
     if document.is_binary:
         return []
     return [*await _fix_actions(client, snapshot, params), *_verb_actions(client, snapshot, params)]
@@ -55,7 +55,7 @@ async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.C
         finding = to_finding(document, diagnostic, capabilities.encoding)
         key = (finding.start, finding.code or finding.message)
         problems.setdefault(key, (finding, []))[1].append(diagnostic)
-    offers = await client.harness.offers(snapshot, [finding for finding, _ in problems.values()])
+    offers = await client.harness.fixes.offer(snapshot, [finding for finding, _ in problems.values()])
     diagnostics_of = dict(problems.values())
     fixes = [_fix_action(document, offer, diagnostics_of.get(offer.finding), capabilities) for offer in offers]
     return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
@@ -67,7 +67,7 @@ def _verb_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeAc
         return []
     span = Span(*byte_span(document, params.range, capabilities.encoding))
     actions: list[Action] = []
-    for verb in edit_verbs.offered(client.harness, snapshot, span):
+    for verb in client.harness.edits.available(snapshot, span):
         title, kind, name = VERBS[verb]
         if (verb == "instruct" and name not in capabilities.commands) or not _is_requested(params, kind):
             continue

@@ -31,7 +31,7 @@ async def run(client: EditorClient, snapshot: Snapshot, params: types.Completion
     suggestions: list[Suggestion] = []
     if not document.is_binary:
         try:
-            suggestions = await client.harness.complete(snapshot, cursor)
+            suggestions = await client.harness.completions.complete(snapshot, cursor)
             client.clear_failure()
         except (ConfigError, EngineError, ModelError) as error:
             if client.is_new_failure(error.message):

@@ -2,7 +2,6 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness import navigation
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import byte_offset, lsp_location
@@ -17,5 +16,5 @@ def is_offered(capabilities: ClientCapabilities) -> bool:
 
 async def run(client: EditorClient, snapshot: Snapshot, params: types.DefinitionParams) -> list[types.Location]:
     offset = byte_offset(snapshot.document, params.position, client.capabilities.encoding)
-    spots = await navigation.definition(client.harness, snapshot, offset)
-    return [lsp_location(spot, client.capabilities.encoding) for spot in spots]
+    symbols = await client.harness.symbols.definition(snapshot, offset)
+    return [lsp_location(symbol, client.capabilities.encoding) for symbol in symbols]

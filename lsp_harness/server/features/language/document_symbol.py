@@ -19,8 +19,8 @@ METHOD = types.TEXT_DOCUMENT_DOCUMENT_SYMBOL
 async def run(
     client: EditorClient, snapshot: Snapshot, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
-    await client.harness.parsed(snapshot)
-    declarations = client.harness.declarations(snapshot)
+    await client.harness.documents.tree_when_ready(snapshot.document)
+    declarations = client.harness.documents.declarations(snapshot.document)
     return (
         _tree(client, snapshot, declarations)
         if client.capabilities.symbol_trees

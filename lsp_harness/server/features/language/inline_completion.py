@@ -22,7 +22,7 @@ async def run(
         return types.InlineCompletionList(items=[])
     is_automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
     try:
-        suggestions = await client.harness.complete(
+        suggestions = await client.harness.completions.complete(
             snapshot, byte_offset(document, params.position, encoding), automatic=is_automatic
         )
     except (ConfigError, EngineError, ModelError) as error:

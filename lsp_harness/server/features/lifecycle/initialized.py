@@ -12,7 +12,6 @@ METHOD = types.INITIALIZED
 
 
 def run(client: EditorClient, params: types.InitializedParams | None) -> None:
-    client.harness.index()
-    client.harness.services.report_state()
+    client.harness.keep_indexes()
     client.spawn(client_settings.follow(client), "reading the settings of the editor")
     client.spawn(file_watching.follow(client), "registering for changes of settings files")

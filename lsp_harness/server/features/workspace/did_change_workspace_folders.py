@@ -15,4 +15,4 @@ def run(client: EditorClient, params: types.DidChangeWorkspaceFoldersParams) -> 
     workspace = client.harness.workspace
     roots = [root for root in workspace.roots if not any(is_same_file(root, path) for path in removed_paths if path)]
     workspace.set_roots(roots + [path for path in added_paths if path not in roots])
-    client.harness.index()
+    client.harness.keep_indexes()

@@ -2,8 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness import symbol_queries
-from lsp_harness.harness.symbol_queries import Spot
+from lsp_harness.harness.symbols.symbol_location import SymbolLocation
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import SYMBOL_KINDS, lsp_location
 from lsp_harness.text.position import Encoding
@@ -19,10 +18,12 @@ def document_uri(params: types.WorkspaceSymbolParams) -> None:
 async def run(
     client: EditorClient, snapshot: Snapshot | None, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
-    spots = await symbol_queries.in_workspace(client.harness, params.query)
-    return [_symbol_information(spot, client.capabilities.encoding) for spot in spots]
+    symbols = await client.harness.symbols.search(params.query)
+    return [_symbol_information(symbol, client.capabilities.encoding) for symbol in symbols]
 
 
-def _symbol_information(spot: Spot, encoding: Encoding) -> types.SymbolInformation:
-    kind, location = SYMBOL_KINDS[spot.kind], lsp_location(spot, encoding)
-    return types.SymbolInformation(name=spot.name, kind=kind, location=location, container_name=spot.within or None)
+def _symbol_information(symbol: SymbolLocation, encoding: Encoding) -> types.SymbolInformation:
+    kind, location = SYMBOL_KINDS[symbol.kind], lsp_location(symbol, encoding)
+    return types.SymbolInformation(
+        name=symbol.name, kind=kind, location=location, container_name=symbol.container or None
+    )

@@ -4,7 +4,6 @@ A client reports a suggestion that was accepted in full, and perhaps one that wa
 the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -18,6 +17,7 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing
+from lsp_harness.harness.clock import call_later
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -101,26 +101,22 @@ class _DocumentStats:
         self.owner.leave(self)
 
 
-def _later(delay_s: float, call: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(delay_s, call)
-
-
 class AcceptanceStats:
     """The statistics of one client.
 
     Args:
         find: Returns the present text of an open document, or None.
-        later: Calls a function after a delay.
+        call_later: Calls a function after a delay in seconds.
     """
 
     def __init__(
         self,
         find: Callable[[str], Document | None],
-        later: Callable[[float, Callable[[], None]], None] = _later,
+        call_later: Callable[[float, Callable[[], None]], None] = call_later,
     ) -> None:
         self.counts = Counts()
         self._find = find
-        self._later = later
+        self._call_later = call_later
         self._flushed = Counts()
 
     def display(self, opened: OpenDocument, suggestions: Sequence[Suggestion]) -> None:
@@ -240,7 +236,7 @@ class AcceptanceStats:
             if text and accepted in text.data:
                 self.counts.survived += 1
 
-        self._later(SURVIVAL_S, look)
+        self._call_later(SURVIVAL_S, look)
 
 
 def _is_one_key(new: bytes) -> bool:

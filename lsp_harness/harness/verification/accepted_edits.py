@@ -14,8 +14,9 @@ from functools import partial
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
-from lsp_harness.harness import verdict_document
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verification import verdict_document
+from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.log import SessionLog
 from lsp_harness.session.turn_events import ChecksCompleted, InvocationReceived
 from lsp_harness.text.document import Document
@@ -24,10 +25,8 @@ from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -60,8 +59,8 @@ class AcceptedEdits:
     """Verifies the accepted edits of all documents of one client.
 
     Args:
-        ruff: The linter.
-        settings: The settings of verification. They may be replaced.
+        verifier: The linter and the checks.
+        settings: Returns the present settings of verification.
         publish: Called with the URI of a document and its findings.
         log: Returns the log of the session.
         private_reason: Returns why no model may see a document, and so the log on disk may not, either.
@@ -69,14 +68,14 @@ class AcceptedEdits:
 
     def __init__(
         self,
-        ruff: Ruff,
-        settings: Verification,
+        verifier: Verifier,
+        settings: Callable[[], Verification],
         publish: Publish,
         log: Callable[[], SessionLog],
         private_reason: Callable[[str], str],
     ) -> None:
-        self._ruff = ruff
-        self.settings = settings
+        self._verifier = verifier
+        self._settings = settings
         self.publish = publish
         self._log = log
         self._private_reason = private_reason
@@ -93,7 +92,7 @@ class AcceptedEdits:
         """Verify a document again after an edit, if it is being verified."""
         part = opened.find_part(_Verification)
         if part and part.base:
-            self._schedule(opened, part, part.base, delay_s=self.settings.debounce_ms / 1000)
+            self._schedule(opened, part, part.base, delay_s=self._settings().debounce_ms / 1000)
 
     def findings(self, opened: OpenDocument | None, text: Document) -> PublishedFindings:
         """Return what was found in this version of a document; nothing while the check runs."""
@@ -128,7 +127,8 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            verdict = await run_checks(ChangeSet.of(change), create_checks(self.settings, CheckContext(self._ruff)))
+            checks = self._verifier.create_checks(self._settings(), CheckContext(self._verifier.linter))
+            verdict = await run_checks(ChangeSet.of(change), checks)
         except HarnessError as error:
             # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redact(error.message)}\n")

@@ -32,6 +32,21 @@ class SentProposal:
     turn: "Turn"
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentEdit:
+    """A proposal, and the document that it edits, which may be another one than the user was in.
+
+    Attributes:
+        proposal: The verified edit.
+        document: The text that it edits.
+        is_new: Whether the file does not exist yet.
+    """
+
+    proposal: Proposal
+    document: Document
+    is_new: bool = False
+
+
 class DocumentProposals:
     """The part of an open document that remembers its proposals (see `OpenDocument.part`)."""
 
@@ -61,8 +76,8 @@ class DocumentProposals:
         self._sent.clear()
 
 
-def send(opened: OpenDocument | None, job: "TurnContext", proposal: Proposal) -> Proposal:
-    """Remember a proposal before the client receives it.
+def register(opened: OpenDocument | None, job: "TurnContext", proposal: Proposal) -> Proposal:
+    """Remember a proposal before the client receives it, and return it.
 
     Args:
         opened: The document, if it is open.
@@ -70,7 +85,7 @@ def send(opened: OpenDocument | None, job: "TurnContext", proposal: Proposal) ->
         proposal: The proposal.
 
     Raises:
-        Stale: The document changed while the turn ran.
+        StaleDocument: The document changed while the turn ran.
     """
     if opened:
         if opened.text.hash != job.document.hash:

@@ -1,0 +1,1 @@
+"""Ghost text: the requests, the pause, and what becomes of suggestions."""

@@ -1,0 +1,246 @@
+"""Ghost text: what a client can ask about completions, and what it reports about the suggestions it displayed."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.harness.completions.acceptance_stats import AcceptanceStats
+from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
+from lsp_harness.harness.services import Services
+from lsp_harness.session.results import Suggestion
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.open_document import OpenDocument
+from lsp_harness.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lsp_harness.completion.completer import Completer
+    from lsp_harness.context.recent_edits import RecentEdits
+    from lsp_harness.context.repository_context import RepositoryContext
+    from lsp_harness.syntax.tree import SyntaxTree
+
+
+class CompletionVerbs:
+    """The completions of one client. The completer is created with the first request.
+
+    Args:
+        services: The shared parts.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._documents = services.documents
+        self._pause = Pause(services.report_state)
+        self._statistics = AcceptanceStats(services.find_text, services.clock.call_later)
+        self._completer: Completer | None = None
+        self._recent_edits: RecentEdits | None = None
+
+    # -- requests
+    async def complete(
+        self, snapshot: Snapshot, offset: int, *, automatic: bool = True, single: bool = False
+    ) -> list[Suggestion]:
+        """Return suggestions for a place.
+
+        Args:
+            snapshot: The document.
+            offset: The place, as a byte offset.
+            automatic: Whether the editor asks without a command of the user.
+            single: Whether a user who asks wants one suggestion only, instead of a choice.
+
+        Raises:
+            RequestSuperseded: A newer request for this document came.
+            NoAnswer: The user asked, and there is no suggestion for a reason that the user should know.
+        """
+        services, text = self._services, snapshot.document
+        if automatic and not self._is_enabled():
+            return []
+        opened = self._documents.find(text.uri) or self._documents.create_detached(text)
+        opened.cursor = offset
+        try:
+            cursor = self._cursor(snapshot, await self._documents.tree_when_ready(text), offset)
+            completer = self._ready_completer()
+            if automatic or single:
+                suggestion = await completer.complete(opened, cursor, automatic=automatic)
+                suggestions = [suggestion] if suggestion else []
+            else:
+                suggestions = await completer.choices(opened, cursor)
+        except NoAnswer:
+            # the same sentence at every key press would help nobody
+            if automatic:
+                return []
+            raise
+        self._statistics.display(opened, suggestions)
+        services.report_state()
+        services.index.embed()
+        return suggestions
+
+    def warm(self, uri: str, offset: int | None = None) -> None:
+        """Prepare a completion for the place where the user is.
+
+        Args:
+            uri: The document.
+            offset: The byte offset of the cursor. None means the last place where the user was seen.
+        """
+        opened, services = self._documents.find(uri), self._services
+        if opened is None:
+            return
+        if offset is not None:
+            opened.cursor = offset
+            if self._recent_edits:
+                path = services.workspace.snapshot(opened.text).path
+                self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
+        is_wanted = services.config.completion.warm and self._is_enabled()
+        if services.works_ahead and services.workspace.is_trusted and is_wanted:
+            # later: the present message is handled first, and there may be much to import
+            asyncio.get_running_loop().call_soon(self._warm, uri)
+
+    def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
+        """Switch automatic suggestions off or on again.
+
+        Args:
+            scope: Where they are switched: for this client, or for every server of the user.
+            on: Whether to pause.
+
+        Returns:
+            Where suggestions are paused now, or False if they are not.
+        """
+        self._pause.set(scope, on=on)
+        if on:
+            self._stop_background()
+        return self._pause.look() or False
+
+    def statistics(self) -> dict[str, Any]:
+        """Return how many suggestions of all sessions were displayed, and what became of them."""
+        return self._statistics.totals()
+
+    # -- reports of the client
+    def follow(self, opened: OpenDocument, before: Document, edit: Edit) -> Document | None:
+        """Record an edit by the user or their editor.
+
+        Args:
+            opened: The document after the edit.
+            before: The text before it.
+            edit: The edit.
+
+        Returns:
+            The text without the suggestion that this edit completed, or None if it completed none.
+        """
+        if self._recent_edits:
+            added_lines = len(opened.text.line_starts) - len(before.line_starts)
+            path = self._services.workspace.snapshot(opened.text).path
+            self._recent_edits.record_edit(opened.uri, path, before.line_of(edit.start), added_lines)
+        if self._completer is None:
+            return None
+        self._completer.follow(opened)
+        is_complete = self._statistics.follow(opened, edit)
+        return self._completer.state(opened).displayed_document() if is_complete else None
+
+    def record_close(self, text: Document) -> None:
+        """Record that the user closed a document with this text."""
+        if self._recent_edits:
+            self._recent_edits.record_close(text)
+
+    def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
+        """Record that the user accepted a suggestion. The edit is verified from now on."""
+        services = self._services
+        displayed = self._completer.state(opened).find(suggestion_id) if self._completer else None
+        self._statistics.accept(opened, suggestion_id)
+        services.report_state()
+        if displayed:
+            services.accepted_edits.start(opened, services.workspace.snapshot(displayed.document))
+            start, new = displayed.suggestion.start, encode(displayed.suggestion.text)
+            if opened.text.data[start:].startswith(new):
+                self.warm(opened.uri, start + len(new))
+
+    def dismiss(self, opened: OpenDocument, suggestion_id: str) -> None:
+        """Record that the user removed a suggestion."""
+        if self._completer:
+            self._completer.reject(opened, suggestion_id)
+        self._statistics.dismiss(opened, suggestion_id)
+        self._services.report_state()
+
+    # -- settings and state
+    def configure(self, config: Config, *, is_other_engine: bool) -> None:
+        """Use other settings from the next request on."""
+        if is_other_engine:
+            self._stop_background()
+            self._completer = None
+        if self._completer:
+            self._completer.configure(config.completion, config.quiet)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of completion: where it is paused, the figures of the last request, and the statistics."""
+        return {
+            "paused": self._pause.known_scope or False,
+            "last": self.last_figures or None,
+            "statistics": asdict(self._statistics.counts),
+        }
+
+    @property
+    def last_figures(self) -> dict[str, Any] | None:
+        """The figures of the last request, or None if there was none."""
+        return self._completer.last_figures if self._completer else None
+
+    def repository(self) -> "RepositoryContext | None":
+        """Return the code of other files that completions see."""
+        return self._ready_completer().repository
+
+    async def aclose(self) -> None:
+        """Stop all background work and save the statistics."""
+        if self._completer:
+            await self._completer.aclose()
+        self._statistics.flush()
+
+    # -- parts
+    def _ready_completer(self) -> "Completer":
+        """Return the completer, and create it at the first call."""
+        if self._completer is None:
+            from lsp_harness.completion.completer import Completer
+            from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+            from lsp_harness.context.recent_edits import RecentEdits
+            from lsp_harness.context.repository_context import RepositoryContext
+
+            services = self._services
+            config, workspace, engine = services.config, services.workspace, services.engines.current
+            private_reason = workspace.private_files.reason
+            self._recent_edits = RecentEdits(services.find_text, private_reason)
+            self._completer = Completer(
+                engine,
+                config.completion,
+                TriggerPolicy(config.quiet, private_reason),
+                works_ahead=services.works_ahead and workspace.is_trusted,
+                repository=RepositoryContext(services.index.query, engine.count, self._recent_edits),
+                call_later=services.clock.call_later,
+            )
+        return self._completer
+
+    def _is_enabled(self) -> bool:
+        """Return whether automatic suggestions are enabled and not paused."""
+        return self._services.config.completion.enabled and not self._pause.look()
+
+    def _warm(self, uri: str) -> None:
+        if opened := self._documents.find(uri):
+            text = opened.text
+            offset = min(opened.cursor or 0, len(text.data))
+            snapshot = self._services.workspace.snapshot(text)
+            # the user's own request will report what is wrong with the settings
+            with suppress(HarnessError):
+                cursor = self._cursor(snapshot, self._documents.tree(text), offset)
+                self._ready_completer().warm(opened, cursor, is_visited=opened.cursor is not None)
+
+    def _cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
+        may_persist = self._services.workspace.may_persist(snapshot)
+        return Cursor(snapshot.document, tree, offset, snapshot.path, may_persist)
+
+    def _stop_background(self) -> None:
+        """Cancel the completions that no request waits for."""
+        from lsp_harness.completion.document_completions import DocumentCompletions
+
+        for opened in self._documents:
+            if completions := opened.find_part(DocumentCompletions):
+                completions.stop_background()

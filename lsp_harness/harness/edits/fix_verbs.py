@@ -1,0 +1,122 @@
+"""Repairs of findings: offered at once, and computed and verified when the user chooses one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.proposals import DocumentEdit, register
+from lsp_harness.harness.edits.turns import Turns
+from lsp_harness.harness.services import Services
+from lsp_harness.session.results import FixOffer, Proposal, Report
+from lsp_harness.text.position import Span
+from lsp_harness.verify.finding import Finding
+from lsp_harness.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lsp_harness.verify.current_findings import Examination
+    from lsp_harness.verify.digest.digest_result import Digest
+
+
+class FixVerbs:
+    """The fixes of one client.
+
+    Args:
+        services: The shared parts.
+        turns: Begins a turn for each fix.
+    """
+
+    def __init__(self, services: Services, turns: Turns) -> None:
+        self._services = services
+        self._turns = turns
+
+    async def diagnose(self, snapshot: Snapshot) -> "Examination":
+        """Return what our own checks find in a text, for callers that bring no diagnostics.
+
+        Raises:
+            BinaryDocument: The file is binary.
+        """
+        tree = self._services.documents.tree(snapshot.document)
+        return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
+
+    async def offer(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
+        """Return at once the fixes that could be computed for findings in a text."""
+        services, turns = self._services, self._turns
+        if turns.refusal(snapshot, needs_model=False):
+            return []
+        tree = services.documents.tree(snapshot.document) if services.config.generation.repairs else None
+        previews = diagnosis.RepairPreviews(snapshot, tree, services.index.query, services.installed) if tree else None
+        allows_model = not turns.refusal(snapshot)
+        return await diagnosis.create_offers(
+            snapshot, findings, services.verifier.linter, previews, allows_model=allows_model
+        )
+
+    async def fix(
+        self, snapshot: Snapshot, offer: FixOffer, report: Report, output: "Digest | None" = None
+    ) -> Proposal:
+        """Compute and verify an offered fix.
+
+        Args:
+            snapshot: The text that the offer is about.
+            offer: The fix.
+            report: Receives the progress.
+            output: The output of a tool that reported the finding.
+
+        Raises:
+            NoAnswer: No candidate passed its checks.
+            StaleDocument: The document changed meanwhile.
+            EngineError: The engine failed.
+            BinaryDocument: The file is binary.
+            UsageError: The workspace is not trusted.
+        """
+        from lsp_harness.coding.fix import Fix
+
+        services, turns = self._services, self._turns
+        await turns.prepare(snapshot, needs_model=offer.source == "model")
+        linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
+        job = turns.begin(snapshot, report, output)
+        try:
+            proposal = await Fix(job, offer.finding, not turns.refusal(snapshot)).run(linter_edits)
+            return register(services.documents.find(snapshot.document.uri), job, proposal)
+        finally:
+            services.index.embed()
+
+    async def fix_first(
+        self, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None
+    ) -> Proposal:
+        """Compute the offered fixes in order, and return the first that passes its checks.
+
+        Raises:
+            NoAnswer: There is no offer, or no candidate passed its checks.
+            HarnessError: See `fix`.
+        """
+        for offer in offers:
+            try:
+                return await self.fix(snapshot, offer, report, output)
+            except NoAnswer:
+                if offer is offers[-1]:
+                    raise
+        raise NoAnswer("there is no fix for this diagnostic")
+
+    async def fix_reported(self, snapshot: Snapshot, span: Span, printed: str, report: Report) -> DocumentEdit:
+        """Fix what a tool reports about a line, or the function there whose test fails.
+
+        Args:
+            snapshot: The text.
+            span: Begins on the line.
+            printed: The output of the tool.
+            report: Receives the progress.
+
+        Raises:
+            UsageError: The output reports nothing about this line.
+            HarnessError: See `fix`.
+        """
+        await self._turns.prepare(snapshot)
+        output = await diagnosis.read_output(snapshot, printed)
+        line = snapshot.document.line_of(span.start) + 1
+        tree = self._services.documents.tree(snapshot.document)
+        finding = diagnosis.find_reported(snapshot, tree, output, line)
+        if finding is None:
+            raise UsageError(f"{output.summary}; it reports nothing in line {line} of {snapshot.path}")
+        offers = await self.offer(snapshot, [finding])
+        return DocumentEdit(await self.fix_first(snapshot, offers, report, output), snapshot.document)

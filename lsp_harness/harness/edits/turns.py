@@ -1,0 +1,113 @@
+"""The turns of the session: whether a text may be edited, what the work on it may use, and what came of it."""
+
+from typing import TYPE_CHECKING
+
+from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
+from lsp_harness.harness.services import Services
+from lsp_harness.session.results import Proposal, Report
+from lsp_harness.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lsp_harness.coding.turn_context import TurnContext
+    from lsp_harness.verify.digest.digest_result import Digest
+
+UNTRUSTED = "this workspace is not trusted, so there are only completions; trust it in the editor"
+
+
+class Turns:
+    """The turns of one session.
+
+    Args:
+        services: The shared parts.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def refusal(self, snapshot: Snapshot, *, needs_model: bool = True) -> HarnessError | None:
+        """Return the error that says why a text is not edited, or None.
+
+        Args:
+            snapshot: The text.
+            needs_model: Whether the edit needs a model. A private file can still get an edit that needs none.
+        """
+        workspace = self._services.workspace
+        if not workspace.is_trusted:
+            return UsageError(UNTRUSTED)
+        if snapshot.document.is_binary:
+            return BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
+        if reason := self._services.documents.syntax_of(snapshot.document).missing_reason:
+            return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {reason}")
+        reason = workspace.private_reason(snapshot) if needs_model else ""
+        return NoAnswer(f"{snapshot.path} is {reason}") if reason else None
+
+    def require_editable(self, snapshot: Snapshot, *, needs_model: bool = True) -> None:
+        """Raise the error that `refusal` returns.
+
+        Raises:
+            UsageError: The workspace is not trusted.
+            BinaryDocument: The file is binary.
+            NoAnswer: The text has no syntax tree, or no model may see it.
+        """
+        if error := self.refusal(snapshot, needs_model=needs_model):
+            raise error
+
+    async def prepare(self, snapshot: Snapshot, *, needs_model: bool = True) -> None:
+        """Wait for the syntax tree of a text, then check that the text may be edited.
+
+        Raises:
+            RequestSuperseded: The text changed meanwhile.
+            UsageError: The workspace is not trusted.
+            BinaryDocument: The file is binary.
+            NoAnswer: The text has no syntax tree, or no model may see it.
+        """
+        await self._services.documents.tree_when_ready(snapshot.document)
+        self.require_editable(snapshot, needs_model=needs_model)
+
+    def begin(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "TurnContext":
+        """Begin the next turn of the session.
+
+        Args:
+            snapshot: A text that may be edited.
+            report: Receives the progress.
+            output: The output of a tool that the turn is about.
+        """
+        from lsp_harness.coding.turn_context import TurnContext
+        from lsp_harness.context.context_inputs import WorkspaceScope
+
+        services, workspace = self._services, self._services.workspace
+        log, verifier = services.session_log, services.verifier
+        failing_tests = output.failing_tests if output else frozenset[str]()
+        return TurnContext(
+            engine=services.engines.current,
+            config=services.config,
+            ruff=verifier.linter,
+            turn=log.turn(is_saved=not workspace.private_reason(snapshot)),
+            document=snapshot.document,
+            file=snapshot.tool_path,
+            root=snapshot.root,
+            path=snapshot.path,
+            report=report,
+            workspace=WorkspaceScope(services.index.query, failing_tests, services.index.find_similar),
+            may_persist=workspace.may_persist(snapshot),
+            installed=services.installed,
+            output=output,
+            session_lines=tuple(log.summary.lines_for(snapshot.path, workspace.private_files.is_private)),
+            make_checks=verifier.create_checks,
+        )
+
+    def verdict_name(self, proposal: Proposal) -> str:
+        """Return the name of the document that lists the checks of a proposal."""
+        from lsp_harness.harness.verification.verdict_document import document_name
+
+        return document_name(self._services.session_log, proposal.turn)
+
+    def verdict(self, name: str) -> str:
+        """Return the document of a turn that lists what was tried and checked, in Markdown.
+
+        Raises:
+            UsageError: There is no such document.
+        """
+        from lsp_harness.harness.verification.verdict_document import render_document
+
+        return render_document(name, self._services.session_log_if_any)

@@ -1,0 +1,98 @@
+"""The index that the verbs of one harness ask: one that a command has made ready, or those that a server keeps."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsp_harness.config.schema import Config
+from lsp_harness.harness.engines import Engines
+
+if TYPE_CHECKING:
+    from lsp_harness.context.context_inputs import VectorSearch
+    from lsp_harness.harness.indexes.folder_index import Said
+    from lsp_harness.harness.indexes.folder_indexes import Indexes
+    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.index.unsaved_text import UnsavedText
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyIndex:
+    """An index that a command has brought up to date itself, in place of the indexes that a language server keeps.
+
+    Attributes:
+        query: Reads it. None if the folder has no index.
+        find_similar: Returns the digests of the texts that are most like a task, by their vectors.
+    """
+
+    query: "IndexQuery | None" = None
+    find_similar: "VectorSearch | None" = None
+
+
+class IndexService:
+    """The access to code of other files.
+
+    Args:
+        ready: The index of a command.
+        config: Returns the present settings.
+        engines: The engines of the client. They embed the texts of the indexes.
+        unsaved_texts: Returns the edited texts of a folder, by their path in it.
+        on_message: Called on the event loop with each message of the process that keeps the index of a folder.
+    """
+
+    def __init__(
+        self,
+        ready: ReadyIndex,
+        config: Callable[[], Config],
+        engines: Engines,
+        unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]",
+        on_message: "Callable[[Path, Said], None]",
+    ) -> None:
+        self.ready = ready
+        self._config = config
+        self._engines = engines
+        self._unsaved_texts = unsaved_texts
+        self._on_message = on_message
+
+    @property
+    def query(self) -> "IndexQuery":
+        """The index that questions go to."""
+        return self.ready.query or self.folder_indexes.query
+
+    @cached_property
+    def folder_indexes(self) -> "Indexes":
+        """The indexes of the workspace folders. The import of their parts takes time, so they are created late."""
+        from lsp_harness.harness.indexes.folder_indexes import Indexes
+
+        return Indexes(
+            self._on_message, lambda: self._engines.current, lambda: self._config().index, self._unsaved_texts
+        )
+
+    @property
+    def folder_indexes_if_any(self) -> "Indexes | None":
+        """The indexes of the workspace folders, or None if nobody has used them yet."""
+        return self.__dict__.get("folder_indexes")
+
+    async def find_similar(self, uri: str, task: str) -> Sequence[bytes]:
+        """Return the digests of the indexed texts that are most like a task, by their vectors.
+
+        Args:
+            uri: A document or a folder. The index of its workspace folder is searched.
+            task: The task in words.
+        """
+        if self.ready.find_similar:
+            return await self.ready.find_similar(uri, task)
+        return await self.folder_indexes.near(uri, task) if self._engines.is_own else ()
+
+    async def find_similar_at_once(self, uri: str, task: str) -> Sequence[bytes]:
+        """Return what `find_similar` returns, or nothing if an engine would have to be started for it."""
+        if not self.ready.find_similar and not self._engines.is_running:
+            return ()
+        return await self.find_similar(uri, task)
+
+    def embed(self) -> None:
+        """Embed what is new in the indexes, if an engine of ours runs. A remote server gets no whole workspace."""
+        indexes = self.folder_indexes_if_any
+        if indexes and self._engines.is_own and self._engines.is_running:
+            indexes.embed()
