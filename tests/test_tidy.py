@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -187,3 +188,86 @@ def test_every_grammar_folder_has_a_language_that_uses_it():
     folders = {path.name for path in (ROOT / "grammars" / "queries").iterdir()}
     used = {folder for language in shipped_languages() for folder in language.queries}
     assert folders <= used
+
+
+LANGUAGE_WORDS = {
+    "lsp_harness/knowledge/standard/python_stdlib.py": {"json"},
+    "lsp_harness/server/commands/status_command.py": {"python"},
+    "lsp_harness/verify/allowed_changes.py": {"go"},
+    "lsp_harness/verify/digest/digest.py": {"go"},
+    "lsp_harness/wire/event.py": {"ts"},
+}
+"""Words that are also ids of languages, with another meaning there: a module of Python, a field of the answer of the
+status command, a keyword of Go, the tool `go`, and the field with the time of an event."""
+FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
+"""Ids that are ordinary words or formats. They count only where a language is compared."""
+
+
+def compared_texts(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
+    """Yield the line and the text of each string that decides something: it is compared, matched, or in a container.
+
+    The last value says whether it is compared with something that is named for a language.
+    """
+    for node in ast.walk(tree):
+        parts: list[ast.expr | None] = []
+        is_language = False
+        match node:
+            case ast.Compare(left, _, comparators):
+                parts = [left, *comparators]
+                parts += [part for items in comparators for part in getattr(items, "elts", ())]
+                is_language = "language" in ast.unparse(node)
+            case ast.MatchValue(value):
+                parts = [value]
+            case ast.Dict(keys):
+                parts = list(keys)
+            case ast.Set(elements) | ast.List(elements) | ast.Tuple(elements):
+                parts = list(elements)
+            case ast.Call(_, arguments, keywords):
+                parts = [keyword.value for keyword in keywords if keyword.arg == "language"]
+                is_language = bool(parts)
+                if ast.unparse(node.func).endswith(("language", "load_standard")):
+                    parts += arguments
+                    is_language = True
+            case _:
+                continue
+        for part in parts:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.lineno, part.value, is_language
+
+
+def find_language_literals(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines and the ids of languages by which a module decides something."""
+    from lsp_harness.languages.language_table import language_table
+
+    ids = language_table().by_lsp_id.keys()
+    for line, text, is_language in compared_texts(ast.parse(source)):
+        if text in ids and (is_language or text not in FORMAT_IDS):
+            yield line, text
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in MODULES if "languages" not in m.relative_to(PACKAGE).parts], ids=relative
+)
+def test_only_the_package_of_languages_knows_their_ids(module: Path):
+    allowed = LANGUAGE_WORDS.get(relative(module), set[str]())
+    literals = [(line, text) for line, text in find_language_literals(module.read_text()) if text not in allowed]
+    assert literals == [], "ask for a trait of the language, and add it to lsp_harness/languages"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if tree.language.id == "python": pass',
+        'KINDS = {"rust": 1}',
+        'WITH_BRACES = frozenset({"go", "java"})',
+        'if language in ("c", "x"): pass',
+        'match language:\n    case "ruby": pass',
+        'Document.from_text(uri, text, language="json")',
+    ],
+)
+def test_the_rule_finds_ids_of_languages(source: str):
+    assert list(find_language_literals(source))
+
+
+def test_the_rule_allows_ordinary_words():
+    assert not list(find_language_literals('suffixes = {"json", "toml"}; rows = [("less", "more")]'))

@@ -1,18 +1,26 @@
-"""Candidates for one fix: the statement filled in again, its imports completed, the function rewritten.
+"""Generates candidates for a fix: fills of the statement, new imports, and rewrites of the function.
 
-What small models can do is fill a hole; so most candidates are holes, and only the last few ask for a rewrite, told
-what was wrong with the ones before.
+Small models are best at filling a hole, so most candidates are fills. Only the last ones are rewrites, which get the
+findings of the checks in the candidates before them.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from lsp_harness.coding.existing_findings import beside
-from lsp_harness.coding.finding_location import Place
-from lsp_harness.coding.sampling import Asked, Candidate, Kind, Plan, hole, made, reindented
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_prompt import budget, prompted
+from lsp_harness.coding.existing_findings import describe_existing_findings
+from lsp_harness.coding.finding_location import FindingPlace
+from lsp_harness.coding.sampling import (
+    Candidate,
+    CandidateKind,
+    CandidatePlan,
+    CandidateRequest,
+    build_hole,
+    generate_candidates,
+    reindent,
+)
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
@@ -26,143 +34,148 @@ from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import decode, encode
+from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.finding import Finding
 
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
-USUAL = 5
-"""Fills where neither the settings nor the engine say how many."""
-MOST = 32
-ROOM = 128
-"""Tokens a rewrite may add to what is there."""
-WARMER = 0.1
-"""Above the set temperature: the first of each kind has shown what the model thinks best."""
+DEFAULT_FILLS = 5
+"""Fills if neither the settings nor the engine give a number."""
+MAX_CANDIDATES = 32
+MAX_FILL_TOKENS = 400
+EXTRA_TOKENS = 128
+"""Tokens that a rewrite may add to the function."""
+EXTRA_TEMPERATURE = 0.1
+"""Fills are sampled so much above the temperature of the settings: the first of each kind is the most likely text."""
+FIRST_REWRITE_SEED = 100
 
 
-def plans(
-    config: Config, place: Place, best: int = 0, *, fills: bool = True, after: int = 0
-) -> tuple[list[Plan], list[Plan]]:
-    """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
+def plan_candidates(
+    config: Config, place: FindingPlace, engine_fills: int = 0, *, has_fills: bool = True, first_number: int = 1
+) -> tuple[list[CandidatePlan], list[CandidatePlan]]:
+    """Return the plans of fills and of rewrites.
 
-    A model that does not do `fills` makes rewrites only: at least one, and no more than either setting allows.
+    Together they are `generation.candidates`. If this setting is 0, there are as many fills as the engine generates best
+    at once, and the rewrites are added. Of each kind of fill, one is the most likely text and the others are sampled.
 
-    For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
-    kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once. Their numbers go on
-    `after` so many.
+    Args:
+        config: The settings.
+        place: The place of the finding. Without a function there are no rewrites.
+        engine_fills: The number of fills that the engine generates best at once, or 0 if it is unknown.
+        has_fills: Whether the model can fill holes. If not, there is at least one rewrite.
+        first_number: The number of the first candidate.
     """
     retries = config.generation.max_retries if place.function else 0
-    total = min(max(1, config.generation.candidates or MOST), MOST)
-    if not fills:
+    total = min(max(1, config.generation.candidates or MAX_CANDIDATES), MAX_CANDIDATES)
+    temperature = config.generation.temperature
+    if not has_fills:
         count = min(max(1, retries), total) if place.function else 0
-        return [], _rewrites(after, count, config.generation.temperature)
+        return [], _plan_rewrites(first_number, count, temperature)
     if config.generation.candidates:
         rewrites = min(retries, total - 1)
-        left = total - rewrites
+        fills = total - rewrites
     else:
-        left = min(best or USUAL, MOST)
-        rewrites = min(retries, MOST - left)
-    heat = config.generation.temperature
-    kinds: list[Kind] = ["fill", "hinted fill"]
+        fills = min(engine_fills or DEFAULT_FILLS, MAX_CANDIDATES)
+        rewrites = min(retries, MAX_CANDIDATES - fills)
+    kinds: list[CandidateKind] = ["fill", "hinted fill"]
     if place.unknown_name:
         kinds = ["fill", "import", "hinted fill", "plain import"]
-    holes: list[Plan] = []
-    made = after
-    for temperature, share in ((0.0, len(kinds)), (heat + WARMER, left - len(kinds))):
-        for n, kind in enumerate(kinds):
-            # of `share` candidates dealt out to the kinds in turn, those of this kind
-            size = len(range(n, min(share, left), len(kinds)))
+    plans: list[CandidatePlan] = []
+    number = first_number
+    for kind_temperature, share in ((0.0, len(kinds)), (temperature + EXTRA_TEMPERATURE, fills - len(kinds))):
+        for index, kind in enumerate(kinds):
+            # the kinds take turns in `share` candidates; this is the number of those of this kind
+            size = len(range(index, min(share, fills), len(kinds)))
             if size:
-                holes.append(Plan(kind, temperature, made, tuple(range(made + 1, made + 1 + size))))
-                made += size
-    return holes, _rewrites(made, rewrites, heat)
+                # the seed must not change: it is the number of candidates before these
+                numbers = tuple(range(number, number + size))
+                plans.append(CandidatePlan(kind, kind_temperature, number - 1, numbers))
+                number += size
+    return plans, _plan_rewrites(number, rewrites, temperature)
 
 
-def _rewrites(made: int, count: int, heat: float) -> list[Plan]:
-    return [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(count)]
+def _plan_rewrites(first_number: int, count: int, temperature: float) -> list[CandidatePlan]:
+    return [
+        CandidatePlan("rewrite", temperature if n else 0.0, FIRST_REWRITE_SEED + n, (first_number + n,))
+        for n in range(count)
+    ]
 
 
-class Generator:
-    """Makes candidates for one place of a job's document, of which `tree` is the syntax."""
+class CandidateGenerator:
+    """Generates candidates for one finding.
 
-    def __init__(self, job: Job, tree: SyntaxTree, place: Place, finding: Finding) -> None:
-        self._job = job
-        self._engine = job.engine
-        self._config = job.config
+    Args:
+        context: The document and the tools.
+        tree: The syntax tree of the document.
+        place: The place of the finding.
+        finding: The finding.
+
+    Attributes:
+        refusal: Why the engine takes no instructions or fills no holes, or an empty text.
+    """
+
+    def __init__(self, context: TurnContext, tree: SyntaxTree, place: FindingPlace, finding: Finding) -> None:
+        self._context = context
+        self._engine = context.engine
+        self._config = context.config
         self._tree = tree
-        self._document = job.document
+        self._document = context.document
         self._place = place
         self._finding = finding
-        self._lines: dict[int, str] = {}
-        """Import lines that the workspace knows, by the numbers of their candidates."""
-        self.refused = ""
-        """Why the engine takes no instructions, or fills no holes, once it has said so."""
+        self.refusal = ""
 
-    def knowing(self, lines: Sequence[str]) -> list[list[Plan]]:
-        """A round for each import line, which no model has to write."""
-        self._lines = dict(enumerate(lines, 1))
-        return [[Plan("known import", 0.0, 0, (number,))] for number in self._lines]
-
-    async def make(
-        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    async def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
-        """The plan's candidates, each as it is finished; leaving early ends the others.
-
-        `feedback` lines are what the gates said of earlier ones; `begun` is called when the prompt is evaluated.
-        """
-        if plan.kind == "known import":
-            begun()
-            at = self._place.imports_end
-            for number in plan.numbers:
-                line = self._lines[number] + self._document.newline
-                yield Candidate(number, plan, (Edit(at, at, encode(line)),), Usage())
-            return
-        asked = await (self._rewrite(plan, feedback) if plan.kind == "rewrite" else self._filling(plan))
-        if asked is None:
+        """Yield the candidates of a plan when they are complete (see `CandidateSource`)."""
+        request = await (self._request_rewrite(plan, feedback) if plan.kind == "rewrite" else self._request_fill(plan))
+        if request is None:
             for number in plan.numbers:
                 yield Candidate(number, plan, (), Usage())
             return
-        left = set(plan.numbers)
+        open_numbers = set(plan.numbers)
         try:
-            async with aclosing(made(self._engine, plan, asked, begun)) as candidates:
+            async with aclosing(generate_candidates(self._engine, plan, request, on_evaluated)) as candidates:
                 async for candidate in candidates:
-                    left.discard(candidate.number)
+                    open_numbers.discard(candidate.number)
                     yield candidate
         except EngineRefused as error:
             if plan.kind == "rewrite":
                 raise
-            # a server may know only when it is asked that it fills no holes; a rewrite may do all the same
-            self.refused = error.message
-            for number in sorted(left):
+            # some servers say only now that they fill no holes; a rewrite may work nevertheless
+            self.refusal = error.message
+            for number in sorted(open_numbers):
                 yield Candidate(number, plan, (), Usage())
 
-    async def _filling(self, plan: Plan) -> Asked | None:
-        """A hole; None where the model's context has no room for it."""
+    async def _request_fill(self, plan: CandidatePlan) -> CandidateRequest | None:
+        """Return the request to fill a hole, or None if the model's context has no room for it."""
         try:
-            return await (self._import(plan) if plan.kind in ("import", "plain import") else self._fill(plan))
+            if plan.kind in ("import", "plain import"):
+                return await self._request_import(plan)
+            return await self._request_statement(plan)
         except NoAnswer as error:
             # a rewrite, or another hole, may be shorter
-            self.refused = error.message
+            self.refusal = error.message
             return None
 
-    async def _fill(self, plan: Plan) -> Asked:
-        """The statement, taken out and written again."""
+    async def _request_statement(self, plan: CandidatePlan) -> CandidateRequest:
+        """Return the request to write the statement again."""
         start, end = self._place.statement
         hint = self._hint() if plan.kind == "hinted fill" else ""
-        old_lines = self._document.data.count(b"\n", start, end) + 1
-        request, shaped = await self._hole(start, end, hint, plan, lines=old_lines)
+        line_count = self._document.data.count(b"\n", start, end) + 1
+        request, shape_answer = await self._build_infill(self._place.statement, hint, plan, line_count=line_count)
         comment = self._tree.language.comment
 
-        def edit(raw: str) -> Edit | None:
-            text = shaped(raw)
+        def parse_edit(answer: str) -> Edit | None:
+            text = shape_answer(answer)
             if not text or (comment and all(line.strip().startswith(comment) for line in text.splitlines())):
-                # throwing the statement away silences the diagnostic, but is no repair
+                # an edit that removes the statement removes the diagnostic, but it is no repair
                 return None
             return Edit(start, end, encode(text))
 
-        return Asked(request, edit)
+        return CandidateRequest(request, parse_edit)
 
     def _hint(self) -> str:
-        """Comment lines that tell what was there and what is wrong with it; part of the prompt, not of the edit."""
+        """Return comment lines with the old statement and the finding. They are in the prompt, not in the edit."""
         start, end = self._place.statement
         comment = self._tree.language.comment
         if not comment:
@@ -170,92 +183,100 @@ class Generator:
         indent = decode(self._document.data[self._document.line_starts[self._document.line_of(start)] : start])
         indent = indent if indent.isspace() else ""
         old = " ".join(decode(self._document.data[start:end]).split())
-        return f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n{indent}{comment} right:\n{indent}"
+        return (
+            f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n"
+            f"{indent}{comment} right:\n{indent}"
+        )
 
-    async def _import(self, plan: Plan) -> Asked:
-        """A line among the imports that brings the unknown name in."""
-        at = self._place.imports_end
+    async def _request_import(self, plan: CandidatePlan) -> CandidateRequest:
+        """Return the request for a line that imports the unknown name."""
+        offset = self._place.imports_end
         lead = "from " if plan.kind == "import" else "import "
-        request, shaped = await self._hole(at, at, lead, plan, lines=1, newline=True)
+        place = Span(offset, offset)
+        request, shape_answer = await self._build_infill(place, lead, plan, line_count=1, ends_line=True)
 
-        def edit(raw: str) -> Edit | None:
-            text = shaped(raw)
+        def parse_edit(answer: str) -> Edit | None:
+            text = shape_answer(answer)
             line = f"{lead}{text}".rstrip()
             if not text or self._place.unknown_name not in line:
                 return None
-            return Edit(at, at, encode(line + self._document.newline))
+            return Edit(offset, offset, encode(line + self._document.newline))
 
-        return Asked(request, edit)
+        return CandidateRequest(request, parse_edit)
 
-    async def _hole(
-        self, start: int, end: int, lead: str, plan: Plan, *, lines: int, newline: bool = False
+    async def _build_infill(
+        self, span: Span, lead: str, plan: CandidatePlan, *, line_count: int, ends_line: bool = False
     ) -> tuple[Infill, Callable[[str], str]]:
-        """Ask to fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own:
-        `newline`); and how the answer is shaped."""
-        tail = self._document.newline if newline else ""
-        answer = min(self._config.completion.max_tokens * lines, 400)
-        around, fitting = await hole(self._job, (start, end), (lead, tail), plan, answer)
-        sampling = self._sampling(
-            plan,
-            len(fitting),
-            n_predict=answer,
-            stop=("\n",) if lines == 1 else ("\n\n",),
-        )
+        """Return the request to fill a hole, and a function that applies the rules of completion to an answer.
+
+        Args:
+            span: The code that the hole replaces.
+            lead: The text directly before the hole.
+            plan: The candidates.
+            line_count: The number of lines of an answer.
+            ends_line: Whether a line end follows the hole.
+        """
+        tail = self._document.newline if ends_line else ""
+        answer_tokens = min(self._config.completion.max_tokens * line_count, MAX_FILL_TOKENS)
+        around, candidates = await build_hole(self._context, span, (lead, tail), plan, answer_tokens)
+        stop = ("\n",) if line_count == 1 else ("\n\n",)
+        sampling = self._sampling(plan, len(candidates), n_predict=answer_tokens, stop=stop)
         ghost = Ghost(
-            *(around.prefix, around.suffix, "", "line" if lines == 1 else "block"),
+            *(around.prefix, around.suffix, "", "line" if line_count == 1 else "block"),
             *(self._tree.language.id, self._document.newline),
         )
-        request = Infill(around, sampling=sampling, priority="normal", owner=self._job.owner)
-        return request, lambda raw: shape(ghost.with_text(raw)).text or ""
+        request = Infill(around, sampling=sampling, priority="normal", owner=self._context.owner)
+        return request, lambda answer: shape(ghost.with_text(answer)).text or ""
 
-    async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> Asked | None:
-        """The whole enclosing function, by instruction; None where it is too long or holds a secret."""
+    async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
+        """Return the request to rewrite the function, or None if it is too long or contains a secret."""
         assert self._place.function is not None
+        context, document = self._context, self._document
         start, end = self._place.function
-        old = decode(self._document.data[start:end])
-        # by line too: a function may lie inside what only the whole text shows to be a secret
-        lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
-        given = [self._finding.message, *feedback, old]
-        # before anything is counted: the tokenizer may be on another machine
-        if any(find_secrets(encode(text)) for text in given) or not secret_lines(self._document).isdisjoint(lines):
+        old = decode(document.data[start:end])
+        # the whole text is searched, too: the function may lie inside a secret of many lines
+        lines = range(document.line_of(start), document.line_of(max(start, end - 1)) + 1)
+        prompt_texts = [self._finding.message, *feedback, old]
+        # this comes before any count, because the tokenizer may be on another machine
+        if any(find_secrets(encode(text)) for text in prompt_texts) or not secret_lines(document).isdisjoint(lines):
             return None
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:
             return None
         problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
-        count, answer = self._engine.count, size + ROOM
-        wrong = await beside(self._job, self._tree, self._place.function, self._finding)
-        # the task says it
-        session = [line for line in self._job.session if self._finding.message not in line]
+        count, answer_tokens = self._engine.count, size + EXTRA_TOKENS
+        other_findings = await describe_existing_findings(context, self._tree, self._place.function, self._finding)
+        # the task names the finding already
+        session_lines = [line for line in context.session_lines if self._finding.message not in line]
         try:
             inputs = InstructionInputs(
-                CodeSelection(self._document, self._tree, self._place.function, self._job.path),
-                await budget(self._engine, self._config.context, answer),
+                CodeSelection(document, self._tree, self._place.function, context.path),
+                await create_budget(self._engine, self._config.context, answer_tokens),
                 count,
-                self._job.workspace,
-                self._job.packages,
-                session=session,
+                context.workspace,
+                context.packages,
+                session=session_lines,
             )
-            task = await fit_task(problem, feedback, self._config.context.task_budget, count, wrong)
-            asked = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-            _, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
+            task = await fit_task(problem, feedback, self._config.context.task_budget, count, other_findings)
+            prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
+            _, candidates = await fit_prompt(self._engine, prompt, answer_tokens, context.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
-            # a base model has no template for instructions, or a small context; what it filled in counts all the same
-            self.refused = error.message
+            # a base model has no template for instructions, or its context is small; its fills count nevertheless
+            self.refusal = error.message
             return None
-        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block_grammar())
+        sampling = self._sampling(plan, len(candidates), n_predict=answer_tokens, grammar=code_block_grammar())
 
-        def edit(raw: str) -> Edit | None:
-            # servers without grammars write around the block; one that was cut off would take code away
-            found = find_code_block(to_lf(raw))
-            if found is None:
+        def parse_edit(answer: str) -> Edit | None:
+            # servers without grammars write around the block; an answer that was cut off would remove code
+            code = find_code_block(to_lf(answer))
+            if code is None:
                 return None
-            new = reindented(found.rstrip(), old)
+            new = reindent(code.rstrip(), old)
             if old.endswith("\n"):
                 new += "\n"
-            return Edit(start, end, encode(new.replace("\n", self._document.newline)))
+            return Edit(start, end, encode(new.replace("\n", document.newline)))
 
-        return Asked(ChatRequest(asked.messages, sampling, owner=self._job.owner), edit)
+        return CandidateRequest(ChatRequest(prompt.messages, sampling, owner=context.owner), parse_edit)
 
-    def _sampling(self, plan: Plan, n: int, **more: Any) -> Sampling:
-        return Sampling(temperature=plan.temperature, seed=plan.seed, n=n, **more)
+    def _sampling(self, plan: CandidatePlan, n: int, **options: Any) -> Sampling:
+        return Sampling(temperature=plan.temperature, seed=plan.seed, n=n, **options)

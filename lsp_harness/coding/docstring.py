@@ -1,158 +1,147 @@
-"""A function → the same function with a docstring: a hole between the two marks, which nothing else can get out of."""
+"""Writes a docstring for a function. The hole lies between the two marks of the docstring, so no code can change."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lsp_harness.coding.sampling import Asked, Candidate, Plan, hole, made, sampled
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_driver import Work, likeliest
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.prompt_waves import CandidateSource
+from lsp_harness.coding.sampling import (
+    Candidate,
+    CandidatePlan,
+    CandidateRequest,
+    build_hole,
+    generate_candidates,
+)
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.languages.declaration_traits import CommentStyle
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
-TOKENS = 120
-WIDTH = 100
-"""Characters of a line; a model that goes on and on in one is not describing a function."""
+ANSWER_TOKENS = 120
+MAX_LINE_CHARS = 100
+"""Most characters of a line. A model that writes a longer line does not describe the function."""
+COMMENT_STARTS = ("//", "/*", "#", "--")
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """What stands before and after the text, and before each of its further lines. `inside` the body or above it."""
+class DocstringPlace:
+    """The place of a new docstring.
 
-    before: str
-    after: str
-    between: str = ""
-    inside: bool = False
+    Attributes:
+        offset: The start of a line, in bytes.
+        indent: The indentation of its lines.
+        marks: The marks of the language.
+    """
 
-
-PYTHON = Marks('"""', '"""', inside=True)
-STARS = Marks("/**\n * ", "\n */", " * ")
-MARKS: dict[str, Marks] = {
-    "python": PYTHON,
-    **dict.fromkeys(("javascript", "typescript", "tsx", "java", "php", "c", "cpp"), STARS),
-    **dict.fromkeys(("rust", "csharp"), Marks("/// ", "", "/// ")),
-    "go": Marks("// ", "", "// "),
-    "ruby": Marks("# ", "", "# "),
-    "bash": Marks("# ", "", "# "),
-    "lua": Marks("--- ", "", "--- "),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where the docstring goes: a line's start, and the indentation its lines get."""
-
-    at: int
+    offset: int
     indent: str
-    marks: Marks
+    marks: CommentStyle
 
 
-def spot(tree: SyntaxTree, offset: int) -> Spot | None:
-    """None where there is no function, it has one already, or we do not know how the language writes them."""
-    marks = MARKS.get(tree.language.id)
+def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None:
+    """Return the place of the docstring of the function around an offset.
+
+    Return None if there is no function, if it has a docstring, or if the docstrings of the language are not known.
+    """
+    marks = tree.language.declarations.documentation
     function = scope.enclosing_function(tree, offset)
     if marks is None or function is None:
         return None
     document = tree.document
-    if marks.inside:
+    if marks.is_inside:
         line = document.line_of(function.body_start)
-        at = document.line_starts[line]
-        before = decode(document.data[at : function.body_start])
-        # a body on the line of its `def` has no place for it
+        line_start = document.line_starts[line]
+        indent = decode(document.data[line_start : function.body_start])
+        # a body on the line of its `def` has no place for a docstring
         body = document.data[function.body_start : function.body_start + 8].lstrip(b"rRbBuU")
-        if before.strip() or line == document.line_of(function.start) or body.startswith((b'"', b"'")):
+        if indent.strip() or line == document.line_of(function.start) or body.startswith((b'"', b"'")):
             return None
-        return Spot(at, before, marks)
-    whole = scope.function_text_span(tree, offset)
-    if whole is None or decode(document.data[whole.start : function.start]).lstrip().startswith(_COMMENTS):
+        return DocstringPlace(line_start, indent, marks)
+    span = scope.function_text_span(tree, offset)
+    if span is None or decode(document.data[span.start : function.start]).lstrip().startswith(COMMENT_STARTS):
         return None
-    at = document.line_starts[document.line_of(whole.start)]
-    text = decode(document.data[at : document.line_span(document.line_of(at))[1]])
-    return Spot(at, text[: len(text) - len(text.lstrip())], marks)
-
-
-_COMMENTS = ("//", "/*", "#", "--")
+    line_start = document.line_starts[document.line_of(span.start)]
+    text = decode(document.data[line_start : document.line_span(document.line_of(line_start))[1]])
+    return DocstringPlace(line_start, text[: len(text) - len(text.lstrip())], marks)
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
-    """A docstring for the function at `span`; `run` may be awaited once."""
+class WriteDocstring(EditTask):
+    """Writes a docstring for the function at a span."""
 
-    job: Job
+    kind: ClassVar[str] = "docstring"
+    context: TurnContext
     span: Span
 
-    async def run(self) -> Proposal:
-        """The proposal. Raises NoAnswer."""
-        work = Work(self.job, self.job.checks(), likeliest)
-        return await work.within(
-            lambda: self._generated(work), InvocationReceived("docstring", "a docstring", self.job.path)
-        )
+    def describe(self) -> str:
+        return "a docstring"
 
-    async def _generated(self, work: Work) -> Proposal:
-        work.enter("LOCATE")
-        document = self.job.document
+    async def create_source(self) -> CandidateSource:
+        document = self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
-        place = spot(tree, self.span.start) if tree else None
+        place = find_docstring_place(tree, self.span.start) if tree else None
         if place is None:
-            raise work.failed("there is no function here without a docstring")
-        if document.line_of(place.at) in secret_lines(document):
-            raise work.failed("this line contains what looks like a secret, so it is not sent to the model")
-        plans = sampled("fill", self.job.config.generation.temperature)
-        return await work.generate(_Filler(self.job, place), [plans])
+            raise NoAnswer("there is no function here without a docstring")
+        if document.line_of(place.offset) in secret_lines(document):
+            raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
+        return _DocstringFiller(self.context, place)
 
 
 @dataclass(slots=True)
-class _Filler:
-    """Fills in what stands between the marks."""
+class _DocstringFiller:
+    """Generates the text between the marks (see `CandidateSource`)."""
 
-    job: Job
-    spot: Spot
-    refused: str = field(default="", init=False)
+    context: TurnContext
+    place: DocstringPlace
+    refusal: str = field(default="", init=False)
 
-    async def make(
-        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    async def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
-        job, at, marks = self.job, self.spot.at, self.spot.marks
-        newline, indent = job.document.newline, self.spot.indent
-        typed = (self._indented(marks.before), self._indented(marks.after, first=False) + newline)
-        around, fitting = await hole(job, (at, at), typed, plan, TOKENS)
+        context, offset, marks = self.context, self.place.offset, self.place.marks
+        newline = context.document.newline
+        frame = (self._indent(marks.before), self._indent(marks.after, indents_first=False) + newline)
+        around, candidates = await build_hole(context, Span(offset, offset), frame, plan, ANSWER_TOKENS)
         sampling = Sampling(
-            n_predict=TOKENS,
+            n_predict=ANSWER_TOKENS,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(fitting),
-            # what ends the text; a line of its own is all that a comment without an end mark can be
+            n=len(candidates),
+            # a comment without an end mark can only have one line
             stop=(marks.after.strip(),) if marks.after else ("\n",),
         )
-        request = Infill(around, sampling=sampling, priority="normal", owner=job.owner)
-
-        def edit(raw: str) -> Edit | None:
-            lines = to_lf(raw).strip().split("\n")
-            # a line as the model writes it has the indentation, and what each line begins with
-            words = [line.removeprefix(indent).rstrip() for line in lines]
-            if marks.between:
-                words = [line.strip().removeprefix(marks.between.strip()).strip() for line in words]
-            if not "".join(words) or any(len(indent + line) > WIDTH for line in words):
-                return None
-            body = f"\n{marks.between}".join(words)
-            close = f"\n{marks.after}" if marks.inside and len(words) > 1 else marks.after
-            text = "\n".join((indent + line).rstrip() for line in f"{marks.before}{body}{close}".split("\n"))
-            return Edit(at, at, encode((text + "\n").replace("\n", newline)))
-
-        async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
-            async for candidate in candidates:
+        infill = Infill(around, sampling=sampling, priority="normal", owner=context.owner)
+        request = CandidateRequest(infill, self._parse_edit)
+        async with aclosing(generate_candidates(context.engine, plan, request, on_evaluated)) as generated:
+            async for candidate in generated:
                 yield candidate
 
-    def _indented(self, text: str, *, first: bool = True) -> str:
-        """Each line with the spot's indentation; where it goes on from the hole, not the `first`."""
-        head, *rest = text.split("\n")
-        lines = [self.spot.indent + head if first else head, *(self.spot.indent + line for line in rest)]
-        return self.job.document.newline.join(lines)
+    def _parse_edit(self, answer: str) -> Edit | None:
+        """Return the edit that inserts an answer as a docstring, or None if it is empty or too wide."""
+        offset, indent, marks = self.place.offset, self.place.indent, self.place.marks
+        # the model may write the indentation and the mark of each line
+        lines = [line.removeprefix(indent).rstrip() for line in to_lf(answer).strip().split("\n")]
+        if marks.between:
+            lines = [line.strip().removeprefix(marks.between.strip()).strip() for line in lines]
+        if not "".join(lines) or any(len(indent + line) > MAX_LINE_CHARS for line in lines):
+            return None
+        body = f"\n{marks.between}".join(lines)
+        close = f"\n{marks.after}" if marks.is_inside and len(lines) > 1 else marks.after
+        text = "\n".join((indent + line).rstrip() for line in f"{marks.before}{body}{close}".split("\n"))
+        return Edit(offset, offset, encode((text + "\n").replace("\n", self.context.document.newline)))
+
+    def _indent(self, text: str, *, indents_first: bool = True) -> str:
+        """Return a text with the indentation before each line. The first line may continue the line of the hole."""
+        first, *others = text.split("\n")
+        indent = self.place.indent
+        lines = [indent + first if indents_first else first, *(indent + line for line in others)]
+        return self.context.document.newline.join(lines)

@@ -1,8 +1,8 @@
-"""What else is wrong with code that is to be changed: lines of the task, below what the change is for."""
+"""Lines for a prompt about the existing findings in the code that is to be changed."""
 
 from collections.abc import Iterator, Sequence
 
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -12,50 +12,70 @@ from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.resolved_check import SHARED_RULES
 
-MOST = 5
-"""Lines."""
-WIDTH = 240
-BROKEN = ("syntax", "invalid-syntax", "E9", "F7", "F82")
-"""Codes of what does not run as it is."""
+MAX_LINES = 5
+MAX_LINE_CHARS = 240
+BREAKING_CODES = ("syntax", "invalid-syntax", "E9", "F7", "F82")
+"""Prefixes of the codes of findings about code that cannot run."""
 
 
-async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | None = None) -> list[str]:
-    """A line for each thing that our checks find in a span, and that the job was told of it by a tool's output; the lines they name
-    are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended, `but` for which all count; else
-    only of what is broken: to who is to do something else, the rest would be one more thing to do."""
-    told = job.output.problems if job.output else ()
-    found = (await examine_text(job.document, tree, job.ruff, job.file, job.root)).findings
-    said = dict.fromkeys((*_found(job.document, span, found, but), *_told(job.document, span, told, but)))
-    return [line for line in said if not find_secrets(encode(line))][:MOST]
+async def describe_existing_findings(
+    context: TurnContext, tree: SyntaxTree | None, span: Span, target: Finding | None = None
+) -> list[str]:
+    """Return a line for each finding in a span: of our checks, and of the tool whose output the turn is about.
+
+    Beside a finding to repair, findings about style are left out. Without one, only findings about code that cannot run
+    are listed, because the others would be more tasks for the model.
+
+    Args:
+        context: The document and the tools.
+        tree: The syntax tree of the document, or None if it has none.
+        span: The code that is to be changed. Line numbers count from 1 at its start.
+        target: The finding to repair, which is not listed.
+    """
+    problems = context.output.problems if context.output else ()
+    findings = (await examine_text(context.document, tree, context.ruff, context.file, context.root)).findings
+    lines = dict.fromkeys(
+        (
+            *_describe_findings(context.document, span, findings, target),
+            *_describe_problems(context.document, span, problems, target),
+        )
+    )
+    return [line for line in lines if not find_secrets(encode(line))][:MAX_LINES]
 
 
-def _found(document: Document, span: Span, found: Sequence[Finding], but: Finding | None) -> Iterator[str]:
+def _describe_findings(
+    document: Document, span: Span, findings: Sequence[Finding], target: Finding | None
+) -> Iterator[str]:
     first = document.line_of(span.start)
-    for one in sorted(found, key=lambda finding: finding.start):
-        line = document.line_of(one.start)
-        # other tools say it in other words
-        place = but and (one.start, one.end) == (but.start, but.end)
-        same = place or (but and line == document.line_of(but.start) and one.message == but.message)
-        counts = one.code.startswith(("syntax", *SHARED_RULES) if but else BROKEN)
-        if span.start <= one.start < span.end and counts and not same:
-            yield _line(line - first, one.code, one.message)
+    for finding in sorted(findings, key=lambda finding: finding.start):
+        line = document.line_of(finding.start)
+        # another tool may report the target in other words
+        is_at_target = target and (finding.start, finding.end) == (target.start, target.end)
+        is_target = is_at_target or (
+            target and line == document.line_of(target.start) and finding.message == target.message
+        )
+        is_listed = finding.code.startswith(("syntax", *SHARED_RULES) if target else BREAKING_CODES)
+        if span.start <= finding.start < span.end and is_listed and not is_target:
+            yield _format_line(line - first, finding.code, finding.message)
 
 
-def _told(document: Document, span: Span, told: Sequence[Problem], but: Finding | None) -> Iterator[str]:
+def _describe_problems(
+    document: Document, span: Span, problems: Sequence[Problem], target: Finding | None
+) -> Iterator[str]:
     first, last = document.line_of(span.start) + 1, document.line_of(max(span.start, span.end - 1)) + 1
-    for one in told:
-        if but and one.message in but.message:
+    for problem in problems:
+        if target and problem.message in target.message:
             continue
-        if one.test:
-            yield _short(f"TEST FAIL: {one.title} — {one.message}")
-        elif first <= one.line <= last:
-            yield _line(one.line - first, one.code, one.message)
+        if problem.test:
+            yield _shorten(f"TEST FAIL: {problem.title} — {problem.message}")
+        elif first <= problem.line <= last:
+            yield _format_line(problem.line - first, problem.code, problem.message)
 
 
-def _line(below: int, code: str, message: str) -> str:
-    return _short(f"Also at line {below + 1}: {code} {message}")
+def _format_line(line: int, code: str, message: str) -> str:
+    return _shorten(f"Also at line {line + 1}: {code} {message}")
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+    return text if len(text) <= MAX_LINE_CHARS else f"{text[: MAX_LINE_CHARS - 1]}…"

@@ -1,13 +1,13 @@
-"""Code → what it does, in words. Nothing checks words; the answer says that it is the model's."""
+"""Explains code in words. Nothing can check words, so the answer says that the model wrote it."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from lsp_harness.coding.selection import chosen
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_prompt import budget, prompted
+from lsp_harness.coding.selection import select_code
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
@@ -22,54 +22,55 @@ from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
-TOKENS = 220
+ANSWER_TOKENS = 220
 
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """What the lines of `span` do."""
+    """Explains the lines of a span. Run it once."""
 
-    job: Job
+    context: TurnContext
     span: Span
 
     async def run(self) -> str:
-        """Markdown. Raises NoAnswer."""
-        job, document = self.job, self.job.document
-        job.turn.append(InvocationReceived("explain", "what this does", job.path))
+        """Return the explanation as Markdown. Raises NoAnswer."""
+        context, document = self.context, self.context.document
+        context.turn.append(InvocationReceived("explain", "what this does", context.path))
         tree = await offload(len(document.data), lambda: parse(document))
-        place, hidden = chosen(document, tree, self.span), secret_lines(document)
-        if place is None:
+        span, lines_with_secrets = select_code(document, tree, self.span), secret_lines(document)
+        if span is None:
             raise NoAnswer("There is no code here to explain; select the lines")
-        if not hidden.isdisjoint(range(document.line_of(place.start), document.line_of(place.end) + 1)):
+        if not lines_with_secrets.isdisjoint(range(document.line_of(span.start), document.line_of(span.end) + 1)):
             raise NoAnswer("This contains what looks like a secret, so it is not sent to the model")
-        # how such code is written here says nothing of what this does
-        shares, count = replace(job.config.context, few_shot_examples=0), job.engine.count
-        [size] = await count([decode(document.data[slice(*place)])])
-        if size > (most := shares.code_budget):
-            raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
+        # examples of the project's style do not explain this code
+        settings, count = replace(context.config.context, few_shot_examples=0), context.engine.count
+        [size] = await count([decode(document.data[slice(*span)])])
+        if size > (budget := settings.code_budget):
+            raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {budget}; select less")
         inputs = InstructionInputs(
-            CodeSelection(document, tree, place, job.path),
-            await budget(job.engine, shares, TOKENS),
+            CodeSelection(document, tree, span, context.path),
+            await create_budget(context.engine, settings, ANSWER_TOKENS),
             count,
-            job.workspace,
-            job.packages,
+            context.workspace,
+            context.packages,
         )
-        task = await fit_task("Explain this code.", (), shares.task_budget, count)
-        asked = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-        await prompted(job.engine, asked, TOKENS, job.turn)
-        text = await self._read(ChatRequest(asked.messages, Sampling(n_predict=TOKENS), owner=job.owner))
+        task = await fit_task("Explain this code.", (), settings.task_budget, count)
+        prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
+        await fit_prompt(context.engine, prompt, ANSWER_TOKENS, context.turn)
+        sampling = Sampling(n_predict=ANSWER_TOKENS)
+        text = await self._read_answer(ChatRequest(prompt.messages, sampling, owner=context.owner))
         if not text:
             raise NoAnswer("The model gave no explanation")
         return f"{text}\n\n*This text is the model's. It has not been checked.*\n"
 
-    async def _read(self, request: ChatRequest) -> str:
+    async def _read_answer(self, request: ChatRequest) -> str:
         text, stop = "", None
-        async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:
+        async with aclosing(cast("Any", self.context.engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):
                 text, stop = text + chunk.text, chunk.stop
-                self.job.report(Progress(format_count(len(text.split()), "word")))
+                self.context.report(Progress(format_count(len(text.split()), "word")))
                 if stop:
                     break
-        # cut off by the limit, it ends with its last whole sentence
-        whole = max(text.rfind(mark) for mark in (". ", ".\n"))
-        return text[: whole + 1].strip() if stop == "limit" and whole > 0 else text.strip()
+        # an answer that reached the limit ends with its last whole sentence
+        sentence_end = max(text.rfind(mark) for mark in (". ", ".\n"))
+        return text[: sentence_end + 1].strip() if stop == "limit" and sentence_end > 0 else text.strip()

@@ -1,4 +1,4 @@
-"""Where a diagnostic is: its statement, its function, and where an import would go."""
+"""The place of a finding in its file: its statement, its function, and the place for an import."""
 
 import re
 from dataclasses import dataclass
@@ -8,17 +8,28 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 
-UNKNOWN = re.compile(
+UNKNOWN_NAME_MESSAGE = re.compile(
     r"undefined name|not defined|undeclared|cannot find name|unresolved reference|could not be resolved", re.IGNORECASE
 )
-NAME = re.compile(r"[`'\"“]([A-Za-z_][A-Za-z_0-9]*)[`'\"”]")
-LONGEST = 80
-"""Lines of a function that may be rewritten as a whole."""
+QUOTED_NAME = re.compile(r"[`'\"“]([A-Za-z_][A-Za-z_0-9]*)[`'\"”]")
+MAX_REWRITE_LINES = 80
+"""A function with so many lines or more is not rewritten as a whole."""
+MODULE_HEAD = re.compile(rb'(?:#[^\n]*\n)*(?:("""|\'\'\')(?:.|\n)*?\1[^\n]*\n)?')
+"""The comments and the docstring at the beginning of a Python module."""
+MAX_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Byte ranges. `function` is None where there is none, or it is too long to rewrite."""
+class FindingPlace:
+    """The place of a finding. Spans and offsets are in bytes.
+
+    Attributes:
+        statement: The statement of the finding.
+        function: The function around it, or None if there is none or it is too long to rewrite.
+        line_in_function: The line of the finding in the function, from 1.
+        imports_end: The offset where an import can be added.
+        unknown_name: The Python name that the finding calls unknown, or an empty text.
+    """
 
     statement: Span
     function: Span | None
@@ -27,8 +38,8 @@ class Place:
     unknown_name: str
 
 
-def locate(tree: SyntaxTree, finding: Finding) -> Place | None:
-    """The place of a finding; None where there is nothing but blank space."""
+def locate_finding(tree: SyntaxTree, finding: Finding) -> FindingPlace | None:
+    """Return the place of a finding, or None if its line is blank."""
     document = tree.document
     statement = scope.statement_at(tree, finding.start, finding.end)
     if statement is None:
@@ -40,29 +51,24 @@ def locate(tree: SyntaxTree, finding: Finding) -> Place | None:
     line = 1
     if function:
         line = document.line_of(finding.start) - document.line_of(function.start) + 1
-        if document.line_of(function.end) - document.line_of(function.start) >= LONGEST:
+        if document.line_of(function.end) - document.line_of(function.start) >= MAX_REWRITE_LINES:
             function = None
-    # only Python's imports are ever written
-    unknown = tree.language.id == "python" and UNKNOWN.search(finding.message)
-    name = NAME.search(finding.message) if unknown else None
-    return Place(statement, function, line, imports_end(tree), name.group(1) if name else "")
+    # the model writes only imports of this form
+    is_unknown_name = tree.language.imports.form == "from-import" and UNKNOWN_NAME_MESSAGE.search(finding.message)
+    name = QUOTED_NAME.search(finding.message) if is_unknown_name else None
+    return FindingPlace(statement, function, line, find_imports_end(tree), name.group(1) if name else "")
 
 
-def imports_end(tree: SyntaxTree) -> int:
-    """The start of the line after the leading imports, or after the module's opening comment and docstring."""
+def find_imports_end(tree: SyntaxTree) -> int:
+    """Return the start of the line after the first imports, or after the first comments and docstring of the module."""
     document = tree.document
-    top = [
+    imports = [
         span
         for span in scope.find_imports(tree)
         if not document.data[document.line_starts[document.line_of(span.start)] : span.start].strip()
     ]
-    if top:
-        return _next_line(tree, top[-1].end)
-    match = re.match(rb'(?:#[^\n]*\n)*(?:("""|\'\'\')(?:.|\n)*?\1[^\n]*\n)?', document.data[:4096])
+    if imports:
+        line = document.line_of(imports[-1].end) + 1
+        return document.line_starts[line] if line < len(document.line_starts) else len(document.data)
+    match = MODULE_HEAD.match(document.data[:MAX_HEAD_BYTES])
     return match.end() if match else 0
-
-
-def _next_line(tree: SyntaxTree, offset: int) -> int:
-    document = tree.document
-    line = document.line_of(offset) + 1
-    return document.line_starts[line] if line < len(document.line_starts) else len(document.data)

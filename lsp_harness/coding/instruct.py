@@ -1,19 +1,27 @@
-"""An instruction in words → a verified edit of the lines it is about.
+"""Edits lines by an instruction in words.
 
-A small model that may answer with anything changes what it should not; so it is given the lines alone, what the file
-has besides as an outline, and answers with these lines, written again.
+A small model that may answer with anything changes too much. So it gets only the lines, with an outline of the file,
+and its answer is these lines, written again.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lsp_harness.coding.existing_findings import beside
-from lsp_harness.coding.sampling import Asked, Candidate, Plan, made, reindented, sampled
-from lsp_harness.coding.selection import chosen
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_driver import Work, likeliest
-from lsp_harness.coding.turn_prompt import budget, prompted
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.existing_findings import describe_existing_findings
+from lsp_harness.coding.sampling import (
+    Candidate,
+    CandidatePlan,
+    CandidateRequest,
+    generate_candidates,
+    plan_samples,
+    reindent,
+)
+from lsp_harness.coding.selection import select_code
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
@@ -24,154 +32,168 @@ from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
 SYSTEM = "You edit code. Answer with the whole edited code in one code block and nothing else."
-USUAL = 4
-"""Candidates of the first round where neither the settings nor the engine say how many."""
-ROOM = 256
-"""Tokens an edit may add to what is there."""
+DEFAULT_CANDIDATES = 4
+"""Candidates of the first round if neither the settings nor the engine give a number."""
+EXTRA_TOKENS = 256
+"""Tokens that an edit may add to the code."""
+FIRST_RETRY_SEED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Instruct:
-    """One instruction about a span of one document version; `run` may be awaited once."""
+class Instruct(EditTask):
+    """One instruction about a span of one document version."""
 
-    job: Job
+    kind: ClassVar[str] = "edit"
+    context: TurnContext
     span: Span
     instruction: str
 
-    async def run(self) -> Proposal:
-        """The proposal. Raises NoAnswer."""
-        work = Work(self.job, self.job.checks(), likeliest)
-        return await work.within(
-            lambda: self._generated(work), InvocationReceived("edit", self.instruction, self.job.path)
-        )
+    def describe(self) -> str:
+        return self.instruction
 
-    async def asked(self) -> tuple[InstructionPrompt, int]:
-        """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""
-        rewriter = await self._rewriter()
-        return await rewriter.prompt(), rewriter.answer
+    async def plan_rounds(self) -> list[list[CandidatePlan]]:
+        pace = Pace.from_props((await self.context.engine.props()).raw)
+        return plan_rounds(self.context.config, pace.candidates)
 
-    async def _generated(self, work: Work) -> Proposal:
-        work.enter("LOCATE")
-        try:
-            rewriter = await self._rewriter()
-        except NoAnswer as error:
-            raise work.failed(error.message) from error
-        best = Pace.from_props((await self.job.engine.props()).raw).candidates
-        return await work.generate(rewriter, rounds(self.job.config, best))
+    async def first_prompt(self) -> tuple[InstructionPrompt, int]:
+        """Return the first prompt and the most tokens of an answer. Raises NoAnswer."""
+        rewriter = await self.create_source()
+        return await rewriter.build_prompt(), rewriter.answer_tokens
 
-    async def _rewriter(self) -> "Rewriter":
-        job, document = self.job, self.job.document
+    async def create_source(self) -> "Rewriter":
+        context, document = self.context, self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
-        place = chosen(document, tree, self.span)
-        if place is None:
+        span = select_code(document, tree, self.span)
+        if span is None:
             raise NoAnswer("there is no code here to edit; select the lines to change")
-        old = decode(document.data[slice(*place)])
-        lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
+        old = decode(document.data[slice(*span)])
+        lines = range(document.line_of(span.start), document.line_of(max(span.start, span.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or find_secrets(encode(self.instruction)):
             raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
-        # by lines, as it is fitted in: cut short it would be another instruction
-        [size, *words] = await job.engine.count([old, *(f"{line}\n" for line in task(self.instruction).split("\n"))])
-        shares = job.config.context
-        if size > shares.code_budget:
+        # the instruction is counted line by line, as `fit_task` does; a part of it would be another instruction
+        task_lines = [f"{line}\n" for line in format_task(self.instruction).split("\n")]
+        [size, *costs] = await context.engine.count([old, *task_lines])
+        settings = context.config.context
+        if size > settings.code_budget:
             raise NoAnswer(
-                f"the selection has {size} tokens, and context.code_budget allows {shares.code_budget}; select less"
+                f"the selection has {size} tokens, and context.code_budget allows {settings.code_budget}; select less"
             )
-        if sum(words) > shares.task_budget:
+        if sum(costs) > settings.task_budget:
             raise NoAnswer(
-                f"the instruction has {sum(words)} tokens, and context.task_budget allows {shares.task_budget}; shorten it"
+                f"the instruction has {sum(costs)} tokens, and context.task_budget allows {settings.task_budget}; "
+                "shorten it"
             )
-        return Rewriter(job, tree, place, size, self.instruction)
+        return Rewriter(context, tree, span, size, self.instruction)
 
 
-def task(instruction: str) -> str:
-    """What the model is told to do."""
+def format_task(instruction: str) -> str:
+    """Return the task of a prompt."""
     return f"Instruction: {instruction}"
 
 
-def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
-    """The likeliest and some drawn beside it; then one after the other, told what was wrong with those before."""
-    total = config.generation.candidates or best or USUAL
-    heat = config.generation.temperature
-    retries = [[Plan("rewrite", heat, 100 + n, (total + 1 + n,))] for n in range(config.generation.max_retries)]
-    return [sampled("rewrite", heat, total - 1), *retries]
+def plan_rounds(config: Config, engine_candidates: int = 0) -> list[list[CandidatePlan]]:
+    """Return the plans of each round.
+
+    The first round has the most likely text and some samples. Each other round has one candidate, which gets the
+    findings in the candidates before it.
+
+    Args:
+        config: The settings.
+        engine_candidates: The number of candidates that the engine generates best at once, or 0 if it is unknown.
+    """
+    total = config.generation.candidates or engine_candidates or DEFAULT_CANDIDATES
+    temperature = config.generation.temperature
+    retries = [
+        [CandidatePlan("rewrite", temperature, FIRST_RETRY_SEED + n, (total + 1 + n,))]
+        for n in range(config.generation.max_retries)
+    ]
+    return [plan_samples("rewrite", temperature, total - 1), *retries]
 
 
 @dataclass(slots=True)
 class Rewriter:
-    """Makes candidates of one span by one instruction."""
+    """Generates rewrites of one span by one instruction (see `CandidateSource`).
 
-    job: Job
+    Attributes:
+        context: The document and the tools.
+        tree: The syntax tree of the document, or None if it has none.
+        span: The lines to rewrite.
+        size: The tokens of these lines.
+        instruction: The instruction.
+        refusal: Why the engine refused a request, or an empty text.
+    """
+
+    context: TurnContext
     tree: SyntaxTree | None
-    place: Span
+    span: Span
     size: int
     instruction: str
-    refused: str = field(default="", init=False)
+    refusal: str = field(default="", init=False)
 
-    async def make(
-        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    async def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
         try:
-            asked = await self._asked(plan, feedback)
-            async with aclosing(made(self.job.engine, plan, asked, begun)) as candidates:
+            request = await self._create_request(plan, feedback)
+            async with aclosing(generate_candidates(self.context.engine, plan, request, on_evaluated)) as candidates:
                 async for candidate in candidates:
                     yield candidate
         except (EngineRefused, NoAnswer) as error:
             if isinstance(error, NoAnswer) and not feedback:
                 raise
-            # a base model has no template for instructions, or there is no room for what is said of earlier attempts
-            self.refused = error.message
+            # a base model has no template for instructions, or there is no room for the feedback
+            self.refusal = error.message
             for number in plan.numbers:
                 yield Candidate(number, plan, (), Usage())
 
     @property
-    def answer(self) -> int:
-        """Tokens it has at most."""
-        return self.size + ROOM
+    def answer_tokens(self) -> int:
+        """The most tokens of an answer."""
+        return self.size + EXTRA_TOKENS
 
-    async def prompt(self, feedback: Sequence[str] = ()) -> InstructionPrompt:
-        """What the model is asked, told what was wrong with earlier candidates."""
-        job, shares = self.job, self.job.config.context
-        wrong = await beside(job, self.tree, self.place)
+    async def build_prompt(self, feedback: Sequence[str] = ()) -> InstructionPrompt:
+        """Return the prompt, with the findings in earlier candidates as `feedback`."""
+        context, settings = self.context, self.context.config.context
+        findings = await describe_existing_findings(context, self.tree, self.span)
         inputs = InstructionInputs(
-            CodeSelection(job.document, self.tree, self.place, job.path),
-            await budget(job.engine, shares, self.answer),
-            job.engine.count,
-            job.workspace,
-            job.packages,
+            CodeSelection(context.document, self.tree, self.span, context.path),
+            await create_budget(context.engine, settings, self.answer_tokens),
+            context.engine.count,
+            context.workspace,
+            context.packages,
             self.instruction,
-            job.session,
+            context.session_lines,
         )
-        fitted = await fit_task(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong)
-        return await build_instruction_prompt(inputs, system=SYSTEM, task=fitted)
+        task = format_task(self.instruction)
+        task = await fit_task(task, feedback, settings.task_budget, context.engine.count, findings)
+        return await build_instruction_prompt(inputs, system=SYSTEM, task=task)
 
-    async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
-        job, document = self.job, self.job.document
-        old = decode(document.data[slice(*self.place)])
-        instruction = await self.prompt(feedback)
-        _, fitting = await prompted(job.engine, instruction, self.answer, job.turn, plan.numbers)
+    async def _create_request(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest:
+        context = self.context
+        prompt = await self.build_prompt(feedback)
+        _, candidates = await fit_prompt(context.engine, prompt, self.answer_tokens, context.turn, plan.numbers)
         sampling = Sampling(
-            n_predict=self.answer,
+            n_predict=self.answer_tokens,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(fitting),
+            n=len(candidates),
             grammar=code_block_grammar(),
         )
+        return CandidateRequest(ChatRequest(prompt.messages, sampling, owner=context.owner), self._parse_edit)
 
-        def edit(raw: str) -> Edit | None:
-            # one that was cut off would take code away
-            found = find_code_block(to_lf(raw))
-            if found is None or not found.strip():
-                return None
-            new = reindented(found.rstrip(), old)
-            new += "\n" if old.endswith("\n") else ""
-            return Edit(self.place.start, self.place.end, encode(new.replace("\n", document.newline)))
-
-        return Asked(ChatRequest(instruction.messages, sampling, owner=job.owner), edit)
+    def _parse_edit(self, answer: str) -> Edit | None:
+        """Return the edit of an answer, or None if it has no whole code block: a part of one would remove code."""
+        code = find_code_block(to_lf(answer))
+        if code is None or not code.strip():
+            return None
+        document = self.context.document
+        old = decode(document.data[slice(*self.span)])
+        new = reindent(code.rstrip(), old)
+        new += "\n" if old.endswith("\n") else ""
+        return Edit(self.span.start, self.span.end, encode(new.replace("\n", document.newline)))

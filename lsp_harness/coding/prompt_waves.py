@@ -1,70 +1,91 @@
-"""Several prompts at once: each begins when the one before it is evaluated, so that their candidates are written in
-one batch and no prompt is evaluated twice."""
+"""Generates the candidates of several prompts at once.
+
+Each prompt begins when the one before it is evaluated. So all candidates are generated in one batch, and no part of a
+prompt is evaluated twice.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from lsp_harness.coding.sampling import Candidate, Plan
+from lsp_harness.coding.sampling import Candidate, CandidatePlan
 
 
-class Maker(Protocol):
-    """Whoever makes the candidates of a plan."""
+class CandidateSource(Protocol):
+    """Generates the candidates of a plan.
 
-    refused: str
-    """Why the engine would not take what was asked, once it has said so."""
+    Attributes:
+        refusal: Why the engine refused a request, or an empty text.
+    """
 
-    def make(
-        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = ...
+    refusal: str
+
+    def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = ...
     ) -> AsyncGenerator[Candidate]:
-        """Each as it is finished; leaving early ends the others. `begun` is called when the prompt is evaluated."""
+        """Yield each candidate when it is complete. Closing the generator ends the others.
+
+        Args:
+            plan: The candidates to generate.
+            feedback: The findings of the checks in earlier candidates, as lines.
+            on_evaluated: Called when the prompt is evaluated.
+        """
         ...
 
 
-async def finished(
-    maker: Maker, plans: Sequence[Plan], starting: Callable[[Plan], None], feedback: Sequence[str]
+async def generate_waves(
+    source: CandidateSource,
+    plans: Sequence[CandidatePlan],
+    on_start: Callable[[CandidatePlan], None],
+    feedback: Sequence[str],
 ) -> AsyncGenerator[list[Candidate]]:
-    """Waves of candidates: whatever was finished since the last one. Leaving early ends all that is under way.
+    """Yield the candidates that are complete since the last wave. Closing the generator ends all that still run.
 
-    A failure of the engine is raised when what was finished before it has been given out.
+    A failure of the engine is raised after all candidates that were complete before it.
+
+    Args:
+        source: Generates the candidates.
+        plans: One plan for each prompt.
+        on_start: Called when the request of a plan is sent.
+        feedback: The findings of the checks in earlier candidates, as lines.
     """
-    done: list[Candidate] = []
-    more = asyncio.Event()
-    evaluated = [asyncio.Event() for _ in plans]
+    complete: list[Candidate] = []
+    is_changed = asyncio.Event()
+    is_evaluated = [asyncio.Event() for _ in plans]
 
-    async def make(at: int, plan: Plan) -> None:
+    async def generate(number: int, plan: CandidatePlan) -> None:
         try:
-            if at:
-                await evaluated[at - 1].wait()
-            starting(plan)
-            async with aclosing(maker.make(plan, feedback, evaluated[at].set)) as candidates:
+            if number:
+                await is_evaluated[number - 1].wait()
+            on_start(plan)
+            async with aclosing(source.generate(plan, feedback, is_evaluated[number].set)) as candidates:
                 async for candidate in candidates:
-                    done.append(candidate)
-                    more.set()
+                    complete.append(candidate)
+                    is_changed.set()
         finally:
-            evaluated[at].set()
+            is_evaluated[number].set()
 
-    tasks = [asyncio.ensure_future(make(at, plan)) for at, plan in enumerate(plans)]
+    tasks = [asyncio.ensure_future(generate(number, plan)) for number, plan in enumerate(plans)]
     for task in tasks:
-        task.add_done_callback(lambda _: more.set())
+        task.add_done_callback(lambda _: is_changed.set())
     try:
-        while done or not all(task.done() for task in tasks):
-            await more.wait()
-            more.clear()
-            wave = sorted(done, key=lambda candidate: candidate.number)
-            done.clear()
+        while complete or not all(task.done() for task in tasks):
+            await is_changed.wait()
+            is_changed.clear()
+            wave = sorted(complete, key=lambda candidate: candidate.number)
+            complete.clear()
             if wave:
                 yield wave
-            _raise(tasks)
-        _raise(tasks)
+            _raise_failure(tasks)
+        _raise_failure(tasks)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _raise(tasks: Sequence["asyncio.Task[None]"]) -> None:
+def _raise_failure(tasks: Sequence["asyncio.Task[None]"]) -> None:
     for task in tasks:
         if task.done():
             task.result()

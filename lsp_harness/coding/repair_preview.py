@@ -1,6 +1,6 @@
-"""What a repair without a model would do, in a few milliseconds, so that the title of a quick fix can say it before it is opened.
+"""Predicts the repair without a model in a few milliseconds, for the title of a quick fix.
 
-Only the parser judges here; all checks run when the fix is chosen.
+Only the parser and the check of preserved code run here. All checks run when the user chooses the fix.
 """
 
 import asyncio
@@ -17,36 +17,41 @@ from lsp_harness.verify.change import Change
 from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.preservation_check import PreservationCheck
 
-ChangeOf = Callable[[tuple[Edit, ...]], Change]
-"""Makes the change of the document that some edits are."""
+CreateChange = Callable[[tuple[Edit, ...]], Change]
+"""Returns the change of the document that edits make."""
 
 PREVIEW_TIMEOUT_S = 0.2
-"""An editor waits for its list of actions."""
+"""The editor waits so long for its list of actions."""
 MAX_PREVIEWS = 4
-"""Repairs that are looked at for a title."""
-TITLE_CHARS = 60
+"""Most repairs that are checked for a title."""
+MAX_TITLE_CHARS = 60
 
 
-async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
-    """The repair that would be made, in words; empty where none is evident, or none is known in time."""
-    # once per process: it would use up the time of the first preview
-    await asyncio.to_thread(load_library, request.tree.language.id)
+async def preview_repair(request: RepairRequest, create_change: CreateChange) -> str:
+    """Return the repair in words, or an empty text if none is evident or the time is over.
+
+    Args:
+        request: The finding and the text.
+        create_change: Returns the change of the document that edits make.
+    """
+    # the library is loaded once per process, and would use up the time of the first preview
+    await asyncio.to_thread(load_library, request.tree.language)
     try:
         async with asyncio.timeout(PREVIEW_TIMEOUT_S):
-            found = await find_repairs(request, MAX_PREVIEWS)
+            repairs = await find_repairs(request, MAX_PREVIEWS)
     except TimeoutError:
         return ""
-    cost = None
+    lowest_cost = None
     titles: list[str] = []
-    for repair in found:
-        if cost is not None and repair.cost > cost + AMBIGUOUS_COST:
+    for repair in repairs:
+        if lowest_cost is not None and repair.cost > lowest_cost + AMBIGUOUS_COST:
             break
-        change = change_of(repair.edits)
+        change = create_change(repair.edits)
         if (
             await asyncio.to_thread(_parses, change)
             and (await run_check(PreservationCheck(request.subject), change)).status == "passed"
         ):
-            cost = repair.cost if cost is None else cost
+            lowest_cost = repair.cost if lowest_cost is None else lowest_cost
             titles.append(_title(request.tree.data, repair.edits))
     return titles[0] if len(set(titles)) == 1 else ""
 
@@ -60,12 +65,12 @@ def _title(data: bytes, edits: tuple[Edit, ...]) -> str:
     if len(edits) != 1:
         return f"{len(edits)} small changes"
     start, end, new = edits[0]
-    old, text = _short(data[start:end]), _short(new)
+    old, text = _shorten(data[start:end]), _shorten(new)
     if old and text:
         return f"`{old}` → `{text}`"
     return f"add `{text}`" if text else f"remove `{old}`"
 
 
-def _short(data: bytes) -> str:
+def _shorten(data: bytes) -> str:
     text = " ".join(decode(data).split())
-    return text if len(text) <= TITLE_CHARS else f"{text[: TITLE_CHARS - 1]}…"
+    return text if len(text) <= MAX_TITLE_CHARS else f"{text[: MAX_TITLE_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""What is asked of the model for some candidates, and the candidates its answers make."""
+"""The requests for candidates, and the candidates that the answers of the model become."""
 
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -6,8 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_prompt import filled, marks
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context.infill_prompt import build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
@@ -16,43 +16,58 @@ from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
+from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Author
 from lsp_harness.workspace.cursor import Cursor
 
-Kind = str
-"""How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked of the model;
-"known import" is of the index; the kinds of `coding.repair` need no model either."""
+CandidateKind = str
+"""How a candidate was made, as a user reads it. The model writes "fill", "hinted fill", "import", "plain import" and
+"rewrite". The kinds of `coding.repair` need no model."""
 
 MODEL_COST = 9.0
-"""The cost of what a model wrote: dearer than any repair that was found in the text."""
+"""The cost of a text that the model wrote. It is higher than the cost of any repair."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Candidates over one prompt, `numbers` by name; the first has `seed`, the others those after it."""
+class CandidatePlan:
+    """The candidates of one prompt.
 
-    kind: Kind
+    Attributes:
+        kind: How the candidates are made.
+        temperature: The temperature of sampling. 0 is the most likely text.
+        seed: The seed of the first candidate. Each other candidate has the next one.
+        numbers: The numbers of the candidates in their turn.
+    """
+
+    kind: CandidateKind
     temperature: float
     seed: int
     numbers: tuple[int, ...]
 
 
-def sampled(kind: Kind, temperature: float, drawn: int = 2) -> list[Plan]:
-    """The likeliest answer, and so many `drawn` beside it."""
-    likeliest = Plan(kind, 0.0, 0, (1,))
-    return [likeliest, Plan(kind, temperature, 1, tuple(range(2, 2 + drawn)))] if drawn else [likeliest]
+def plan_samples(kind: CandidateKind, temperature: float, sample_count: int = 2) -> list[CandidatePlan]:
+    """Return plans for the most likely text and for some samples at a temperature."""
+    most_likely = CandidatePlan(kind, 0.0, 0, (1,))
+    if not sample_count:
+        return [most_likely]
+    return [most_likely, CandidatePlan(kind, temperature, 1, tuple(range(2, 2 + sample_count)))]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One proposal, before it is checked. `edits` is empty when the model gave nothing usable.
+    """One possible edit, before it is checked.
 
-    `author` is who made it, which decides how much it may change; `cost` orders repairs made without a model, the likeliest first.
+    Attributes:
+        number: Its number in the turn, from 1.
+        plan: The plan that it belongs to.
+        edits: The edits of the document. There are none if the answer was not usable.
+        usage: The tokens that it cost.
+        author: Who made it, which decides how much it may change.
+        cost: Orders repairs without a model. The most likely one costs least.
     """
 
     number: int
-    plan: Plan
+    plan: CandidatePlan
     edits: tuple[Edit, ...]
     usage: Usage
     author: Author = "repair"
@@ -60,81 +75,101 @@ class Candidate:
 
     @property
     def seed(self) -> int:
+        """The seed of sampling."""
         return self.plan.seed + self.plan.numbers.index(self.number)
 
 
-class Asked(NamedTuple):
-    """A request, and what edit an answer to it makes; None for an answer of no use."""
+class CandidateRequest(NamedTuple):
+    """A request to the model, and a function that turns an answer into an edit, or into None if it is not usable."""
 
     request: ModelRequest
-    edit: Callable[[str], Edit | None]
+    parse_edit: Callable[[str], Edit | None]
 
 
-async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], None]) -> AsyncGenerator[Candidate]:
-    """The plan's candidates in the order in which they end; leaving early ends the others.
+async def generate_candidates(
+    engine: Engine, plan: CandidatePlan, request: CandidateRequest, on_evaluated: Callable[[], None]
+) -> AsyncGenerator[Candidate]:
+    """Yield the candidates of a plan in the order in which they are complete. Closing the generator ends the others.
 
-    `begun` is called when the prompt is evaluated.
+    Args:
+        engine: The client of the model.
+        plan: The candidates to generate.
+        request: The request. Its sampling may have room for fewer candidates than the plan.
+        on_evaluated: Called when the prompt is evaluated.
     """
-    texts = [""] * asked.request.sampling.n
-    left = set(range(len(texts)))
+    texts = [""] * request.request.sampling.n
+    open_indexes = set(range(len(texts)))
 
-    def candidate(index: int, text: str, usage: Usage) -> Candidate:
-        edit = asked.edit(text)
+    def create(index: int, text: str, usage: Usage) -> Candidate:
+        edit = request.parse_edit(text)
         return Candidate(plan.numbers[index], plan, (edit,) if edit else (), usage)
 
-    async with aclosing(cast("Any", engine.stream(asked.request))) as chunks:
+    async with aclosing(cast("Any", engine.stream(request.request))) as chunks:
         async for chunk in cast("AsyncIterator[Chunk]", chunks):
-            begun()
-            if chunk.index not in left:
+            on_evaluated()
+            if chunk.index not in open_indexes:
                 continue
             texts[chunk.index] += chunk.text
             if chunk.stop:
-                left.discard(chunk.index)
-                yield candidate(chunk.index, texts[chunk.index], chunk.usage)
-            if not left:
+                open_indexes.discard(chunk.index)
+                yield create(chunk.index, texts[chunk.index], chunk.usage)
+            if not open_indexes:
                 break
-    # a server may have room for fewer than were asked for
-    for index in sorted(left):
-        yield candidate(index, "", Usage())
+    # a server may return fewer candidates than were requested
+    for index in sorted(open_indexes):
+        yield create(index, "", Usage())
 
 
-class Hole(NamedTuple):
-    """What is around it, and the candidates that the model's context has room for beside that."""
+class InfillHole(NamedTuple):
+    """The code around a hole, and the numbers of the candidates that fit into the model's context."""
 
     around: InfillContext
     candidates: Sequence[int]
 
 
-async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Hole:
-    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what other files say of
-    it, as far as the context has room for that; the turn is told what they cost, beside the tokens that are kept for the `answer`.
-    Raises NoAnswer where they and one answer are too much."""
-    document, (start, end), (lead, tail) = job.document, span, typed
+async def build_hole(
+    context: TurnContext, span: Span, frame: tuple[str, str], plan: CandidatePlan, answer: int
+) -> InfillHole:
+    """Replace a span by a hole and return the prompt around it. Record what the prompt costs.
+
+    Args:
+        context: The document and the tools.
+        span: The code that is taken out.
+        frame: The text directly before the hole and the text directly behind it, which replace the span.
+        plan: The candidates that will fill the hole.
+        answer: The tokens to reserve for each answer.
+
+    Raises:
+        NoAnswer: The model's context has no room for the prompt and one answer.
+    """
+    document, (start, end), (lead, tail) = context.document, span, frame
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
-    holed = Document.from_text(document.uri, data, language=document.language)
-    at = start + len(encode(lead))
-    tree, shares = await offload(len(holed.data), lambda: parse(holed)), job.config.completion
-    prompt = await build_infill_prompt(Cursor(holed, tree, at, job.path), shares, job.engine.count)
-    props = await job.engine.props()
-    # what other files say gives way first
-    room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
-    if job.workspace and room > 0:
-        # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
-        # asked about this place begins alike and is evaluated once
-        elsewhere = RepositoryContext(job.workspace.index, job.engine.count, timeout_s=math.inf)
+    text = Document.from_text(document.uri, data, language=document.language)
+    offset = start + len(encode(lead))
+    tree, settings = await offload(len(text.data), lambda: parse(text)), context.config.completion
+    prompt = await build_infill_prompt(Cursor(text, tree, offset, context.path), settings, context.engine.count)
+    props = await context.engine.props()
+    # code of other files gets the tokens that are left
+    room = props.n_ctx - prompt.tokens - count_hole_marks(props) - answer if props.n_ctx else settings.repository_tokens
+    if context.workspace and room > 0:
+        # The fragments are those of a completion here, but without recent edits. They are chosen for the text without
+        # the frame and without a time limit, so that all prompts about this place begin alike and are evaluated once.
+        repository = RepositoryContext(context.workspace.index, context.engine.count, timeout_s=math.inf)
         bare = Document.from_text(document.uri, document.data[:start] + document.data[end:], language=document.language)
         bare_tree = await offload(len(bare.data), lambda: parse(bare))
-        bare_cursor = Cursor(bare, bare_tree, start, job.path)
-        found = await elsewhere.find_fragments(bare_cursor, min(room, shares.repository_tokens))
-        prompt = replace(prompt, repository=found)
-    fitting = await filled(job.engine, prompt.engine_input, prompt.sections, answer, job.turn, plan.numbers)
-    return Hole(prompt.engine_input, fitting)
+        bare_cursor = Cursor(bare, bare_tree, start, context.path)
+        fragments = await repository.find_fragments(bare_cursor, min(room, settings.repository_tokens))
+        prompt = replace(prompt, repository=fragments)
+    candidates = await fit_infill(
+        context.engine, prompt.engine_input, prompt.sections, answer, context.turn, plan.numbers
+    )
+    return InfillHole(prompt.engine_input, candidates)
 
 
-def reindented(new: str, old: str) -> str:
-    """`new` with the indentation of `old`'s first line: models like to start at the margin."""
-    have = new[: len(new) - len(new.lstrip(" \t"))]
-    want = old[: len(old) - len(old.lstrip(" \t"))]
-    if have == want:
+def reindent(new: str, old: str) -> str:
+    """Return `new` with the indentation of the first line of `old`. Models often begin at the margin."""
+    new_indent = new[: len(new) - len(new.lstrip(" \t"))]
+    old_indent = old[: len(old) - len(old.lstrip(" \t"))]
+    if new_indent == old_indent:
         return new
-    return "\n".join(want + line.removeprefix(have) if line.strip() else line for line in new.split("\n"))
+    return "\n".join(old_indent + line.removeprefix(new_indent) if line.strip() else line for line in new.split("\n"))

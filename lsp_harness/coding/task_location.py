@@ -1,8 +1,9 @@
-"""A task in words → the code that it is about. Nobody says where that is.
+"""Finds the code that a task in words is about.
 
-What the index finds is put in order: what can be changed by an edit of code comes before texts that only speak of it, tests come
-last where the task speaks of none, and what the task names by its name comes first. Each is then the whole declaration as its file
-has it now. A model may choose among the first few by their number; it is never asked for a path.
+The index finds places and this module orders them. Places in code come before texts that only mention the task, tests
+come last if the task does not mention tests, and declarations that the task names come first. Each place is then the
+whole declaration as its file has it now. A model may choose among the first places by their number, and it is never
+asked for a path.
 """
 
 import asyncio
@@ -26,36 +27,48 @@ from lsp_harness.inference.request import ChatRequest, Sampling
 from lsp_harness.syntax.symbols.declarations import WEAK_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import decode, encode
+from lsp_harness.text.position import Span, decode, encode
 
 RANKINGS = ("index", "model")
-"""Who may choose among the candidates."""
-MOST = 8
-"""Candidates: more than a small model tells apart."""
-SEEDS = 5
-"""The best hits, whose neighbours in the graph of imports and names the others may be."""
-SECONDS = 2.0
-"""For the search: there is nobody who types meanwhile."""
-NAMED = 0.2
-"""What it counts that the task names a declaration, beside its ranks: as much as to be the first of one way."""
-TEST, LOOSE, PROSE = 0.5, 0.5, 0.25
-"""What a hit in tests is worth that were not spoken of, one in lines of code that are in no declaration, and one in a text that is
-no code."""
-WIDTH = 120
-"""Characters of a signature that are shown."""
-SPEAKS_OF_TESTS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
-SPEAKS_OF_PROSE = re.compile(r"\b(docs?|documentation|readme|changelog)\b", re.IGNORECASE)
-WRITTEN = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org)\Z", re.IGNORECASE)
-"""The names of texts that are no code."""
+"""Who may choose among the places."""
+MAX_PLACES = 8
+"""Most places. A small model cannot tell more of them apart."""
+SEED_COUNT = 5
+"""Number of the best hits. Hits that imports or names link to them are preferred."""
+SEARCH_TIMEOUT_S = 2.0
+"""The search may be slow, because nobody types meanwhile."""
+NAME_BONUS = 0.2
+"""Added to the score of a declaration that the task names: as much as the first rank of one ranker."""
+TEST_FACTOR = 0.5
+"""Factor of a hit in tests, if the task does not mention tests."""
+LINES_FACTOR = 0.5
+"""Factor of a hit in lines of code outside of declarations."""
+PROSE_FACTOR = 0.25
+"""Factor of a hit in a text that is not code, if the task does not mention documentation."""
+MAX_SIGNATURE_CHARS = 120
+TEST_WORDS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
+PROSE_WORDS = re.compile(r"\b(docs?|documentation|readme|changelog)\b", re.IGNORECASE)
+PROSE_PATH = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org)\Z", re.IGNORECASE)
 SYSTEM = "You find the code that has to be changed for a task. Answer with the number of the place and nothing else."
 
-Texts = Callable[[str], Document | None]
-"""The text of a file of the workspace, by its path there, as it is now; None where there is none."""
+TextReader = Callable[[str], Document | None]
+"""Returns the present text of a file by its path in the workspace, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A declaration, or lines that are in none: `first` and `last` are lines counted from 1. `reasons` say by what it was found."""
+class TaskPlace:
+    """A declaration, or lines outside of declarations.
+
+    Attributes:
+        path: The path of the file in the workspace.
+        symbol: The qualified name of the declaration, or an empty text.
+        kind: The kind of the declaration.
+        first: The first line, from 1.
+        last: The last line, from 1.
+        signature: The first line of the declaration, for the model and for people.
+        score: The score of the search.
+        reasons: The rankers that found it.
+    """
 
     path: str
     symbol: str
@@ -68,134 +81,180 @@ class Candidate:
 
     @property
     def place(self) -> str:
+        """The place as text: `path:first-last`."""
         return f"{self.path}:{self.first}-{self.last}"
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """The candidates, best first by what the index says; `chosen` is the number of the one it is, and `by` who says so."""
+class TaskPlaces:
+    """The places of a task, in the order of the index.
 
-    candidates: tuple[Candidate, ...]
-    chosen: int = 0
-    by: str = "index"
+    Attributes:
+        candidates: The places, the best first.
+        choice: The index of the chosen place.
+        chooser: Who chose it: "index" or "model".
+    """
+
+    candidates: tuple[TaskPlace, ...]
+    choice: int = 0
+    chooser: str = "index"
 
     @property
-    def best(self) -> Candidate:
-        return self.candidates[self.chosen]
+    def best(self) -> TaskPlace:
+        """The chosen place."""
+        return self.candidates[self.choice]
 
 
-async def seek(
-    known: IndexQuery, uri: str, task: str, texts: Texts, near: Sequence[bytes] = (), *, beside: str = ""
-) -> Sought | None:
-    """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like the task's,
-    `beside` the file that somebody is in. `texts` is called in a thread. None where it finds nothing."""
+async def find_task_places(
+    index: IndexQuery,
+    uri: str,
+    task: str,
+    read_text: TextReader,
+    similar_texts: Sequence[bytes] = (),
+    *,
+    current_path: str = "",
+) -> TaskPlaces | None:
+    """Return the places that the index finds for a task, or None if it finds none.
 
-    request = SearchRequest(task, MAX_FILE_SEARCH_HITS, near, current_path=beside, seconds=SECONDS)
-    hits = _ordered([*await known.search(uri, request), *await _small(known, uri, task)], task)
-    # what has to do with the best is more likely among the others, and never better than it
-    others = _ordered(await known.boost_linked(uri, hits[:SEEDS], hits[1:], SECONDS), task)
+    Args:
+        index: The indexes of the workspace folders.
+        uri: A URI in the folder to search.
+        task: The task in words.
+        read_text: Returns the text of a file. It is called in a thread.
+        similar_texts: The digests of the texts whose vectors are most like the vector of the task.
+        current_path: The file that the user works in.
+    """
+
+    request = SearchRequest(
+        task, MAX_FILE_SEARCH_HITS, similar_texts, current_path=current_path, seconds=SEARCH_TIMEOUT_S
+    )
+    hits = _order_hits([*await index.search(uri, request), *await _find_named_constants(index, uri, task)], task)
+    # a link to the best hits moves a hit up among the others, but never above the best one
+    linked = await index.boost_linked(uri, hits[:SEED_COUNT], hits[1:], SEARCH_TIMEOUT_S)
     # files are read and parsed here
-    candidates = await asyncio.to_thread(_candidates, [*hits[:1], *others], texts)
-    return Sought(candidates) if candidates else None
+    places = await asyncio.to_thread(_read_places, [*hits[:1], *_order_hits(linked, task)], read_text)
+    return TaskPlaces(places) if places else None
 
 
-def _candidates(hits: Iterable[Hit], texts: Texts) -> tuple[Candidate, ...]:
-    candidates = dict[str, Candidate]()
+def _read_places(hits: Iterable[Hit], read_text: TextReader) -> tuple[TaskPlace, ...]:
+    """Return at most `MAX_PLACES` different places of hits."""
+    places = dict[str, TaskPlace]()
     for hit in hits:
-        candidate = _whole(hit, texts)
-        if candidate and candidate.place not in candidates:
-            candidates[candidate.place] = candidate
-        if len(candidates) == MOST:
+        place = _create_place(hit, read_text)
+        if place and place.place not in places:
+            places[place.place] = place
+        if len(places) == MAX_PLACES:
             break
-    return tuple(candidates.values())
+    return tuple(places.values())
 
 
-async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
-    """With the choice of a model, that is shown at most `budget` tokens of candidates and task; what the index says where that is
-    too little for two of them, there is no model, or the task holds what looks like a secret."""
+async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: int) -> TaskPlaces:
+    """Let a model choose a place.
+
+    The choice of the index stays if the budget is too small for two places, if there is no model, or if the task
+    contains what looks like a secret.
+
+    Args:
+        engine: The client of the model.
+        task: The task in words.
+        places: The places.
+        budget: The most tokens of the task and the places in the prompt.
+    """
     if find_secrets(encode(task)):
-        return sought
+        return places
     try:
-        shown = await _shown(engine.count, task, sought.candidates, budget)
-        if len(shown) < 2:
-            return sought
-        messages = [("system", SYSTEM), ("user", _question(task, shown))]
-        sampling = Sampling(n_predict=len(str(MOST)), grammar=choice_grammar(len(shown)))
+        lines = await _fit_lines(engine.count, task, places.candidates, budget)
+        if len(lines) < 2:
+            return places
+        messages = [("system", SYSTEM), ("user", _format_question(task, lines))]
+        sampling = Sampling(n_predict=len(str(MAX_PLACES)), grammar=choice_grammar(len(lines)))
         answer = ""
         async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
             async for chunk in chunks:
                 answer += chunk.text
     except (EngineError, ModelError):
-        return sought
-    number = parse_choice(answer, len(shown))
-    return sought if number is None else Sought(sought.candidates, number, "model")
+        return places
+    number = parse_choice(answer, len(lines))
+    return places if number is None else TaskPlaces(places.candidates, number, "model")
 
 
-async def _small(known: IndexQuery, uri: str, task: str) -> list[Hit]:
-    """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
+async def _find_named_constants(index: IndexQuery, uri: str, task: str) -> list[Hit]:
+    """Return the constants and similar declarations that a task names. The search only finds all of a group together."""
     hits: list[Hit] = []
     for name in sorted(find_query_names(task)):
-        symbols = [symbol for symbol in await known.symbols_named(uri, SymbolName(name)) if symbol.kind in WEAK_KINDS]
+        symbols = [symbol for symbol in await index.symbols_named(uri, SymbolName(name)) if symbol.kind in WEAK_KINDS]
         for symbol in symbols if len(symbols) <= MAX_SAME_NAME else ():
-            where = symbol.path, symbol.qualified, symbol.kind, symbol.line, symbol.start, symbol.end
-            hits.append(Hit(*where, 0.0, ("mention 1",)))
+            place = symbol.path, symbol.qualified, symbol.kind, symbol.line, symbol.start, symbol.end
+            hits.append(Hit(*place, 0.0, ("mention 1",)))
     return hits
 
 
-async def _shown(count: TokenCounter, task: str, candidates: Sequence[Candidate], budget: int) -> list[str]:
-    """A line for each candidate, as many as there is room for beside the task."""
-    lines = [f"{number}: {one.path}:{one.first} {one.signature}" for number, one in enumerate(candidates)]
-    system, *costs = await count([SYSTEM, *(_question(task, lines[:n]) for n in range(1, len(lines) + 1))])
+async def _fit_lines(count: TokenCounter, task: str, places: Sequence[TaskPlace], budget: int) -> list[str]:
+    """Return a line for each place, as many as the budget has room for beside the task."""
+    lines = [f"{number}: {place.path}:{place.first} {place.signature}" for number, place in enumerate(places)]
+    questions = [_format_question(task, lines[:size]) for size in range(1, len(lines) + 1)]
+    system, *costs = await count([SYSTEM, *questions])
     return lines[: sum(system + cost <= budget for cost in costs)]
 
 
-def _question(task: str, lines: Sequence[str]) -> str:
-    listed = "\n".join(lines)
-    return f"Task: {task}\n\nPlaces:\n{listed}\n\nWhich place has to be changed? Answer with its number."
+def _format_question(task: str, lines: Sequence[str]) -> str:
+    places = "\n".join(lines)
+    return f"Task: {task}\n\nPlaces:\n{places}\n\nWhich place has to be changed? Answer with its number."
 
 
-def _ordered(hits: Iterable[Hit], task: str) -> list[Hit]:
-    """The best first."""
-    return sorted(hits, key=lambda hit: -_worth(hit, task))
+def _order_hits(hits: Iterable[Hit], task: str) -> list[Hit]:
+    """Return the hits, the best first."""
+    return sorted(hits, key=lambda hit: -_score_hit(hit, task))
 
 
-def _worth(hit: Hit, task: str) -> float:
-    ways = {reason.partition(" ")[0] for reason in hit.reasons}
-    score = hit.score + NAMED * bool(ways & {"name", "mention"})
-    if WRITTEN.search(hit.path):
-        return score if SPEAKS_OF_PROSE.search(task) else score * PROSE
-    score *= 1 if hit.symbol else LOOSE
-    return score * TEST if TEST_PATH.search(hit.path) and not SPEAKS_OF_TESTS.search(task) else score
+def _score_hit(hit: Hit, task: str) -> float:
+    rankers = {reason.partition(" ")[0] for reason in hit.reasons}
+    score = hit.score + NAME_BONUS * bool(rankers & {"name", "mention"})
+    if PROSE_PATH.search(hit.path):
+        return score if PROSE_WORDS.search(task) else score * PROSE_FACTOR
+    score *= 1 if hit.symbol else LINES_FACTOR
+    return score * TEST_FACTOR if TEST_PATH.search(hit.path) and not TEST_WORDS.search(task) else score
 
 
-def _whole(hit: Hit, texts: Texts) -> Candidate | None:
-    """The declaration of a hit as the text has it now, or its lines where it is in none."""
-    document = texts(hit.path)
+def _create_place(hit: Hit, read_text: TextReader) -> TaskPlace | None:
+    """Return the declaration of a hit as the text has it now. For a hit outside of declarations, return its lines."""
+    document = read_text(hit.path)
     if document is None or document.is_binary:
         return None
     data = document.data
-    for one in sorted(_called(document, hit), key=lambda one: abs(one.line - hit.line))[:1]:
-        return _candidate(hit, document, one.start, one.end, (data.rfind(b"\n", 0, one.name_start) + 1, one.body_start))
+    declarations = sorted(_find_declarations(document, hit), key=lambda declaration: abs(declaration.line - hit.line))
+    if declarations:
+        nearest = declarations[0]
+        head = Span(data.rfind(b"\n", 0, nearest.name_start) + 1, nearest.body_start)
+        return _describe_place(hit, document, Span(nearest.start, nearest.end), head)
     if hit.symbol or hit.end > len(data):
         # the index is older than the text
         return None
     first = hit.end - len(data[hit.start : hit.end].lstrip())
-    behind = data.find(b"\n", first, hit.end)
-    return _candidate(hit, document, hit.start, hit.end, (first, behind if behind >= 0 else hit.end))
+    line_end = data.find(b"\n", first, hit.end)
+    head = Span(first, line_end if line_end >= 0 else hit.end)
+    return _describe_place(hit, document, Span(hit.start, hit.end), head)
 
 
-def _candidate(hit: Hit, document: Document, start: int, end: int, head: tuple[int, int]) -> Candidate:
-    last = start + len(document.data[start:end].rstrip())
-    start += len(document.data[start:last]) - len(document.data[start:last].lstrip())
-    lines = document.line_of(start) + 1, document.line_of(max(start, last - 1)) + 1
-    signature = " ".join(decode(document.data[slice(*head)]).split()).rstrip("{: ")[:WIDTH]
-    # what is a secret is told by the whole text: a line from within a key says nothing of it
-    if any(begin < head[1] and head[0] < behind for begin, behind in find_secrets(document.data)):
+def _describe_place(hit: Hit, document: Document, span: Span, head: Span) -> TaskPlace:
+    """Return the place of a span without the blank space around it. The signature is the text of `head`."""
+    data, start = document.data, span.start
+    end = start + len(data[start : span.end].rstrip())
+    start += len(data[start:end]) - len(data[start:end].lstrip())
+    lines = document.line_of(start) + 1, document.line_of(max(start, end - 1)) + 1
+    signature = " ".join(decode(data[slice(*head)]).split()).rstrip("{: ")[:MAX_SIGNATURE_CHARS]
+    # the whole text is searched for secrets: a line from within a key does not look like one
+    if any(secret_start < head.end and head.start < secret_end for secret_start, secret_end in find_secrets(data)):
         signature = hit.symbol
-    return Candidate(hit.path, hit.symbol, hit.kind, *lines, signature, hit.score, hit.reasons)
+    return TaskPlace(hit.path, hit.symbol, hit.kind, *lines, signature, hit.score, hit.reasons)
 
 
-def _called(document: Document, hit: Hit) -> Iterator[Declaration]:
+def _find_declarations(document: Document, hit: Hit) -> Iterator[Declaration]:
+    """Yield the declarations of the text that have the name and kind of a hit."""
     tree = parse(document) if hit.symbol else None
     declarations = find_declarations(tree.language, tree.data, tree.root)[0] if tree else []
-    return (one for one in declarations if one.kind == hit.kind and qualified_name(declarations, one) == hit.symbol)
+    return (
+        declaration
+        for declaration in declarations
+        if declaration.kind == hit.kind and qualified_name(declarations, declaration) == hit.symbol
+    )

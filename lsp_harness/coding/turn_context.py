@@ -1,4 +1,4 @@
-"""What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
+"""The input of every turn on code: one document version, the turn of the session, and the tools that it may use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,8 +22,25 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One turn about one document version. `path` is what the model is told, `file` what tools choose their settings by."""
+class TurnContext:
+    """One turn about one document version.
+
+    Attributes:
+        engine: The client of the model.
+        config: The settings.
+        ruff: The linter.
+        turn: The turn of the session, which records the events.
+        document: The document version.
+        file: The path of the document, by which tools choose their settings.
+        root: The workspace folder, or None if the file lies in none.
+        path: The path of the document that prompts and the log name.
+        report: Receives the progress.
+        workspace: The workspace that prompts may quote from, or None if there is no index.
+        may_persist: Whether the engine may write what it computes for this document to disk.
+        installed: The packages that are installed for the workspace, if a model may know them.
+        output: The output of a tool about the document, if the turn is about one.
+        session_lines: What the session did before this turn with this document, as lines for a prompt.
+    """
 
     engine: Engine
     config: Config
@@ -35,29 +52,22 @@ class Job:
     path: str
     report: Report
     workspace: WorkspaceScope | None = None
-    """The workspace that prompts may quote from; None if there is no index."""
-    persist: bool = False
-    """What the engine makes of this document may be written to disk."""
+    may_persist: bool = False
     installed: InstalledPackages | None = None
-    """What the packages of the workspace say of themselves, where a model may be told that."""
     output: Digest | None = None
-    """What a tool has printed of the document, and the tests that fail, where somebody brought that."""
-
-    session: tuple[str, ...] = ()
-    """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
-    create_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
-    """Creates the checks that an edit must pass."""
+    session_lines: tuple[str, ...] = ()
+    make_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
 
     @property
     def owner(self) -> Owner:
-        """Whose requests these are; of a text with a secret in it nothing is written to disk."""
-        return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
+        """The owner of the requests to the engine. Nothing of a text with a secret is written to disk."""
+        return Owner(persist=self.may_persist and not secret_lines(self.document), affinity=self.document.uri)
 
     @property
     def packages(self) -> PackageScope | None:
-        """The installed packages that prompts may quote; None if they may not be read."""
+        """The installed packages that prompts may quote, or None if they may not be read."""
         return PackageScope(self.installed, self.root, self.file) if self.installed and self.root else None
 
-    def checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
+    def create_checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
         """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
-        return self.create_checks(self.config.verification, CheckContext(self.ruff, finding, subject))
+        return self.make_checks(self.config.verification, CheckContext(self.ruff, finding, subject))

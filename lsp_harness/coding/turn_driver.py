@@ -1,20 +1,20 @@
-"""Candidates made, checked and chosen from, round by round: what a fix and an edit by instruction have in common.
+"""Generates, checks and chooses candidates, round by round. Every turn that edits code uses it.
 
-The harness decides what comes next, by the table below; the model only fills gaps. Every state and every candidate is
-an event of the session, and nothing is proposed that has no passed verdict on the same bytes.
+The table `turn_states.NEXT_STATES` decides what comes next; the model only fills gaps. Every state and every candidate is an event
+of the session, and no edit is proposed without a passed verdict on the same bytes.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
 
-from lsp_harness.coding.prompt_waves import Maker, finished
+from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.sampling import Candidate, Plan
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.sampling import Candidate, CandidatePlan
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
@@ -26,9 +26,8 @@ from lsp_harness.session.turn_events import (
     EditProposed,
     InvocationReceived,
     OutputRead,
-    StateEntered,
 )
-from lsp_harness.text.edit import Edit, changed_size, diff
+from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.verify.change import Author, Change
@@ -36,241 +35,209 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.preservation_check import count_changed_tokens
 
-State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
-
-NEXT: dict[State, frozenset[State]] = {
-    "UNDERSTAND": frozenset({"LOCATE", "VERIFY", "FAILED", "CANCELLED"}),
-    "LOCATE": frozenset({"GENERATE", "FAILED", "CANCELLED"}),
-    "GENERATE": frozenset({"VERIFY", "FAILED", "CANCELLED"}),
-    "VERIFY": frozenset({"GENERATE", "COMPLETE", "FAILED", "CANCELLED"}),
-    "COMPLETE": frozenset(),
-    "FAILED": frozenset(),
-    "CANCELLED": frozenset(),
-}
-
-
-SMALLEST_TOKENS = 2
-"""A change of so many tokens or fewer is as small as a repair can be: no other candidate needs to be waited for."""
+MIN_REPAIR_TOKENS = 2
+"""A change of so few tokens is as small as a repair can be, so no other candidate is waited for."""
 AMBIGUOUS_COST = 0.3
-"""Repairs whose costs differ by no more are as likely as each other."""
+"""Repairs are equally likely if their costs differ by no more."""
 MAX_REPAIRS = 12
-"""Repairs of one finding that are checked."""
+"""Most repairs of one finding that are checked."""
+MAX_FEEDBACK_CANDIDATES = 3
+"""Most failed candidates whose findings the next prompt repeats."""
 
-
-@dataclass(frozen=True)
-class Tried:
-    """A candidate with its verdict."""
-
-    candidate: Candidate
-    changes: ChangeSet
-    verdict: Verdict
-
-    @property
-    def change(self) -> Change:
-        """The change of the document that the turn is about."""
-        return self.changes.main
-
-    @cached_property
-    def size(self) -> tuple[int, int]:
-        """Tokens that it changes, and bytes of the changed lines."""
-        return count_changed_tokens(self.change), changed_size(self.change.before.data, self.change.after.data)
-
-    @property
-    def said(self) -> list[str]:
-        """What the failed checks said."""
-        return [line for outcome in self.verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
-
-    @property
-    def order(self) -> tuple[int, int, float, int, int]:
-        """Best first: checks passed, then the smallest change of the tree, the likeliest repair, the shortest diff, who came first."""
-        rank = -self.verdict.rank if not self.verdict.passed else -99
-        tokens, size = self.size
-        return rank, tokens, self.candidate.cost, size, self.candidate.number
-
-
-def smallest(passed: Sequence[Tried]) -> Tried:
-    """Of those that passed, the one that changes least."""
-    return min(passed, key=lambda tried: tried.order)
-
-
-def likeliest(passed: Sequence[Tried]) -> Tried:
-    """The model's best guess, if that passed: unlike a repair, an edit is no better for being short."""
-    return min(passed, key=lambda tried: tried.candidate.number)
-
-
-Choose = Callable[[Sequence[Tried]], Awaitable[Tried | None]]
-"""Takes one of several repairs that are as likely as each other, or none."""
-
-
-def _shown(tried: Tried) -> str:
-    """The first changed line as a repair leaves it."""
-    after = tried.change.after
-    line = after.line_of(min((edit.start for edit in tried.change.edits), default=0))
-    return decode(after.line(line)).strip()[:60]
+RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate | None]]
+"""Returns one of several equally likely repairs, or None."""
 
 
 @dataclass(slots=True)
-class Work:
-    """The candidates of one job; `within` may be awaited once.
+class TurnDriver:
+    """The candidates of one turn.
 
-    `pick` chooses among the candidates that passed; with `every` a round goes on to its end for that.
+    Attributes:
+        context: The document and the tools.
+        checks: The checks that a candidate must pass.
+        choose: Returns the best of the candidates that passed.
+        finishes_rounds: Whether `choose` needs all candidates of a round. Otherwise the round ends with the first
+            candidate that no other can beat.
+        results: The candidates with their verdicts.
+        candidate_count: The number of candidates until now.
+        states: The state of the turn.
     """
 
-    job: Job
+    context: TurnContext
     checks: Sequence[Check]
-    pick: Callable[[Sequence[Tried]], Tried] = smallest
-    every: bool = False
-    tried: list[Tried] = field(default_factory=list[Tried])
-    made: int = 0
-    _total: int = 0
-    _state: State | None = None
+    choose: Callable[[Sequence[CheckedCandidate]], CheckedCandidate] = choose_smallest
+    finishes_rounds: bool = False
+    results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
+    candidate_count: int = 0
+    states: TurnStates = field(init=False)
+    _planned_count: int = 0
 
-    async def within(self, run: Callable[[], Awaitable[Proposal]], request: InvocationReceived) -> Proposal:
-        """What `run` proposes; however it ends, the log says so."""
+    def __post_init__(self) -> None:
+        self.states = TurnStates(self.context.turn)
+
+    async def run(self, request: InvocationReceived, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
+        """Run the steps of the turn and record how it ends. Call it once.
+
+        Args:
+            request: The request of the user.
+            steps: Returns the proposal.
+        """
         try:
-            self.job.turn.append(request)
-            self.enter("UNDERSTAND")
-            if output := self.job.output:
-                self.job.turn.append(OutputRead(output.tool, output.summary))
-            return await run()
+            self.context.turn.append(request)
+            self.states.enter("UNDERSTAND")
+            if output := self.context.output:
+                self.context.turn.append(OutputRead(output.tool, output.summary))
+            return await steps()
         except HarnessError as error:
-            if self._state not in ("FAILED", "COMPLETE"):
-                self.enter("FAILED", reason=error.message)
+            if self.states.current not in ("FAILED", "COMPLETE"):
+                self.states.enter("FAILED", reason=error.message)
             raise
         except BaseException:
-            # cancelled, or a bug: either way the log must not end in the middle of a state
-            self.enter("CANCELLED")
+            # cancelled, or a bug: the log must not end in the middle of a state
+            self.states.enter("CANCELLED")
             raise
 
-    async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
-        """Edits that nobody has to make, checked like any."""
-        self.enter("VERIFY")
-        changes = self._changes(edits, "linter")
+    async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
+        """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
+        self.states.enter("VERIFY")
+        changes = self._create_changes(edits, "linter")
         verdict = await run_checks(changes, self.checks)
-        self.job.turn.append(ChecksCompleted.from_verdict(verdict, 0))
+        self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate=0))
         if not verdict.passed:
-            raise self.failed(f"{who} does not pass the gates here")
-        return self._complete(changes, verdict, who, is_by_model=False)
+            raise self.fail(f"{maker} does not pass the checks here")
+        return self._propose(changes, verdict, maker, is_by_model=False)
 
-    async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
-        """The chosen one of the first round in which a candidate passes; each is told what failed before."""
-        if proposal := await self.attempt(maker, rounds):
-            return proposal
-        closest = [f"the closest: {line}" for line in self.feedback()[:1]]
-        raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
+    async def try_repairs(self, repairs: Sequence[Repair], choose: RepairChoice) -> Proposal | None:
+        """Propose the most likely repair that passes the checks.
 
-    async def repair(self, repairs: Sequence[Repair], choose: Choose) -> Proposal | None:
-        """The likeliest repair that passes the checks; None where none does.
+        Args:
+            repairs: The repairs, the most likely first.
+            choose: Chooses among the repairs that pass and are equally likely.
 
-        Of repairs that pass and are as likely as each other `choose` takes one. Raises NoAnswer where it takes none.
+        Returns:
+            The proposal, or None if no repair passes.
+
+        Raises:
+            NoAnswer: `choose` chose none of them.
         """
         if not repairs:
             return None
-        self.enter("GENERATE", round=0)
-        passed: list[Tried] = []
+        self.states.enter("GENERATE", round=0)
+        passed: list[CheckedCandidate] = []
         for number, repair in enumerate(repairs[:MAX_REPAIRS], 1):
             if passed and repair.cost > passed[0].candidate.cost + AMBIGUOUS_COST:
                 break
-            plan = Plan(repair.kind, 0.0, 0, (number,))
+            plan = CandidatePlan(repair.kind, 0.0, 0, (number,))
             candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
-            self._made(candidate)
-            if self._state == "GENERATE":
-                self.enter("VERIFY", round=0)
-            await self._verify(candidate)
-            passed = [tried for tried in self.tried if tried.verdict.passed]
+            self._record_candidate(candidate)
+            self.states.enter_verify(0)
+            await self._check_candidate(candidate)
+            passed = self._passed()
         if not passed:
             return None
         best = passed[0] if len(passed) == 1 else await choose(passed)
         if best is None:
-            texts = " or ".join(f"`{_shown(tried)}`" for tried in passed[:3])
-            raise self.failed(f"several repairs are as likely: {texts}; choose one yourself")
-        return self._complete(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
+            texts = " or ".join(f"`{result.first_changed_line}`" for result in passed[:3])
+            raise self.fail(f"several repairs are equally likely: {texts}; choose one yourself")
+        return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
 
-    async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
-        """The same, or None where there may be others to try."""
-        self._total = sum(len(plan.numbers) for batch in rounds for plan in batch)
-        for number, batch in enumerate(rounds):
-            self.enter("GENERATE", round=number)
-            if passed := await self._round(maker, batch, number):
-                best = self.pick(passed)
+    async def generate(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal:
+        """Propose the best candidate of the first round in which one passes.
+
+        Args:
+            source: Generates the candidates.
+            rounds: The plans of each round. A round gets the findings of the candidates that failed before it.
+
+        Raises:
+            NoAnswer: No candidate passes.
+        """
+        self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
+        for number, plans in enumerate(rounds):
+            self.states.enter("GENERATE", round=number)
+            if passed := await self._run_round(source, plans, number):
+                best = self.choose(passed)
                 chosen = best.candidate.number
-                # those that come later may be finished first
-                return self._complete(best.changes, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
-        return None
+                # candidates with a higher number may be complete first
+                maker = f"candidate {chosen} of {max(chosen, self.candidate_count)}"
+                return self._propose(best.changes, best.verdict, maker)
+        closest = [f"the closest: {line}" for line in self._feedback()[:1]]
+        reasons = closest or [source.refusal] * bool(source.refusal)
+        raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
 
-    def failed(self, message: str) -> NoAnswer:
-        """To be raised."""
-        self.enter("FAILED", reason=message)
-        return NoAnswer(f"{message[0].upper()}{message[1:]}; nothing was changed")
+    def fail(self, reason: str) -> NoAnswer:
+        """Enter the state FAILED and return the error to raise."""
+        self.states.enter("FAILED", reason=reason)
+        return NoAnswer(f"{reason[0].upper()}{reason[1:]}; nothing was changed")
 
-    def enter(self, state: State, *, round: int | None = None, reason: str | None = None) -> None:
-        if self._state and state not in NEXT[self._state]:
-            if state == "CANCELLED":
-                return
-            raise AssertionError(f"{self._state} → {state} is not in the table")
-        self._state = state
-        self.job.turn.append(StateEntered(state, round, reason))
+    def _passed(self) -> list[CheckedCandidate]:
+        return [result for result in self.results if result.verdict.passed]
 
-    def feedback(self) -> list[str]:
-        """What the gates said of the best failed candidates, in the fixed form."""
-        return list(dict.fromkeys(line for tried in self._failed() for line in tried.said))
+    def _best_failures(self) -> list[CheckedCandidate]:
+        failed = [result for result in self.results if not result.verdict.passed]
+        return sorted(failed, key=lambda result: result.order)[:MAX_FEEDBACK_CANDIDATES]
 
-    def _failed(self) -> list[Tried]:
-        """The best of those that did not pass."""
-        return sorted((t for t in self.tried if not t.verdict.passed), key=lambda t: t.order)[:3]
+    def _feedback(self) -> list[str]:
+        """Return the findings of the checks in the best failed candidates, as lines."""
+        return list(dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines))
 
-    async def _told(self) -> list[str]:
-        """What is said to whoever tries again: the feedback, and what the packages have that the failed ones used."""
-        job, failed = self.job, self._failed()
-        lines = self.feedback()
-        if lines and job.installed and job.root:
-            written = [(t.change.after, decode(edit.new)) for t in failed for edit in t.change.edits]
+    async def _retry_lines(self) -> list[str]:
+        """Return the feedback for the next round, with the documentation of the package members in failed candidates."""
+        context, lines = self.context, self._feedback()
+        if lines and context.installed and context.root:
+            new_texts = [
+                (result.change.after, decode(edit.new))
+                for result in self._best_failures()
+                for edit in result.change.edits
+            ]
             # packages are read from disk and parsed
-            lines += await asyncio.to_thread(describe_package_uses, job.installed, job.root, job.file, written)
+            lines += await asyncio.to_thread(
+                describe_package_uses, context.installed, context.root, context.file, new_texts
+            )
         return lines
 
-    async def _round(self, maker: Maker, batch: Sequence[Plan], number: int) -> list[Tried]:
-        """Judge candidates as they are finished, until none that is missing could be preferred to those that passed.
+    async def _run_round(
+        self, source: CandidateSource, plans: Sequence[CandidatePlan], number: int
+    ) -> list[CheckedCandidate]:
+        """Check candidates as they arrive, until no later one could be better than those that passed.
 
-        A failure of the engine ends the round; it is raised where nothing has passed by then.
+        A failure of the engine ends the round. It is raised if nothing has passed until then.
         """
-        told = await self._told()
-        passed: list[Tried] = []
+        feedback = await self._retry_lines()
+        passed: list[CheckedCandidate] = []
         try:
-            async with aclosing(finished(maker, batch, self._starting, told)) as waves:
+            async with aclosing(generate_waves(source, plans, self._report_start, feedback)) as waves:
                 async for wave in waves:
                     for candidate in wave:
-                        self._made(candidate)
-                    if self._state == "GENERATE":
-                        self.enter("VERIFY", round=number)
+                        self._record_candidate(candidate)
+                    self.states.enter_verify(number)
                     for candidate in wave:
-                        await self._verify(candidate)
-                    passed = [tried for tried in self.tried if tried.verdict.passed]
-                    if passed and not self.every and self._settled(passed):
+                        await self._check_candidate(candidate)
+                    passed = self._passed()
+                    if passed and not self.finishes_rounds and self._is_decided(passed):
                         return passed
         except HarnessError:
             if not passed:
                 raise
-        if self._state == "GENERATE":
-            self.enter("VERIFY", round=number)
+        self.states.enter_verify(number)
         return passed
 
-    def _settled(self, passed: Sequence[Tried]) -> bool:
-        """Whether no candidate that is still being written could be preferred to these."""
-        return self.pick is not smallest or min(tried.size[0] for tried in passed) <= SMALLEST_TOKENS
+    def _is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
+        """Return whether no candidate that is still being generated could be better than these."""
+        if self.choose is not choose_smallest:
+            return True
+        return min(result.size.tokens for result in passed) <= MIN_REPAIR_TOKENS
 
-    def _starting(self, plan: Plan) -> None:
-        first, *more = plan.numbers
-        which = f"candidates {first}–{more[-1]}" if more else f"candidate {first}"
-        percentage = 100 * self.made // self._total
-        self.job.report(Progress(f"{which} of at most {self._total}: {plan.kind}", percentage))
+    def _report_start(self, plan: CandidatePlan) -> None:
+        first, *others = plan.numbers
+        candidates = f"candidates {first}–{others[-1]}" if others else f"candidate {first}"
+        percentage = 100 * self.candidate_count // self._planned_count
+        self.context.report(Progress(f"{candidates} of at most {self._planned_count}: {plan.kind}", percentage))
 
-    def _made(self, candidate: Candidate) -> None:
-        self.made += 1
+    def _record_candidate(self, candidate: Candidate) -> None:
+        self.candidate_count += 1
         usage = candidate.usage
-        self.job.turn.append(
+        self.context.turn.append(
             CandidateGenerated(
                 candidate.number,
                 candidate.plan.kind,
@@ -283,42 +250,45 @@ class Work:
             )
         )
 
-    async def _verify(self, candidate: Candidate) -> None:
-        """Judge one candidate, unless there is nothing new to judge."""
+    async def _check_candidate(self, candidate: Candidate) -> None:
+        """Check a candidate, unless it is empty or another one has the same text."""
         if not candidate.edits:
-            self._rejected(candidate, "nothing usable was generated")
+            self._reject(candidate, "nothing usable was generated")
             return
-        changes = self._changes(candidate.edits, candidate.author)
-        if changes.hash == self.job.document.hash:
-            self._rejected(candidate, "it changes nothing")
+        changes = self._create_changes(candidate.edits, candidate.author)
+        if changes.hash == self.context.document.hash:
+            self._reject(candidate, "it changes nothing")
             return
-        if twin := next((t for t in self.tried if t.changes.hash == changes.hash), None):
-            self._rejected(candidate, f"the same as candidate {twin.candidate.number}")
+        if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
+            self._reject(candidate, f"the same as candidate {twin.candidate.number}")
             return
         verdict = await run_checks(changes, self.checks)
-        self.tried.append(Tried(candidate, changes, verdict))
-        self.job.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
+        result = CheckedCandidate(candidate, changes, verdict)
+        self.results.append(result)
+        self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
         if not verdict.passed:
-            self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
+            self._reject(candidate, "; ".join(result.finding_lines) or "no check could run")
 
-    def _changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
-        document = self.job.document
-        # the model has seen a text without lone surrogates: what it repeats of the text gets them back
-        edits = [
+    def _create_changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
+        document = self.context.document
+        # prompts have no lone surrogates: they are restored where the model repeats the text
+        restored = [
             edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
         ]
-        return ChangeSet.of(Change.from_edits(document, edits, self.job.file, self.job.root, author))
+        return ChangeSet.of(Change.from_edits(document, restored, self.context.file, self.context.root, author))
 
-    def _rejected(self, candidate: Candidate, reason: str) -> None:
-        self.job.turn.append(CandidateRejected(candidate.number, reason))
+    def _reject(self, candidate: Candidate, reason: str) -> None:
+        self.context.turn.append(CandidateRejected(candidate.number, reason))
 
-    def _complete(self, changes: ChangeSet, verdict: Verdict, who: str, *, is_by_model: bool = True) -> Proposal:
+    def _propose(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool = True) -> Proposal:
         text = "".join(
-            diff(change.before.data, change.after.data, self.job.path if change is changes.main else change.file.name)
+            diff(
+                change.before.data, change.after.data, self.context.path if change is changes.main else change.file.name
+            )
             for change in changes
         )
-        summary = f"{who} passes ({verdict.marks})"
-        event = self.job.turn.append(EditProposed(verdict.hash, text, summary))
-        self.enter("COMPLETE")
-        self.job.report(Progress(summary, 100))
-        return Proposal(event.id, changes, verdict, text, summary, self.job.turn.number, is_by_model)
+        summary = f"{maker} passes ({verdict.marks})"
+        event = self.context.turn.append(EditProposed(verdict.hash, text, summary))
+        self.states.enter("COMPLETE")
+        self.context.report(Progress(summary, 100))
+        return Proposal(event.id, changes, verdict, text, summary, self.context.turn.number, is_by_model)

@@ -1,4 +1,4 @@
-"""A prompt on its way to the model: within the model's context, and an event that says what was allotted to whom."""
+"""Fits prompts into the model's context and records what each of their sections costs."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,37 +13,52 @@ from lsp_harness.inference.request import InfillContext, Props
 from lsp_harness.session.log import Turn
 from lsp_harness.session.turn_events import ContextBuilt
 
-MARKS = 3
-"""Of a hole: where what is before it begins, what is after it, and what goes into it."""
+HOLE_MARK_TOKENS = 3
+"""Tokens that mark a hole: where the text before it begins, where the text behind it begins, and where the answer
+begins."""
 
 
-class Prompted(NamedTuple):
-    """The text of a prompt, and the candidates that the model's context has room for beside it."""
+class FittedPrompt(NamedTuple):
+    """The text of a prompt, and the numbers of the candidates that fit into the model's context."""
 
     text: str
     candidates: Sequence[int]
 
 
-async def budget(engine: Engine, settings: Context, answer: int) -> PromptBudget:
-    """The shares of the settings, in what the model's context has beside an answer of so many tokens."""
-    known = (await engine.props()).n_ctx
-    return PromptBudget(settings, known - answer if known else None)
+async def create_budget(engine: Engine, settings: Context, answer: int) -> PromptBudget:
+    """Return the budget of a prompt in the model's context, of which `answer` tokens are reserved."""
+    context = (await engine.props()).n_ctx
+    return PromptBudget(settings, context - answer if context else None)
 
 
-async def prompted(
-    engine: Engine, asked: InstructionPrompt, answer: int, turn: Turn | None = None, candidates: Sequence[int] = ()
-) -> Prompted:
-    """The text of a prompt, for as many of the `candidates` as there is room for: all of them are written at once. The turn is told
-    of its sections, and of these. Raises NoAnswer where the context has no room for it and one answer."""
-    text = await engine.chat_prompt(asked.messages)
-    texts = asked.texts
-    [whole, *costs] = await engine.count([text, *texts.values()])
-    # whoever counts for us may take the template's marks for several tokens each, never for fewer
-    allotted = Allocation(dict(zip(texts, costs, strict=True)), whole, answer, (await engine.props()).n_ctx)
-    return Prompted(text, _fitting(allotted, turn, candidates))
+async def fit_prompt(
+    engine: Engine,
+    prompt: InstructionPrompt,
+    answer: int,
+    turn: Turn | None = None,
+    candidates: Sequence[int] = (),
+) -> FittedPrompt:
+    """Return the text of an instruction prompt and the candidates that fit beside it. Record its sections in the turn.
+
+    Args:
+        engine: The client of the model.
+        prompt: The prompt.
+        answer: The tokens to reserve for each answer.
+        turn: The turn, if there is one.
+        candidates: The numbers of the planned candidates. All are generated at once.
+
+    Raises:
+        NoAnswer: The context has no room for the prompt and one answer.
+    """
+    text = await engine.chat_prompt(prompt.messages)
+    texts = prompt.texts
+    [total, *costs] = await engine.count([text, *texts.values()])
+    # a tokenizer of another server may count a mark of the template as several tokens, never as fewer than one
+    allocation = Allocation(dict(zip(texts, costs, strict=True)), total, answer, (await engine.props()).n_ctx)
+    return FittedPrompt(text, _fit_candidates(allocation, turn, candidates))
 
 
-async def filled(
+async def fit_infill(
     engine: Engine,
     around: InfillContext,
     sections: Mapping[str, int],
@@ -51,31 +66,43 @@ async def filled(
     turn: Turn,
     candidates: Sequence[int],
 ) -> Sequence[int]:
-    """The same of what is asked to fill a hole: the candidates that there is room for. Raises NoAnswer."""
+    """Return the candidates that fit beside an infill prompt. Record its sections in the turn.
+
+    Args:
+        engine: The client of the model.
+        around: The code around the hole.
+        sections: The tokens of each section, by its name.
+        answer: The tokens to reserve for each answer.
+        turn: The turn.
+        candidates: The numbers of the planned candidates. All are generated at once.
+
+    Raises:
+        NoAnswer: The context has no room for the prompt and one answer.
+    """
     props = await engine.props()
     before, healed = heal(around.prefix)
-    # a model that has no token for a file is told no names
-    told = props.raw.get("fim_tokens", {}).get("sep", 0) >= 0
-    named = [title for title in file_name_lines(around) if title and told]
-    parts = [*named, *(text for _, text in around.extra), around.suffix, before]
-    # every candidate spells what is healed anew
-    *costs, spelled = await engine.count([*parts, healed.decode("utf-8", "replace")])
-    allotted = Allocation(dict(sections), sum(costs) + len(named) + marks(props), answer + spelled, props.n_ctx)
-    return _fitting(allotted, turn, candidates)
+    # a model without a token that separates files gets no file names
+    has_file_names = props.raw.get("fim_tokens", {}).get("sep", 0) >= 0
+    names = [line for line in file_name_lines(around) if line and has_file_names]
+    parts = [*names, *(text for _, text in around.extra), around.suffix, before]
+    # each candidate generates the healed text again
+    *costs, healed_tokens = await engine.count([*parts, healed.decode("utf-8", "replace")])
+    prompt = sum(costs) + len(names) + count_hole_marks(props)
+    return _fit_candidates(Allocation(dict(sections), prompt, answer + healed_tokens, props.n_ctx), turn, candidates)
 
 
-def marks(props: Props) -> int:
-    """Tokens that mark a hole, with what the model has before any prompt; who does not say may have one."""
-    return MARKS + int(props.raw.get("opening", 1))
+def count_hole_marks(props: Props) -> int:
+    """Return the tokens that mark a hole, with those before every prompt. One is assumed if the server says nothing."""
+    return HOLE_MARK_TOKENS + int(props.raw.get("opening", 1))
 
 
-def _fitting(allotted: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
-    """Those that the context has room for, all at once; the turn is told of them. Raises NoAnswer where that is none."""
-    if allotted.excess_tokens:
-        raise NoAnswer(allotted.excess_message)
-    if allotted.context:
-        candidates = candidates[: (allotted.context - allotted.prompt) // max(1, allotted.answer)]
+def _fit_candidates(allocation: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
+    """Return the candidates that fit into the context together, and record the prompt. Raises NoAnswer if none fits."""
+    if allocation.excess_tokens:
+        raise NoAnswer(allocation.excess_message)
+    if allocation.context:
+        candidates = candidates[: (allocation.context - allocation.prompt) // max(1, allocation.answer)]
     if turn:
-        built = ContextBuilt(allotted.sections, allotted.prompt, allotted.answer, allotted.context, tuple(candidates))
-        turn.append(built)
+        sections, sizes = allocation.sections, (allocation.prompt, allocation.answer, allocation.context)
+        turn.append(ContextBuilt(sections, *sizes, candidates=tuple(candidates)))
     return candidates

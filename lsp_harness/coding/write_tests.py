@@ -1,30 +1,36 @@
-"""A function → tests of it, at the end of the module's test file. The harness writes the imports and the names; the
-model only goes on. Tests are parsed and linted; nobody runs them but the user.
+"""Writes tests of a function, at the end of the test file of its module.
 
-Python only: what a test looks like and where it goes is each language's own affair.
+The harness writes the imports and the names, and the model only continues. The tests are parsed and linted; only the
+user runs them. This works only for Python, because each language has its own form and place of tests.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from lsp_harness.coding.finding_location import imports_end
-from lsp_harness.coding.sampling import Asked, Candidate, Plan, made, sampled
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_driver import Tried, Work
-from lsp_harness.coding.turn_prompt import filled, marks
+from lsp_harness.coding.checked_candidate import CheckedCandidate
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.finding_location import find_imports_end
+from lsp_harness.coding.prompt_waves import CandidateSource
+from lsp_harness.coding.sampling import (
+    Candidate,
+    CandidatePlan,
+    CandidateRequest,
+    generate_candidates,
+)
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
-from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -33,12 +39,22 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
-TOKENS = 240
+ANSWER_TOKENS = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is to be tested: its source, how a test imports it, and what its tests are called; `span` of a file's `tree`."""
+class TargetFunction:
+    """The function to test.
+
+    Attributes:
+        tree: The syntax tree of its file.
+        span: The function, or the whole class of a method.
+        path: The path of its file in the workspace.
+        source: The code of the span.
+        module: The name of its module.
+        name: The name that a test imports: the function or its class.
+        test_name: The name of the tests behind `test_`.
+    """
 
     tree: SyntaxTree
     span: Span
@@ -46,169 +62,175 @@ class Subject:
     source: str
     module: str
     name: str
-    test: str
+    test_name: str
 
 
-def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
-    """The function around an offset, by its class where it is a method; None where no test could call it."""
+def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunction | None:
+    """Return the Python function around an offset, or None if a test could not call it."""
     function = scope.enclosing_function(tree, offset)
-    if function is None or tree.language.id != "python" or not function.name:
+    if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
-    holder = scope.enclosing_class(tree, function.start)
-    if _column(tree, function.start) != (_column(tree, holder.body_start) if holder else 0):
-        # inside of another function nobody can reach it
+    class_ = scope.enclosing_class(tree, function.start)
+    if _column(tree, function.start) != (_column(tree, class_.body_start) if class_ else 0):
+        # a test cannot reach a function inside of another one
         return None
-    if holder and _column(tree, holder.start):
+    if class_ and _column(tree, class_.start):
         return None
     if not PurePosixPath(path).name:
         # a client may name the workspace folder itself as a document
         return None
-    name = holder.name if holder else function.name
-    span = scope.function_text_span(tree, offset) if not holder else (holder.start, holder.end)
+    name = class_.name if class_ else function.name
+    span = scope.function_text_span(tree, offset) if not class_ else (class_.start, class_.end)
     parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]
-    test = f"{_lower(holder.name)}_{function.name.strip('_')}" if holder else function.name.strip("_")
+    function_name = function.name.strip("_")
+    test_name = f"{_to_snake_case(class_.name)}_{function_name}" if class_ else function_name
     if span is None:
         return None
     source, module = decode(tree.data[slice(*span)]), ".".join(parts).removesuffix(".__init__")
-    return Subject(tree, Span(*span), path, source, module, name, test)
+    return TargetFunction(tree, Span(*span), path, source, module, name, test_name)
 
 
 def _column(tree: SyntaxTree, offset: int) -> int:
     return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
-def _whole(before: str, text: str, uri: str) -> str:
-    """The leading lines of `text` that are whole after `before`: one that was cut off ends within a statement."""
+def _to_snake_case(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() and index else c.lower() for index, c in enumerate(name))
+
+
+def _keep_whole_lines(before: str, text: str, uri: str, language: str) -> str:
+    """Return the first lines of `text` that parse behind `before`. A text that was cut off ends within a statement."""
     lines = text.rstrip().split("\n")
     while lines:
-        rest = "\n".join(lines).rstrip()
-        tree = parse(Document.from_text(uri, f"{before}{rest}\n", language="python"))
+        whole = "\n".join(lines).rstrip()
+        tree = parse(Document.from_text(uri, f"{before}{whole}\n", language=language))
         if tree and not find_faults(tree):
-            return rest
+            return whole
         lines.pop()
     return ""
 
 
-def _lower(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() and at else c.lower() for at, c in enumerate(name))
-
-
-def most(passed: Sequence[Tried]) -> Tried:
-    """The one with most assertions: a test that asserts nothing passes always."""
-    return max(passed, key=lambda t: (t.change.after.data.count(b"assert"), -t.candidate.number))
-
-
 @dataclass(frozen=True, slots=True)
-class WriteTests:
-    """Tests of `subject`, into the job's document: the test file as it is, empty where there is none."""
+class WriteTests(EditTask):
+    """Writes tests of a function into the document of the turn, which is the test file.
 
-    job: Job
-    subject: Subject
+    The test file is empty if it does not exist yet.
+    """
 
-    async def run(self) -> Proposal:
-        """The proposal. Raises NoAnswer."""
-        work = Work(self.job, self.job.checks(), most, every=True)
-        return await work.within(
-            lambda: self._generated(work), InvocationReceived("tests", f"of {self.subject.name}", self.job.path)
-        )
+    kind: ClassVar[str] = "tests"
+    finishes_rounds: ClassVar[bool] = True
+    context: TurnContext
+    target: TargetFunction
 
-    async def _generated(self, work: Work) -> Proposal:
-        work.enter("LOCATE")
-        source = self.subject.source
-        if find_secrets(encode(source)) or secret_lines(self.job.document):
-            raise work.failed("this contains what looks like a secret, so it is not sent to the model")
-        [size] = await self.job.engine.count([source])
-        if size > (budget := self.job.config.context.code_budget):
-            raise work.failed(
-                f"{self.subject.name} has {size} tokens, and context.code_budget allows {budget}; raise that setting"
+    def describe(self) -> str:
+        return f"of {self.target.name}"
+
+    def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+        """Return the candidate with most assertions: a test without assertions always passes."""
+        return max(passed, key=lambda result: (result.change.after.data.count(b"assert"), -result.candidate.number))
+
+    async def create_source(self) -> CandidateSource:
+        context, source = self.context, self.target.source
+        if find_secrets(encode(source)) or secret_lines(context.document):
+            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
+        [size] = await context.engine.count([source])
+        if size > (budget := context.config.context.code_budget):
+            raise NoAnswer(
+                f"{self.target.name} has {size} tokens, and context.code_budget allows {budget}; raise that setting"
             )
-        begun = _begun(self.job.document, self.subject)
-        props, share = await self.job.engine.props(), self.job.config.completion.prefix_tokens
-        # the test file, and then what is around the source, has what the model's context has besides
-        room = props.n_ctx - marks(props) - FRAME_TOKENS - size - TOKENS if props.n_ctx else share + budget
-        near, cost = await self._near(work, begun.text, max(0, min(share, room)))
-        around = await self._around(min(budget - size, room - cost))
-        shown = {"related": sum(one.tokens for one in around), "code": size, "prefix": cost}
-        sections = {name: tokens for name, tokens in shown.items() if tokens}
-        plans = sampled("fill", self.job.config.generation.temperature)
-        return await work.generate(_Continuer(self.job, self.subject, begun, around, near, sections), [plans])
+        test_file = _begin_test(context.document, self.target)
+        props, share = await context.engine.props(), context.config.completion.prefix_tokens
+        # the test file gets the rest of the model's context, and related code gets what is then left
+        room = share + budget
+        if props.n_ctx:
+            room = props.n_ctx - count_hole_marks(props) - FRAME_TOKENS - size - ANSWER_TOKENS
+        prefix, prefix_tokens = await self._read_prefix(test_file.text, max(0, min(share, room)))
+        fragments = await self._find_related_code(min(budget - size, room - prefix_tokens))
+        costs = {"related": sum(fragment.tokens for fragment in fragments), "code": size, "prefix": prefix_tokens}
+        sections = {name: tokens for name, tokens in costs.items() if tokens}
+        return _TestWriter(context, self.target, test_file, fragments, prefix, sections)
 
-    async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
-        """The last whole lines of the test file, as a completion there has them, and what they cost."""
-        document = Document.from_text(self.job.document.uri, text, language="python")
-        _, near, cost = await window.read_prefix(document, len(document.data), share, self.job.engine.count)
-        if not near.endswith(line := text.rpartition("\n")[2]):
-            raise work.failed(
-                f"there is no room for {line} in {share} tokens; raise completion.prefix_tokens or model.context_length"
+    async def _read_prefix(self, text: str, budget: int) -> tuple[str, int]:
+        """Return the last whole lines of the test file, as a completion at its end has them, and their tokens."""
+        document = Document.from_text(self.context.document.uri, text, language=self.subject.tree.language.id)
+        _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
+        if not prefix.endswith(line := text.rpartition("\n")[2]):
+            raise NoAnswer(
+                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or model.context_length"
             )
-        return near, cost
+        return prefix, tokens
 
-    async def _around(self, left: int) -> tuple[Fragment, ...]:
-        """What the source uses, and how it is used and tested elsewhere."""
-        job, subject, settings = self.job, self.subject, self.job.config.context
-        code = CodeSelection(subject.tree.document, subject.tree, subject.span, subject.path)
-        source = RelatedCodeSource(InstructionInputs(code, PromptBudget(settings), job.engine.count, job.workspace))
-        share = min(left, settings.related_budget)
-        return tuple(await source.find_fragments(share, ())) if share > 0 else ()
+    async def _find_related_code(self, budget: int) -> tuple[Fragment, ...]:
+        """Return code that the function uses, and code that uses and tests it."""
+        context, target, settings = self.context, self.target, self.context.config.context
+        code = CodeSelection(target.tree.document, target.tree, target.span, target.path)
+        inputs = InstructionInputs(code, PromptBudget(settings), context.engine.count, context.workspace)
+        share = min(budget, settings.related_budget)
+        return tuple(await RelatedCodeSource(inputs).find_fragments(share, ())) if share > 0 else ()
 
 
-class _Begun(NamedTuple):
-    """The test file so far, up to the name of the test; from which byte on it is another one than before, and that place in
-    characters."""
+class _TestFile(NamedTuple):
+    """The test file up to the name of the new test.
+
+    Attributes:
+        text: The text, with LF as line end.
+        edit_start: The offset of the first changed byte of the document.
+        changed_from: The same place in the text, in characters.
+    """
 
     text: str
-    start: int
-    tail: int
+    edit_start: int
+    changed_from: int
 
 
-def _begun(document: Document, subject: Subject) -> _Begun:
-    lead, wanted = f"def test_{subject.test}", f"from {subject.module} import {subject.name}"
+def _begin_test(document: Document, target: TargetFunction) -> _TestFile:
+    lead, import_line = f"def test_{target.test_name}", f"from {target.module} import {target.name}"
     text = to_lf(document.text).rstrip("\n")
-    if wanted in text.split("\n") or not text:
-        return _Begun(f"{text or wanted}\n\n\n{lead}", len(document.data.rstrip(b"\r\n")), len(text))
+    if import_line in text.split("\n") or not text:
+        return _TestFile(f"{text or import_line}\n\n\n{lead}", len(document.data.rstrip(b"\r\n")), len(text))
     tree = parse(document)
-    at = imports_end(tree) if tree else 0
-    above = to_lf(decode(document.data[:at]))
-    return _Begun(f"{above}{wanted}\n{text[len(above) :]}\n\n\n{lead}", at, len(above))
+    offset = find_imports_end(tree) if tree else 0
+    above = to_lf(decode(document.data[:offset]))
+    return _TestFile(f"{above}{import_line}\n{text[len(above) :]}\n\n\n{lead}", offset, len(above))
 
 
 @dataclass(slots=True)
-class _Continuer:
-    """Lets the model go on from `def test_…`."""
+class _TestWriter:
+    """Generates tests: the model continues from `def test_…` (see `CandidateSource`)."""
 
-    job: Job
-    subject: Subject
-    begun: _Begun
-    around: tuple[Fragment, ...]
-    near: str
+    context: TurnContext
+    target: TargetFunction
+    test_file: _TestFile
+    fragments: tuple[Fragment, ...]
+    prefix: str
     sections: dict[str, int]
-    refused: str = field(default="", init=False)
+    refusal: str = field(default="", init=False)
 
-    async def make(
-        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    async def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
-        job, subject = self.job, self.subject
-        before, start, tail = self.begun
-        shown = [(one.origin, one.text) for one in self.around]
-        extra = (*shown, (subject.module.replace(".", "/") + ".py", subject.source))
-        around = InfillContext(self.near, "", extra)
-        fitting = await filled(job.engine, around, self.sections, TOKENS, job.turn, plan.numbers)
+        context, target = self.context, self.target
+        fragments = [(fragment.origin, fragment.text) for fragment in self.fragments]
+        around = InfillContext(self.prefix, "", (*fragments, (target.module.replace(".", "/") + ".py", target.source)))
+        candidates = await fit_infill(context.engine, around, self.sections, ANSWER_TOKENS, context.turn, plan.numbers)
         sampling = Sampling(
-            n_predict=TOKENS,
+            n_predict=ANSWER_TOKENS,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(fitting),
+            n=len(candidates),
             stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
         )
-        request = Infill(around, sampling=sampling, priority="normal", owner=job.owner)
-
-        def edit(raw: str) -> Edit | None:
-            rest = _whole(before, to_lf(raw), job.document.uri)
-            if "assert" not in rest:
-                return None
-            text = f"{before}{rest}\n"
-            return Edit(start, len(job.document.data), encode(text[tail:].replace("\n", job.document.newline)))
-
-        async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
-            async for candidate in candidates:
+        infill = Infill(around, sampling=sampling, priority="normal", owner=context.owner)
+        request = CandidateRequest(infill, self._parse_edit)
+        async with aclosing(generate_candidates(context.engine, plan, request, on_evaluated)) as generated:
+            async for candidate in generated:
                 yield candidate
+
+    def _parse_edit(self, answer: str) -> Edit | None:
+        """Return the edit that adds an answer to the test file, or None if the answer asserts nothing."""
+        document, (before, start, changed_from) = self.context.document, self.test_file
+        lines = _keep_whole_lines(before, to_lf(answer), document.uri, self.target.tree.language.id)
+        if "assert" not in lines:
+            return None
+        text = f"{before}{lines}\n"
+        return Edit(start, len(document.data), encode(text[changed_from:].replace("\n", document.newline)))

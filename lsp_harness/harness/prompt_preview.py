@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.turn_prompt import prompted
+from lsp_harness.coding.turn_prompt import fit_prompt
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
@@ -168,8 +168,8 @@ class PromptPreviews:
         self._turns.require_editable(snapshot)
         engine = self._engine
         job = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
-        instruction, answer = await Instruct(job, span, task).asked()
-        text, _ = await prompted(engine, instruction, answer)
+        instruction, answer = await Instruct(job, span, task).first_prompt()
+        text, _ = await fit_prompt(engine, instruction, answer)
         return Prompt(
             title=f"Edit: {task}",
             text=text,

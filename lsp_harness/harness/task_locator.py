@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.coding.task_location import RANKINGS, Candidate, Sought, narrowed, seek
+from lsp_harness.coding.task_location import RANKINGS, TaskPlace, TaskPlaces, choose_place, find_task_places
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
@@ -50,14 +50,14 @@ class LocatedTask:
     """
 
     root: Path
-    ranking: Sought
+    ranking: TaskPlaces
     texts: Mapping[str, Document]
 
-    def document(self, candidate: Candidate) -> Document:
+    def document(self, candidate: TaskPlace) -> Document:
         """Return the text of a candidate."""
         return self.texts[candidate.path]
 
-    def span(self, candidate: Candidate) -> Span:
+    def span(self, candidate: TaskPlace) -> Span:
         """Return the bytes of the whole lines of a candidate."""
         document = self.texts[candidate.path]
         return Span(document.line_starts[candidate.first - 1], document.line_span(candidate.last - 1)[1])
@@ -110,13 +110,13 @@ class TaskLocator:
         root, current_path = self._find_folder(request.uri)
         uri, texts = root.as_uri(), _FolderTexts(services, root)
         similar = await index.find_similar_at_once(uri, request.task)
-        ranking = await seek(index.query, uri, request.task, texts.read, similar, beside=current_path)
+        ranking = await find_task_places(index.query, uri, request.task, texts.read, similar, current_path=current_path)
         if ranking is None:
             if not await index.query.is_complete(uri):
                 raise NoAnswer(f"the index of {root.name} is still being made; ask again in a moment")
             raise NoAnswer(f"no code in {root.name} fits this task; name a function in it, or {request.alternative}")
         if config.locate.ranking == "model":
-            ranking = await narrowed(services.engines.current, request.task, ranking, config.context.task_budget)
+            ranking = await choose_place(services.engines.current, request.task, ranking, config.context.task_budget)
         return LocatedTask(root, ranking, texts.texts)
 
     async def instruct(

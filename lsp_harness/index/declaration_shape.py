@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_harness.index.identifier_words import split_words
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
@@ -22,21 +24,11 @@ COMMON_DECORATORS = frozenset(
 """Decorators of declarations that have nothing else in common, in lower case."""
 COMMON_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
 """Bases of classes that have nothing else in common."""
-TYPE_FIRST_LANGUAGES = frozenset({"c", "cpp", "csharp", "java", "php"})
-"""Languages that put the type before the name of a parameter."""
 RECEIVER_NAMES = frozenset({"self", "cls", "this"})
 HANDLER_PARAMETERS = {"req": "request", "request": "request", "event": "event"}
 """Names of the first parameter of a handler, with the name that its shape gets."""
 CONTEXT_PARAMETERS = frozenset({"ctx", "context"})
 PARAMETER_MODIFIERS = frozenset({"mut", "private", "public", "readonly"})
-DECORATOR_STARTS = {"csharp": r"\[", "rust": r"#\[", "php": r"#\["}
-"""Patterns for the start of a decorator, by language; `@` in the others."""
-DECORATOR_PHRASES = {
-    "java": "annotated with",
-    "csharp": "with the attribute",
-    "rust": "with the attribute",
-    "php": "with the attribute",
-}
 PARAMETER_COUNT_STEPS = (1, 2, 4)
 """Functions with the same first word have different shapes if one of these numbers of parameters is between them."""
 
@@ -85,7 +77,7 @@ class Shape:
 
 def base_language(language: str) -> str:
     """Return the language that a dialect belongs to."""
-    return "typescript" if language == "tsx" else language
+    return find_language(language).dialect_of or language
 
 
 def find_shape(head: DeclarationHead) -> Shape | None:
@@ -107,9 +99,10 @@ def describe_shapes(shapes: Sequence[Shape]) -> str:
     labels = ", ".join(sorted(counts, key=lambda label: (-counts[label], label))[:2])
     if first.criterion == "test":
         return f"test {kinds}"
+    traits = find_language(first.language).declarations
     phrases = {
-        "decorated": DECORATOR_PHRASES.get(first.language, "decorated with"),
-        "extending": "embedding" if first.language == "go" else "extending",
+        "decorated": traits.decorated_phrase,
+        "extending": traits.extending_phrase,
         "ending": "named",
     }
     phrase = phrases.get(first.criterion, first.criterion)
@@ -143,13 +136,17 @@ def _type_features(head: DeclarationHead, name_words: Sequence[str]) -> Iterator
 
 
 def _function_features(head: DeclarationHead, name_words: Sequence[str]) -> Iterator[tuple[Criterion, str, str]]:
-    language, name = head.language, head.name
+    language, name = find_language(head.language), head.name
     parameters = _split_parameters(head.text_after)
-    if parameters and language != "go" and _parameter_name(language, parameters[0]) in RECEIVER_NAMES:
+    if (
+        parameters
+        and not language.declarations.types_follow_name
+        and _parameter_name(language, parameters[0]) in RECEIVER_NAMES
+    ):
         parameters = parameters[1:]
     first = _parameter_name(language, parameters[0]) if parameters else ""
-    is_go = language == "go" and bool(parameters)
-    handled = _go_handler_type(parameters[0]) if is_go else HANDLER_PARAMETERS.get(first, "")
+    types_follow_name = language.declarations.types_follow_name and bool(parameters)
+    handled = _go_handler_type(parameters[0]) if types_follow_name else HANDLER_PARAMETERS.get(first, "")
     if handled:
         yield "taking", handled, handled
     if name_words and not name.startswith("__"):
@@ -164,7 +161,7 @@ def _function_features(head: DeclarationHead, name_words: Sequence[str]) -> Iter
 
 def _decorator_names(head: DeclarationHead) -> list[str]:
     """Return the names of decorators, annotations and attributes."""
-    start = DECORATOR_STARTS.get(head.language, "@")
+    start = find_language(head.language).declarations.decorator_start
     return re.findall(rf"(?m)^[ \t]*{start}\s*\\?([\w.:\\]*\w)", head.text_before)
 
 
@@ -194,12 +191,12 @@ def _go_handler_type(parameter: str) -> str:
     return type_name if type_name == "http.ResponseWriter" or is_context else ""
 
 
-def _parameter_name(language: str, parameter: str) -> str:
+def _parameter_name(language: LanguageSpec, parameter: str) -> str:
     """Return the name of a parameter without its type, value and decorators."""
     text = re.sub(r"@[\w.]+(?:\([^)]*\))?", "", parameter).partition("=")[0]
     words = re.findall(r"[^\W\d]\w*", text)
     names = [word for word in words if word not in PARAMETER_MODIFIERS] or [""]
-    return names[-1] if language in TYPE_FIRST_LANGUAGES else names[0].lstrip("_")
+    return names[-1] if language.declarations.types_come_first else names[0].lstrip("_")
 
 
 def _split_parameters(text: str) -> list[str]:

@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from lsp_harness.index.builder.import_links import SCRIPT_EXTENSIONS, ImportLinks, namespace_condition
 from lsp_harness.index.indexed_text import IndexedText
 from lsp_harness.index.symbol_table import SymbolTable
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import placeholders
 from lsp_harness.text.position import decode
 
-WHOLE_MODULE_LANGUAGES = frozenset({"c", "cpp", "csharp", "ruby"})
-"""Languages in which an import without a name makes everything at the top of the module visible."""
-LAST_PART_LANGUAGES = frozenset({"java", "php"})
-"""Languages in which the last part of an imported module is a name in that module."""
-PRIVATE_IMPORT_LANGUAGES = frozenset({"csharp", "java"})
-"""Languages in which a file does not hand on what it imports."""
-DEFAULT_EXPORT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
-"""Languages in which a module may have a default export, which usually has the same name in both files."""
 WORD = re.compile(r"\w+")
 IMPORT_GUIDE_FILES = (
     *("__init__.py", "__init__.pyi", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"),
@@ -154,7 +147,10 @@ class ImportTable:
         """Return the paths of the files that declare a namespace."""
         symbols = self._symbols.select(
             *namespace_condition(namespace),
-            lambda symbol: (symbol.kind, symbol.qualified, symbol.language) == ("namespace", namespace, "csharp"),
+            lambda symbol: (
+                (symbol.kind, symbol.qualified) == ("namespace", namespace)
+                and find_language(symbol.language).imports.names_namespaces
+            ),
         )
         return sorted({symbol.path for symbol in symbols})
 
@@ -163,13 +159,13 @@ class ImportTable:
 
 
 def _imported_name(language: str, module: str, name: str, alias: str, targets: tuple[int, ...]) -> ImportedName:
-    local_name = alias or name or _last_part(module)
-    if not name and language in LAST_PART_LANGUAGES:
+    local_name, traits = alias or name or _last_part(module), find_language(language).imports
+    if not name and traits.last_part_is_name:
         name = _last_part(module)
-    if not name and language in WHOLE_MODULE_LANGUAGES:
+    if not name and traits.imports_everything:
         name = _last_part(module) if alias else "*"
-    is_default = bool(alias) and not name and language in DEFAULT_EXPORT_LANGUAGES
-    return ImportedName(local_name, name, module, targets, is_default, language in PRIVATE_IMPORT_LANGUAGES)
+    is_default = bool(alias) and not name and traits.has_module_imports
+    return ImportedName(local_name, name, module, targets, is_default, traits.hides_imports)
 
 
 def _last_part(module: str) -> str:

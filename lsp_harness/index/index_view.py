@@ -9,14 +9,11 @@ from lsp_harness.index.indexed_text import IndexedText
 from lsp_harness.index.symbol_table import Symbol, SymbolTable
 from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.index.unsaved_text import UnsavedText
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import Reader
 
 MAX_IMPORT_HOPS = 4
 """Number of files that a name is followed through: packages hand on names that other files define."""
-FOLDER_SCOPED_LANGUAGES = frozenset({"go", "java", "csharp"})
-"""Languages in which the files of one folder see each other without an import."""
-NAMESPACE_LANGUAGES = frozenset({"csharp", "php"})
-"""Languages in which the files of one namespace see each other without an import."""
 NO_UNSAVED_TEXTS: Mapping[str, UnsavedText] = {}
 T = TypeVar("T")
 
@@ -47,7 +44,8 @@ class IndexView:
             return []
         file, language = entry
         definitions = self._find_imported(file, name, {(file, ""): MAX_IMPORT_HOPS}, MAX_IMPORT_HOPS)
-        if not definitions and language in FOLDER_SCOPED_LANGUAGES | NAMESPACE_LANGUAGES:
+        traits = find_language(language).imports
+        if not definitions and (traits.shares_folder or traits.shares_namespace):
             others = [
                 symbol
                 for symbol in self.symbols.find_top_level(name)
@@ -83,9 +81,10 @@ class IndexView:
     def _sees_without_import(self, path: str, file: int, other: Symbol) -> bool:
         """Return whether a file sees a top-level symbol of another file without an import."""
         in_same_folder = other.path.rpartition("/")[0] == path.rpartition("/")[0]
-        if other.language in FOLDER_SCOPED_LANGUAGES and in_same_folder:
+        traits = find_language(other.language).imports
+        if traits.shares_folder and in_same_folder:
             return True
-        return other.language in NAMESPACE_LANGUAGES and not self.symbols.list_namespaces(file).isdisjoint(
+        return traits.shares_namespace and not self.symbols.list_namespaces(file).isdisjoint(
             self.symbols.list_namespaces(other.file)
         )
 

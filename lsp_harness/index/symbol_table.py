@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from lsp_harness.index.unsaved_text import UnsavedText
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import Reader, Row, placeholders
 
 MAX_MENTIONS = 200
-EXTERNAL_MEMBER_LANGUAGES = frozenset({"go", "rust", "cpp"})
-"""Languages that may declare the members of a type outside of the type."""
 TOP_LEVEL_SQL = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
 """SQL condition for symbols that are in no declaration other than a namespace."""
 SYMBOL_COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
@@ -120,7 +119,7 @@ class SymbolTable:
             (symbol.file, symbol.n),
             lambda member: member.file == symbol.file and member.parent == symbol.n,
         )
-        if symbol.language in EXTERNAL_MEMBER_LANGUAGES:
+        if find_language(symbol.language).declarations.members_outside_types:
             prefix = f"{symbol.qualified}."
             members += self.select(
                 "substr(qualified, 1, ?) = ? AND name = substr(qualified, ?) AND file IN "

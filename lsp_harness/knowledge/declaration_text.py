@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from lsp_harness.files.secrets import redact
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import decode
 
@@ -14,36 +15,34 @@ MAX_PARAGRAPH_CHARS = 600
 COMMENT_WINDOW_BYTES = 20_000
 """Number of bytes that are searched for documentation."""
 STRING = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
-PYTHON_COMMENT = re.compile(rf"({STRING})|#[^\n]*", re.DOTALL)
+HASH_COMMENT = re.compile(rf"({STRING})|#[^\n]*", re.DOTALL)
 COMMENT = re.compile(rf"({STRING}|`[^`]*`)|//[^\n]*|/\*.*?\*/", re.DOTALL)
 DOCSTRING = re.compile(r'\s*[rRuUbB]{0,2}("""|\'\'\'|"|\')(.*?)(?<!\\)\1', re.DOTALL)
 PYTHON_WORD = re.compile(rb"(?:async\s+)?(?:def|class)\s+\Z")
 SCRIPT_WORDS = re.compile(r"^(?:(?:export|declare|default)\s+)+")
 ATTRIBUTE = re.compile(r"^\s*(?:#!?\[.*|.*\)\])\s*$")
-LINE_COMMENTS = {"go": ("//",), "rust": ("///",)}
-SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 
-def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
+def read_signature(language: LanguageSpec, data: bytes, declaration: Declaration) -> str:
     """Return the signature of a declaration without decorators, comments and the body. Secrets are removed."""
     start, end = declaration.start, declaration.body_start
-    if language == "python":
+    if language.declarations.words:
         if word := PYTHON_WORD.search(data, start, declaration.name_start):
             start = word.start()
         elif declaration.kind in ("variable", "field"):
             start = declaration.name_start
     text = decode(data[start:end])
-    uncommented = (PYTHON_COMMENT if language == "python" else COMMENT).sub(lambda match: match[1] or " ", text)
+    uncommented = (HASH_COMMENT if language.comment == "#" else COMMENT).sub(lambda match: match[1] or " ", text)
     line = " ".join(uncommented.split())
     line = re.sub(r"([(\[]) ", r"\1", re.sub(r",? ([)\]])", r"\1", line)).rstrip(":{;, ")
-    if language in SCRIPT_LANGUAGES:
+    if language.imports.has_module_imports:
         line = SCRIPT_WORDS.sub("", line)
     return _truncate(redact(line), MAX_SIGNATURE_CHARS)
 
 
-def read_documentation(language: str, data: bytes, declaration: Declaration) -> str:
+def read_documentation(language: LanguageSpec, data: bytes, declaration: Declaration) -> str:
     """Return the first paragraph of a declaration's docstring or comment."""
-    if language == "python":
+    if _has_docstrings(language):
         body_start = min(declaration.end, declaration.body_start)
         return _docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
     return _first_paragraph(
@@ -51,15 +50,20 @@ def read_documentation(language: str, data: bytes, declaration: Declaration) -> 
     )
 
 
-def read_module_documentation(language: str, data: bytes) -> str:
+def read_module_documentation(language: LanguageSpec, data: bytes) -> str:
     """Return the first paragraph of the documentation at the beginning of a file."""
     text = decode(data[:COMMENT_WINDOW_BYTES])
-    if language == "python":
+    if _has_docstrings(language):
         return _docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
-    if language == "rust":
+    if mark := language.declarations.module_doc_comment:
         lines = [line.strip() for line in text.split("\n")]
-        return _first_paragraph(line[3:] for line in lines if line.startswith("//!"))
+        return _first_paragraph(line[len(mark) :] for line in lines if line.startswith(mark))
     return ""
+
+
+def _has_docstrings(language: LanguageSpec) -> bool:
+    style = language.declarations.documentation
+    return style is not None and style.is_inside
 
 
 def _docstring(text: str) -> str:
@@ -67,10 +71,10 @@ def _docstring(text: str) -> str:
     return _first_paragraph(match[2].split("\n")) if match else ""
 
 
-def _comment_lines(language: str, text_above: str) -> list[str]:
+def _comment_lines(language: LanguageSpec, text_above: str) -> list[str]:
     """Return the lines of the comment directly above, without comment marks."""
     lines = text_above.rpartition("\n")[0].split("\n")
-    while language == "rust" and lines and ATTRIBUTE.match(lines[-1]):
+    while language.declarations.has_attribute_lines and lines and ATTRIBUTE.match(lines[-1]):
         lines.pop()
     stripped = text_above.rstrip()
     text = stripped if stripped.endswith("*/") else "\n".join(lines).rstrip()
@@ -78,10 +82,10 @@ def _comment_lines(language: str, text_above: str) -> list[str]:
         comment_start = text.rfind("/*")
         block = text[comment_start + 2 : -2]
         # Documentation starts with two stars. A block with one star may be a licence or an instruction for a tool.
-        if comment_start < 0 or not (block.startswith("*") or language == "go"):
+        if comment_start < 0 or not (block.startswith("*") or language.declarations.any_comment_documents):
             return []
         return [re.sub(r"^\s*\*+ ?", "", line) for line in block.split("\n")]
-    marks = LINE_COMMENTS.get(language, ())
+    marks = language.declarations.doc_comments
     comment: list[str] = []
     for line in reversed(lines):
         stripped_line = line.strip()

@@ -5,7 +5,6 @@ import re
 
 from lsp_harness.knowledge.declaration_text import read_documentation, read_module_documentation, read_signature
 from lsp_harness.knowledge.doc_fragment import SELF_PARAMETER, DocFragment
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_lookup import (
     MAX_HOPS,
     VALUE_KINDS,
@@ -15,6 +14,7 @@ from lsp_harness.knowledge.package_lookup import (
     find_overloads,
 )
 from lsp_harness.knowledge.package_module import Module, PackageRules
+from lsp_harness.languages.package_traits import Ecosystem
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 FIELD_DECORATOR = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")
@@ -34,16 +34,16 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         result: The declaration or module that the name means.
     """
     package = module.package
-    language = result.text.language.id if isinstance(result, DeclarationRef) else ""
+    call_method_name = result.text.language.packages.call_method if isinstance(result, DeclarationRef) else ""
     if isinstance(result, Module):
         text = result.texts[0] if result.texts else None
-        documentation = read_module_documentation(text.language.id, text.data) if text else ""
+        documentation = read_module_documentation(text.language, text.data) if text else ""
         file = str(text.path.relative_to(result.package.folder)) if text else ""
         return DocFragment(package.name, package.version, module.name, name, "module", "", documentation, file)
     search = PackageSearch(rules)
     call_method = (
-        search.find_member(result, ["__call__"])
-        if result.declaration.kind in VALUE_KINDS and language == "python"
+        search.find_member(result, [call_method_name])
+        if result.declaration.kind in VALUE_KINDS and call_method_name
         else None
     )
     overloads = find_overloads(search, call_method if isinstance(call_method, DeclarationRef) else result)
@@ -62,11 +62,11 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
 
 
 def _signature(ref: DeclarationRef) -> str:
-    return read_signature(ref.text.language.id, ref.text.data, ref.declaration)
+    return read_signature(ref.text.language, ref.text.data, ref.declaration)
 
 
 def _find_documentation(ref: DeclarationRef, overloads: list[DeclarationRef]) -> str:
-    language = ref.text.language.id
+    language = ref.text.language
     namesakes = [
         declaration
         for declaration in ref.text.declarations
@@ -89,19 +89,13 @@ def _find_source_documentation(rules: PackageRules, module: Module, name: str, r
 
 
 def _find_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
-    language, type_name = ref.text.language.id, ref.declaration.name
-    if language == "python":
-        if fields := _generated_constructor(rules, ref):
-            return fields
-        names = ("__init__", "__new__")
-    elif language in SCRIPT_LANGUAGES:
-        names = ("constructor",)
-    elif language == "go":
-        constructor = PackageSearch(rules).find(ref.module, [f"New{type_name}"])
+    traits, type_name = ref.text.language.packages, ref.declaration.name
+    if fields := _generated_constructor(rules, ref) if traits.ecosystem is Ecosystem.PYPI else "":
+        return fields
+    if traits.constructor_prefix:
+        constructor = PackageSearch(rules).find(ref.module, [f"{traits.constructor_prefix}{type_name}"])
         return _signature(constructor) if isinstance(constructor, DeclarationRef) else ""
-    else:
-        names = ("new",) if language == "rust" else ()
-    for name in names:
+    for name in traits.constructor_names:
         constructor = PackageSearch(rules).find_member(ref, [name])
         if isinstance(constructor, DeclarationRef):
             return _signature(find_overloads(PackageSearch(rules), constructor)[0])

@@ -14,7 +14,6 @@ from threading import Lock
 from lsp_harness.knowledge.doc_builder import build_fragment
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.go_modules import GoModules
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.member_names import find_names, mentions_name
 from lsp_harness.knowledge.node_packages import NodePackages
 from lsp_harness.knowledge.package_lookup import PackageSearch, Result
@@ -22,9 +21,9 @@ from lsp_harness.knowledge.package_module import Module, PackageRules
 from lsp_harness.knowledge.package_source import TextCache
 from lsp_harness.knowledge.python_packages import PythonPackages
 from lsp_harness.knowledge.rust_crates import RustCrates
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.languages.package_traits import Ecosystem
 
-LANGUAGES = ("python", "typescript", "go", "rust")
-"""Languages whose packages can be read. JavaScript uses the packages of TypeScript."""
 MAX_NEAREST = 3
 """Number of similar names that are returned for an absent name."""
 MIN_SIMILARITY = 0.6
@@ -33,6 +32,18 @@ MAX_NAME_CHARS = 300
 """Largest length of a module name or of a name in it. People do not write longer ones."""
 MAX_FOLDERS = 16
 """Largest number of pairs of workspace folder and language in memory."""
+
+
+def package_languages() -> tuple[str, ...]:
+    """Return the ids of the languages in which packages are read, in the order in which they are searched."""
+    languages = [language for language in shipped_languages() if not language.packages.language]
+    return tuple(
+        language.id
+        for ecosystem in Ecosystem
+        if ecosystem is not Ecosystem.NONE
+        for language in languages
+        if language.packages.ecosystem is ecosystem
+    )
 
 
 class InstalledPackages:
@@ -49,7 +60,7 @@ class InstalledPackages:
         self._python = python
         self._environ = os.environ if environ is None else environ
         self._texts = TextCache()
-        self._folders: dict[tuple[Path, str], PackageRules] = {}
+        self._folders: dict[tuple[Path, Ecosystem], PackageRules] = {}
         self._lock = Lock()
 
     def find_documentation(
@@ -111,18 +122,18 @@ class InstalledPackages:
     def _rules(self, root: Path, language: str, *names: str) -> PackageRules | None:
         if any(len(name) > MAX_NAME_CHARS for name in names):
             return None
-        language = "typescript" if language in SCRIPT_LANGUAGES else language
-        key = (root, language)
-        if key not in self._folders and language in LANGUAGES:
-            factories: dict[str, Callable[[], PackageRules]] = {
-                "python": lambda: PythonPackages(root, self._texts, self._environ, self._python),
-                "typescript": lambda: NodePackages(root, self._texts),
-                "go": lambda: GoModules(root, self._texts, self._environ),
-                "rust": lambda: RustCrates(root, self._texts, self._environ),
+        ecosystem = find_language(language).packages.ecosystem
+        key = (root, ecosystem)
+        if key not in self._folders and ecosystem is not Ecosystem.NONE:
+            factories: dict[Ecosystem, Callable[[], PackageRules]] = {
+                Ecosystem.PYPI: lambda: PythonPackages(root, self._texts, self._environ, self._python),
+                Ecosystem.NPM: lambda: NodePackages(root, self._texts),
+                Ecosystem.GO_MODULES: lambda: GoModules(root, self._texts, self._environ),
+                Ecosystem.CRATES: lambda: RustCrates(root, self._texts, self._environ),
             }
             if len(self._folders) >= MAX_FOLDERS:
                 self._folders.pop(next(iter(self._folders)))
-            self._folders[key] = factories[language]()
+            self._folders[key] = factories[ecosystem]()
         return self._folders.get(key)
 
 
@@ -153,7 +164,7 @@ def _find_documentation(
 
 def _find_name(rules: PackageRules, module: Module, name: str) -> Result | None:
     chain = name.split(".") if name else []
-    is_script = bool(module.texts) and module.texts[0].language.id in SCRIPT_LANGUAGES
+    is_script = bool(module.texts) and module.texts[0].language.imports.has_module_imports
     if is_script and not chain:
         # An import of a module without a name imports its default export.
         return PackageSearch(rules).find(module, ["default"]) or module

@@ -5,7 +5,6 @@ import re
 
 from lsp_harness.text.position import decode
 
-SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 EXPORTED = re.compile(r"\bexport\s*(?:type\s*)?\{([^}]*)\}(?!\s*from)")
 EXPORT_DEFAULT = re.compile(r"\bexport\s+default\s+(?!(?:async|function|class|abstract|interface)\b)([\w$.]+)")
 EXPORT_DECLARED = re.compile(

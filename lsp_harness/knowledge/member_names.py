@@ -2,10 +2,10 @@
 
 import re
 
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_lookup import MAX_HOPS, DeclarationRef, PackageSearch, Result
 from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
 from lsp_harness.knowledge.package_source import PackageText
+from lsp_harness.languages.package_traits import Ecosystem
 from lsp_harness.text.position import decode, encode
 
 DYNAMIC_NAMES = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
@@ -23,7 +23,11 @@ def find_names(rules: PackageRules, holder: Result) -> set[str] | None:
     """Return all names of a module or class, or None if it may have more names than the text tells."""
     if isinstance(holder, Module):
         return _find_module_names(rules, holder, set())
-    return _find_class_names(rules, holder, MAX_HOPS, set()) if holder.text.language.id == "python" else None
+    return (
+        _find_class_names(rules, holder, MAX_HOPS, set())
+        if holder.text.language.packages.ecosystem is Ecosystem.PYPI
+        else None
+    )
 
 
 def mentions_name(holder: Result, name: str) -> bool:
@@ -41,9 +45,9 @@ def _find_module_names(rules: PackageRules, module: Module, visited: set[str]) -
     for text in module.texts:
         names.update(text.top_level, text.exports)
         # This includes `import * as all` and the default import.
-        for imported in text.imports if text.language.id != "go" else ():
+        for imported in text.imports if text.language.packages.ecosystem is not Ecosystem.GO_MODULES else ():
             if imported.name != "*":
-                names.add(local_name(text.language.id, imported))
+                names.add(local_name(text.language, imported))
                 continue
             target = rules.find_target(module, text, imported)
             if target and target[0].name in visited:
@@ -52,7 +56,7 @@ def _find_module_names(rules: PackageRules, module: Module, visited: set[str]) -
             if target_names is None:
                 return None
             names |= target_names
-    if module.texts[0].language.id == "go":
+    if module.texts[0].language.packages.ecosystem is Ecosystem.GO_MODULES:
         return {name for name in names if name[:1].isupper()}
     return names
 
@@ -88,9 +92,11 @@ def _find_class_names(rules: PackageRules, ref: DeclarationRef, hops: int, visit
 
 def _lists_all_names(text: PackageText) -> bool:
     """Return whether this kind of file declares all its names."""
-    if text.language.id == "python":
-        return not DYNAMIC_NAMES.search(text.data)
-    if text.language.id in SCRIPT_LANGUAGES:
-        # A value that is the whole module has the members of its type.
-        return text.path.suffix in (".ts", ".mts", ".cts") and "=" not in text.exports
-    return text.language.id == "go"
+    match text.language.packages.ecosystem:
+        case Ecosystem.PYPI:
+            return not DYNAMIC_NAMES.search(text.data)
+        case Ecosystem.NPM:
+            # A value that is the whole module has the members of its type.
+            return text.path.suffix in (".ts", ".mts", ".cts") and "=" not in text.exports
+        case ecosystem:
+            return ecosystem is Ecosystem.GO_MODULES

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
 from lsp_harness.knowledge.package_source import PackageText
+from lsp_harness.languages.package_traits import Ecosystem
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, Import
 from lsp_harness.text.position import decode
 
@@ -97,7 +97,7 @@ class PackageSearch:
         for text, imported in _imports(module):
             if (
                 imported.name != "*"
-                and local_name(text.language.id, imported) == first
+                and local_name(text.language, imported) == first
                 and (target := self._rules.find_target(module, text, imported))
             ):
                 yield self.find(target[0], [*([target[1]] if target[1] else []), *rest], hops - 1)
@@ -120,14 +120,14 @@ class PackageSearch:
 
     def _follow_alias(self, ref: DeclarationRef, hops: int) -> Result | None:
         """Return the declaration that a value is an alias of, or else the value itself."""
-        if ref.text.language.id == "python" and ref.declaration.kind in ("variable", "field"):
+        if ref.text.language.packages.ecosystem is Ecosystem.PYPI and ref.declaration.kind in ("variable", "field"):
             match = PYTHON_VALUE.match(_declaration_text(ref))
             if match and match["value"] and not match["call"] and not match["type"]:
                 aliased = self.find(ref.module, match["value"].split("."), hops - 1)
                 if isinstance(aliased, DeclarationRef) and aliased.declaration.kind not in VALUE_KINDS:
                     return aliased
         if (
-            ref.text.language.id in SCRIPT_LANGUAGES
+            ref.text.language.packages.ecosystem is Ecosystem.NPM
             and ref.declaration.kind in VALUE_KINDS
             and (match := SCRIPT_TYPEOF.match(_declaration_text(ref)))
         ):
@@ -181,7 +181,7 @@ class PackageSearch:
     def find_bases(self, ref: DeclarationRef, hops: int) -> list[DeclarationRef]:
         """Return the base types of a type that can be found."""
         parts = [ref.text.declarations[ref.index]]
-        if ref.text.language.id in SCRIPT_LANGUAGES:
+        if ref.text.language.packages.ecosystem is Ecosystem.NPM:
             parts = [
                 declaration
                 for text in ref.module.texts
@@ -195,13 +195,13 @@ class PackageSearch:
     def _find_value_type(self, ref: DeclarationRef, hops: int) -> Result | None:
         """Return the annotated type of a value, or the class that creates it."""
         text = _declaration_text(ref)
-        if ref.text.language.id == "python":
+        if ref.text.language.packages.ecosystem is Ecosystem.PYPI:
             match = PYTHON_VALUE.match(text)
             if match and match["value"] and not match["type"]:
                 return self.find(ref.module, match["value"].split("."), hops - 1)
             match = PYTHON_TYPE.match(text)
             return self._find_type(ref.module, match["type"], hops) if match else None
-        if ref.text.language.id in SCRIPT_LANGUAGES:
+        if ref.text.language.packages.ecosystem is Ecosystem.NPM:
             match = SCRIPT_TYPE.match(text)
             return self._find_type(ref.module, match["type"], hops) if match else None
         return None
@@ -229,7 +229,7 @@ def find_overloads(search: PackageSearch, ref: DeclarationRef) -> list[Declarati
         if declaration.name == ref.declaration.name and _are_siblings(declaration, ref.declaration)
     ]
     siblings = [DeclarationRef(ref.module, ref.text, index) for index in indexes]
-    if ref.text.language.id == "python":
+    if ref.text.language.packages.ecosystem is Ecosystem.PYPI:
         decorated = [
             declaration
             for declaration in siblings
@@ -238,7 +238,7 @@ def find_overloads(search: PackageSearch, ref: DeclarationRef) -> list[Declarati
         return decorated or [ref]
     return (
         siblings
-        if ref.text.language.id in SCRIPT_LANGUAGES and ref.declaration.kind in ("function", "method")
+        if ref.text.language.packages.ecosystem is Ecosystem.NPM and ref.declaration.kind in ("function", "method")
         else [ref]
     )
 
@@ -250,9 +250,9 @@ def _are_siblings(declaration: Declaration, other: Declaration) -> bool:
 def _is_part_of_same_type(ref: DeclarationRef, text: PackageText, index: int) -> bool:
     """Return whether a type of the same name is the same type: TypeScript and Rust declare types in parts."""
     declaration = text.declarations[index]
-    if ref.text.language.id in SCRIPT_LANGUAGES:
+    if ref.text.language.packages.ecosystem is Ecosystem.NPM:
         return index in text.top_level.get(declaration.name, ()) or declaration.parent == ref.declaration.parent
-    return ref.text.language.id == "rust"
+    return ref.text.language.packages.ecosystem is Ecosystem.CRATES
 
 
 def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_source import Package, PackageText
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.symbols.declarations import Import
 
 GO_VERSION = re.compile(r"(?:^|\.)v\d+\Z")
@@ -57,13 +57,14 @@ class PackageRules(Protocol):
         ...
 
 
-def local_name(language: str, imported: Import) -> str:
+def local_name(language: LanguageSpec, imported: Import) -> str:
     """Return the name that an import has in its file; empty if it has none."""
-    if imported.alias or imported.name or language in SCRIPT_LANGUAGES:
+    if imported.alias or imported.name or language.imports.has_module_imports:
         return imported.alias or imported.name
-    if language == "go":
+    if language.imports.packages_name_themselves:
         # This is a convention. A package may declare another name.
         parts = imported.module.strip('"').split("/")
         last = parts[-2] if len(parts) > 1 and GO_VERSION.fullmatch(parts[-1]) else parts[-1]
         return GO_VERSION.sub("", last).removeprefix("go-").removesuffix("-go").replace("-", "_")
-    return imported.module.rpartition("::")[2] if language == "rust" else imported.module.split(".")[0]
+    parts = imported.module.split(language.imports.separator)
+    return parts[0] if language.imports.binds_first_part else parts[-1]

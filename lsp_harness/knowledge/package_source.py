@@ -17,7 +17,7 @@ from typing import cast
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import is_secret_path
-from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
+from lsp_harness.knowledge.js_exports import find_exports
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
@@ -68,7 +68,7 @@ class PackageText:
     @cached_property
     def exports(self) -> dict[str, str]:
         """The local names of exports that a script declares apart from the declaration."""
-        return find_exports(self.data) if self.language.id in SCRIPT_LANGUAGES else {}
+        return find_exports(self.data) if self.language.imports.has_module_imports else {}
 
     def is_ambient(self, declaration: Declaration) -> bool:
         """Return whether a declaration only names the module of the declarations inside of it (`declare module

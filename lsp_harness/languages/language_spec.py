@@ -10,8 +10,10 @@ from typing import Literal
 from lsp_harness.languages.declaration_traits import DeclarationTraits
 from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.package_traits import PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 BlockStyle = Literal["indent", "braces", "end", "none"]
 
@@ -46,14 +48,24 @@ class LanguageSpec:
     """The text that replaces the body of a function in an outline."""
     empty_block: str = ""
     """The statement that fills a block that would otherwise be empty; empty if a block may be empty."""
+    parent: str = ""
+    """The id of the language whose names of the standard library this one includes."""
+    dialect_of: str = ""
+    """The id of the language that this one is a dialect of; declarations of both are described together."""
+    sibling: str = ""
+    """The id of a language whose declarations this one may use."""
+    linter: str = ""
+    """The linter that the server runs for this language; empty if there is none."""
     compiles_in_process: bool = False
     """Whether the interpreter that runs the server compiles this language, so that it reports faults of a text."""
     crash_pattern: bytes = b""
     """A regular expression for texts that crash the parser of the language; empty if none are known."""
     tokens: TokenTraits = field(default_factory=TokenTraits)
+    lines: LineSyntax = field(default_factory=LineSyntax)
     names: NameTraits = field(default_factory=NameTraits)
     imports: ImportTraits = field(default_factory=ImportTraits)
     declarations: DeclarationTraits = field(default_factory=DeclarationTraits)
+    packages: PackageTraits = field(default_factory=PackageTraits)
     recovery: RecoveryTraits = field(default_factory=RecoveryTraits)
 
     @property

@@ -54,5 +54,17 @@ class NameTraits:
     """Whether callers may use the names of parameters, so that they cannot be renamed."""
     prefers_underscore: bool = False
     """Whether the compiler proposes an underscore for an unused variable rather than its removal."""
+    self_name: str = ""
+    """The receiver that a method needs for the members of its class; empty if it needs none."""
+    sigil: str = ""
+    """The sign before the name of every variable."""
+    member_sigil: str = ""
+    """The sign before the name of every variable of an object."""
+    declaring_sign: str = ""
+    """The sign that declares a variable, in a language in which `=` only assigns."""
+    has_common_members: bool = False
+    """Whether most members that the language defines exist on every object."""
+    reports_first_use_only: bool = False
+    """Whether compilers report only the first use of an unknown name in a function."""
     blank_name: str = ""
     """The name that takes a value that nothing uses, in a language that forbids unused variables."""

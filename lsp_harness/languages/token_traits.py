@@ -30,6 +30,8 @@ class TokenTraits:
     """Whether backquotes enclose a string."""
     interpolation: Interpolation | None = None
     """How strings contain expressions. None stands for `${` in backquoted strings only."""
+    interpolation_mark: str = ""
+    """The letter before the quotes, or the quotes, that make a plain string contain expressions."""
     has_jsx: bool = False
     """Whether an expression may be an element of JSX."""
     operand: str = "x"

@@ -19,7 +19,7 @@ AS_IS = 1
 
 @dataclass(frozen=True, slots=True)
 class ClientCapabilities:
-    """What the client can do. The names of the flags follow the LSP capabilities that they stand for."""
+    """The abilities of a client as flags. Their names follow the LSP capabilities that they stand for."""
 
     encoding: Encoding = "utf-16"
     inline_completion: bool = False

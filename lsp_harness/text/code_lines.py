@@ -1,19 +1,11 @@
 """Properties of a single line of code: its indentation, and whether it opens or closes a block."""
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 TAB_COLUMNS = 4
 """Columns of a tab when indentations are compared. Both sides of a comparison use it."""
-HASH_COMMENT_LANGUAGES = frozenset(
-    {"python", "ruby", "shellscript", "bash", "sh", "yaml", "toml", "makefile", "r", "perl", "elixir"}
-)
-"""Languages whose line comments begin with `#`."""
-BLOCK_WORD_LANGUAGES = frozenset({"ruby", "lua", "shellscript", "bash", "sh", "elixir", "julia"})
-"""Languages in which a word opens a block."""
-MARKUP_LANGUAGES = frozenset({"html", "xml", "svg", "vue", "svelte", "javascriptreact", "typescriptreact"})
-"""Languages in which a tag opens a block."""
-PROSE_LANGUAGES = frozenset({"markdown", "plaintext", "restructuredtext", "latex", "mdx"})
-
 INDENTATION = re.compile(r"[ \t]*")
 LONE_CLOSER = re.compile(
     r"\s*(?:[)\]}]+[)\]};,]*|end\b[\s;,)]*|fi|done|esac|</[\w.:-]*>[;,)]*|/?>|\*/|\"\"\"|''')\s*",
@@ -61,35 +53,61 @@ def is_lone_closer(line: str) -> bool:
     return LONE_CLOSER.fullmatch(line) is not None
 
 
-def strip_comment(line: str, language: str) -> str:
+@dataclass(frozen=True, slots=True)
+class LineSyntax:
+    """What a single line tells in a language. The defaults fit a language with braces."""
+
+    comment_style: Literal["slash", "hash"] = "slash"
+    """Whether a line comment begins with `//` or with `#`."""
+    has_block_words: bool = False
+    """Whether a word opens a block."""
+    has_tags: bool = False
+    """Whether a tag opens a block."""
+    has_lifetimes: bool = False
+    """Whether an apostrophe may stand alone."""
+    is_prose: bool = False
+    """Whether the text is prose, in which quotes and colons open nothing."""
+    is_style_sheet: bool = False
+    """Whether a statement may start with `.` or `:`."""
+    indent_width: int = 4
+    """The usual number of blanks of one level of indentation."""
+    indents_with_tabs: bool = False
+    """Whether tabs are usual for indentation."""
+
+
+PLAIN_LINES = LineSyntax()
+"""The syntax of lines of an unknown language."""
+
+
+def strip_comment(line: str, syntax: LineSyntax) -> str:
     """Remove the trailing comment and blanks of a line.
 
     A comment mark inside a string is taken for a comment. The consequence is only that a rule does not match.
     """
-    pattern = HASH_COMMENT if language in HASH_COMMENT_LANGUAGES else SLASH_COMMENT
+    pattern = HASH_COMMENT if syntax.comment_style == "hash" else SLASH_COMMENT
     return pattern.sub("", line).rstrip()
 
 
-def is_comment(line: str, language: str) -> bool:
+def is_comment(line: str, syntax: LineSyntax) -> bool:
     """Return whether a line is only a comment, or ends a docstring."""
     bare = line.strip()
     if bare.endswith(('"""', "'''")):
         return True
-    return bare.startswith("#" if language in HASH_COMMENT_LANGUAGES else ("//", "/*", "*", "<!--"))
+    return bare.startswith("#" if syntax.comment_style == "hash" else ("//", "/*", "*", "<!--"))
 
 
-def opens_block(line: str, language: str) -> bool:
+def opens_block(line: str, syntax: LineSyntax) -> bool:
     """Return whether the statements below a line must be indented one level deeper."""
-    bare = strip_comment(line, language)
+    bare = strip_comment(line, syntax)
     if not bare:
         return False
     if bare[-1] == "{":
         return True
     if bare[-1] == ":":
-        return language not in PROSE_LANGUAGES
-    if language in BLOCK_WORD_LANGUAGES and WORD_OPENER.search(bare):
+        return not syntax.is_prose
+    if syntax.has_block_words and WORD_OPENER.search(bare):
         return True
-    if language in MARKUP_LANGUAGES:
+    if syntax.has_tags:
         tag = OPEN_TAG.search(bare)
         return tag is not None and tag[1].lower() not in VOID_TAGS
     return False

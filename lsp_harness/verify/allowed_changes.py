@@ -185,12 +185,12 @@ def _sigil(name: str) -> str:
 
 def _declares_name(subject: Subject, difference: TokenDifference, change: Change) -> bool:
     """Return whether the edit only turns an assignment to the unknown name into a declaration (`=` to `:=` in Go)."""
-    if change.tree_before is None or change.tree_before.language.id != "go" or not subject.name:
+    if change.tree_before is None or not change.tree_before.language.names.declaring_sign or not subject.name:
         return False
     old, new = [token.text for token in difference.old], [token.text for token in difference.new]
     line = change.after.line_span(change.after.line_of(difference.place))
     words = re.findall(rb"\w+", change.after.data[line[0] : difference.place])
-    return (old, new) == (["="], [":="]) and encode(subject.name) in words
+    return (old, new) == (["="], [change.tree_before.language.names.declaring_sign]) and encode(subject.name) in words
 
 
 def _qualifies_name(subject: Subject, new: Sequence[Token], difference: TokenDifference) -> bool:

@@ -32,8 +32,8 @@ async def run_checks(changes: ChangeSet, checks: Sequence[Check]) -> Verdict:
     """
     outcomes: list[Outcome] = []
     for check in checks:
-        checked = [changes.main] if check.is_about_finding else changes.changes
-        outcome = _combine(changes, [await run_check(check, change) for change in checked])
+        targets = [changes.main] if check.is_about_finding else changes.changes
+        outcome = _combine(changes, [await run_check(check, change) for change in targets])
         outcomes.append(outcome)
         if outcome.status == "failed":
             break

@@ -68,7 +68,7 @@ def find_syntax_errors(tree: SyntaxTree) -> list[Fault]:
 
     For Python, the compiler decides whether there is one and the parser where it is.
     """
-    if tree.language.id != "python":
+    if not tree.language.compiles_in_process:
         return find_faults(tree)
     fault = find_python_fault(tree.data)
     return (find_faults(tree) or [fault]) if fault else []

@@ -62,7 +62,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed and at least one ran."""
+        """True if no check failed and at least one ran."""
         ran = [outcome for outcome in self.outcomes if outcome.status != "skipped"]
         return bool(ran) and all(outcome.status == "passed" for outcome in ran)
 

@@ -114,7 +114,7 @@ class Subject:
 
     @property
     def is_absent(self) -> bool:
-        """Whether the message names something that the text does not have there, because it has changed since."""
+        """True if the message names something that the text does not have there, because it has changed since."""
         return self.kind in ("name", "removal") and bool(self.quoted) and not self.name
 
 

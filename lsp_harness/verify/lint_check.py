@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check, CheckContext
@@ -10,14 +11,14 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
-PYTHON_SUFFIXES = {".py", ".pyi"}
 BEHAVIOUR_RULES = ("invalid-syntax", "E9", "F", "B", "PLE", "PLW", "ASYNC", "RUF0")
 """Prefixes of ruff's rules about what the code does. The other rules are about its style."""
 
 
 def is_python(document: Document, file: Path) -> bool:
     """Return whether ruff can read a text."""
-    return document.language == "python" or file.suffix in PYTHON_SUFFIXES
+    language = find_language_of_file(file.name)
+    return any(spec and spec.linter == "ruff" for spec in (find_language(document.language), language))
 
 
 def find_new_findings(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:

@@ -66,7 +66,7 @@ class ResolvedCheck(Check):
         if before is None or after is None or find_subject(self._finding, change.before, before).kind != "syntax":
             return None
         if not find_error_regions(before) and (
-            before.language.id != "python" or find_python_fault(before.data) is None
+            not before.language.compiles_in_process or find_python_fault(before.data) is None
         ):
             return Outcome(self.name, "skipped", reason="the text parses without it")
         remaining = find_remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))

@@ -107,8 +107,8 @@ def describe_tokens(verb: str, listed: Iterable[Token], line_tokens: Sequence[To
     names = list(dict.fromkeys(_describe_token(token, line_tokens) for token in listed if token.kind != "separator"))
     if not names:
         return ""
-    more = len(names) - MAX_LISTED_TOKENS
-    names = names[:MAX_LISTED_TOKENS] + ([f"{more} more"] if more > 0 else [])
+    hidden_count = len(names) - MAX_LISTED_TOKENS
+    names = names[:MAX_LISTED_TOKENS] + ([f"{hidden_count} more"] if hidden_count > 0 else [])
     return f"{verb} {names[0] if len(names) == 1 else ', '.join(names[:-1]) + ' and ' + names[-1]}"
 
 
@@ -131,14 +131,14 @@ def is_called(token: Token, line_tokens: Sequence[Token]) -> bool:
 def _subtract(minuend: Sequence[Token], subtrahend: Sequence[Token]) -> list[Token]:
     """Return the tokens of `minuend` that have no equal token in `subtrahend`."""
     counts = Counter((token.kind, token.text) for token in subtrahend)
-    rest: list[Token] = []
+    remainder: list[Token] = []
     for token in minuend:
         key = (token.kind, token.text)
         if counts[key] > 0:
             counts[key] -= 1
         else:
-            rest.append(token)
-    return rest
+            remainder.append(token)
+    return remainder
 
 
 def _compare(change: Change, read_before: TokenReader, read_after: TokenReader) -> TokenDifference:

@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.budgets [--places 1000] [--seed 1]
 
-Files and repositories are those of `fim_repo`, read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Of each prompt, every
-rung of it (and of that of an edit of the function there): its parts' tokens and the marks between them are together the tokens the engine would evaluate; no part is more than
-its share; no part begins or ends within a line, but for the two at the cursor, or within a character.
+Files and repositories are those of `fim_repo`, read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Of each
+prompt, every rung of it (and of that of an edit of the function there): its parts' tokens and the marks between them
+are together the tokens the engine would evaluate; no part is more than its share; no part begins or ends within a line,
+but for the two at the cursor, or within a character.
 """
 
 import argparse

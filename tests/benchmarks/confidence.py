@@ -4,7 +4,8 @@
     python -m tests.benchmarks.confidence fim_he_single --limit 150 --out confidence/single.jsonl
 
 Sets come from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); of fim_repo the holes of one line. Everything is the
-completion pipeline's own, with time for its full prompt; `--small` leaves out the outline and halves the rest, for slow machines. Right is what is shown when it is the hole's own first line, blanks
+completion pipeline's own, with time for its full prompt; `--small` leaves out the outline and halves the rest, for slow
+machines. Right is what is shown when it is the hole's own first line, blanks
 apart: strict, as many a wrong line would have done too. A run with the same file goes on where the last one ended.
 """
 

@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.debounce
 
-Three typists write the same function behind the same beginning, each key asked about as VS Code does, to an engine that reads
-250 tokens a second and writes 25. Gaps are drawn from a fixed seed, not recorded: a median within words, half as much again
-between them, thoughts at the ends of lines. `later` is about suggestions that the engine wrote both with and without the wait; others are there at once.
+Three typists write the same function behind the same beginning, each key asked about as VS Code does, to an engine that
+reads 250 tokens a second and writes 25. Gaps are drawn from a fixed seed, not recorded: a median within words, half as
+much again between them, thoughts at the ends of lines. `later` is about suggestions that the engine wrote both with and
+without the wait; others are there at once.
 """
 
 import statistics

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.definitions FOLDER
 
-Every `def`, `async def` and `class` of every file that Python can parse, by qualified name and line. What only one side has is
-printed, with its line.
+Every `def`, `async def` and `class` of every file that Python can parse, by qualified name and line. What only one side
+has is printed, with its line.
 """
 
 import argparse

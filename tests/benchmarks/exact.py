@@ -2,11 +2,13 @@
 
     python -m tests.benchmarks.exact [--prompts 40] [--tokens 48] [--repo PATH] [--json]
 
-Paths: a fresh prompt; a prompt of which the first half was resident; one restored from disk after a SIGKILL; four at once
-in one batch; with drafting from the prompt. The same sums in another order differ in their last bits, and llama.cpp takes
-other kernels for small batches than for large ones, so where two tokens are almost equally likely another one may win. Of
-each difference the margin is shown by which the reference preferred its token at that place (logits). It is explained
-where that is no more than what the size of the batches alone does to margins of the reference itself; else it is a fault.
+Paths: a fresh prompt; a prompt of which the first half was resident; one restored from disk after a SIGKILL; four at
+once
+in one batch; with drafting from the prompt. The same sums in another order differ in their last bits, and llama.cpp
+takes other kernels for small batches than for large ones, so where two tokens are almost equally likely another one may
+win. Of each difference the margin is shown by which the reference preferred its token at that place (logits). It is
+explained where that is no more than what the size of the batches alone does to margins of the reference itself; else it
+is a fault.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.faults [--kills 20] [--seed 1]
 
-In the folder are 1,200 files of Python, a link to its own folder, a text of 300 MB and a folder that nobody may read (said where the
-system does not let that be made). While it is indexed, and while files change, the process is killed at random moments, half way the
-database file is overwritten with something else, and the server is asked on. Nobody does anything by hand. In the end the index
-must be that of a folder that was indexed in peace.
+In the folder are 1,200 files of Python, a link to its own folder, a text of 300 MB and a folder that nobody may read
+(said where the system does not let that be made). While it is indexed, and while files change, the process is killed at
+random moments, half way the database file is overwritten with something else, and the server is asked on. Nobody does
+anything by hand. In the end the index must be that of a folder that was indexed in peace.
 """
 
 import argparse

@@ -4,11 +4,11 @@
     python -m tests.benchmarks.fim fim_he_single --smoke --raw --out raw.jsonl
     python -m tests.benchmarks.fim fim_he_single --raw --order suffix-first --out order.jsonl
 
-Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer. Through
-the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw is one
-`/infill` in the order asked for (prefix-suffix-middle without `--order`), greedy, its first line that is not empty: no
-context, no healing, no rules, no gate. Another model is chosen by LSP_HARNESS_MODEL__PATH. Each answer is written as it
-comes; a run with the same file goes on where the last one ended.
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer.
+Through the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw
+is one `/infill` in the order asked for (prefix-suffix-middle without `--order`), greedy, its first line that is not
+empty: no context, no healing, no rules, no gate. Another model is chosen by LSP_HARNESS_MODEL__PATH. Each answer is
+written as it comes; a run with the same file goes on where the last one ended.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.freeze [--named] [--count 200] [--seed 1] [--keys 6] [--kind WORD] [--worst 10]
 
-A real `lsp-harness serve` with a scripted engine. While a hostile document is open and edited, a second task asks for the status and for
-a completion in another document, one after the other, every few milliseconds. Times are the client's, on the wire. A server that ends
-is started again, and counts as that, with all that it has not answered.
+A real `lsp-harness serve` with a scripted engine. While a hostile document is open and edited, a second task asks for
+the status and for a completion in another document, one after the other, every few milliseconds. Times are the
+client's, on the wire. A server that ends is started again, and counts as that, with all that it has not answered.
 """
 
 import argparse

@@ -4,9 +4,9 @@
     python -m tests.benchmarks.hardship two [--changes 20]
     python -m tests.benchmarks.hardship full FOLDER
 
-`FOLDER` is on a file system of its own that may be filled (`mount -t tmpfs -o size=24m tmpfs FOLDER`); what is written there is
-taken away again. The server is the one an editor starts, with no model: what is asked of it meanwhile are the symbols of an open
-text and of the workspace.
+`FOLDER` is on a file system of its own that may be filled (`mount -t tmpfs -o size=24m tmpfs FOLDER`); what is written
+there is taken away again. The server is the one an editor starts, with no model: what is asked of it meanwhile are the
+symbols of an open text and of the workspace.
 """
 
 import argparse

@@ -6,8 +6,9 @@
 
 Sets come from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md): of fim_repo the holes of one line, of fim_he_span all;
 `cuts` are 200 places inside identifiers of single-line holes, half of them in fim_repo, half in fim_he_single. Into the
-folder go `cases.jsonl.gz`, `on.jsonl` and `off.jsonl`, to be scored by the sets' own scorer. Everything but healing is the
-completion pipeline's own, with time for its full prompt, several cases in one batch. A stray blank is one that follows a blank.
+folder go `cases.jsonl.gz`, `on.jsonl` and `off.jsonl`, to be scored by the sets' own scorer. Everything but healing is
+the completion pipeline's own, with time for its full prompt, several cases in one batch. A stray blank is one that
+follows a blank.
 """
 
 import argparse

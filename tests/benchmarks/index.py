@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.index FOLDER [--suffix .py] [--rounds 3] [--json OUT]
 
-The folder is linked into an empty one, file by file, so that nothing above it counts. CPU is that of all processes, as the system
-counts it, start of Python included. The floor is a process that reads the files and parses them with the same grammars, by itself
-and as one of as many as there are cores, each with its share of the files: cores that share a cache, or are two threads of one, take more
-time for the same work when all are used, as an index uses them. ctags (`universal-ctags`, where it is installed) finds names only. All in one run, the rounds one after the other; figures are
+The folder is linked into an empty one, file by file, so that nothing above it counts. CPU is that of all processes, as
+the system counts it, start of Python included. The floor is a process that reads the files and parses them with the
+same grammars, by itself and as one of as many as there are cores, each with its share of the files: cores that share a
+cache, or are two threads of one, take more time for the same work when all are used, as an index uses them. ctags
+(`universal-ctags`, where it is installed) finds names only. All in one run, the rounds one after the other; figures are
 the medians of the rounds.
 """
 

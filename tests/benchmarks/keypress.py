@@ -4,8 +4,8 @@
 
 A row is a key after which a suggestion was on the screen. `shown_ms` is from the key to the screen; it is the sum of
 `editor_ms` (before the request and after the answer), `server_ms` (from the request to its answer, without the engine)
-and `engine_ms`. Of `server_ms`, `waited_ms` was spent waiting for the next key, on purpose. A row with `nothing` is a key after
-which no suggestion was shown, and why.
+and `engine_ms`. Of `server_ms`, `waited_ms` was spent waiting for the next key, on purpose. A row with `nothing` is a
+key after which no suggestion was shown, and why.
 """
 
 import argparse
@@ -40,7 +40,8 @@ class Keypress:
 def keypress(
     key: int, pressed: float, asked: float | None, answered: float | None, shown: float, figures: Mapping[str, Any]
 ) -> Keypress:
-    """Return the record for times in milliseconds on one clock. `figures` are the server's (`last`) for this suggestion.
+    """Return the record for times in milliseconds on one clock. `figures` are the server's (`last`) for this
+    suggestion.
 
     Without a request that was answered by then the editor did all of it: it still had the suggestion.
     """

@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.keypress_neovim [--keys 100] [--minutes 15] [--out ROWS.jsonl]
 
-Recorded edits (`LSP_HARNESS_EVAL_DATA`) are typed key by key, after the engine has been started. After each key there is
-time until a suggestion is on the screen or the server has answered that there is none, then a gap as between keys. All
-times are Neovim's own monotonic clock: the key where Neovim takes it up (`vim.on_key`), the screen where the last redraw
-ends that has the suggestion in it. What the engine took is the server's own figure for that suggestion. Goes on until the
-model wrote for `--keys` keys. Keys that led to no suggestion are counted by reason, not timed.
+Recorded edits (`LSP_HARNESS_EVAL_DATA`) are typed key by key, after the engine has been started. After each key there
+is time until a suggestion is on the screen or the server has answered that there is none, then a gap as between keys.
+All times are Neovim's own monotonic clock: the key where Neovim takes it up (`vim.on_key`), the screen where the last
+redraw ends that has the suggestion in it. What the engine took is the server's own figure for that suggestion. Goes on
+until the model wrote for `--keys` keys. Keys that led to no suggestion are counted by reason, not timed.
 """
 
 import argparse
@@ -32,7 +32,8 @@ LONGEST = 5.0
 FIGURES_WAIT_S = 0.5
 """Seconds within which the server tells its figures, which it does ten times a second at most."""
 MOST, EACH = 60, 5
-"""Keys of one edit, and those of them for which the model wrote: the next edit is another place, mostly another language."""
+"""Keys of one edit, and those of them for which the model wrote: the next edit is another place, mostly another
+language."""
 MS = 1e-6
 NOT_SHOWN, NOT_TOLD, LATE = "suggested, but not shown", "shown, its figures not told", f"nothing in {LONGEST:.0f} s"
 SILENT, QUIET = "nothing suggested", "kept quiet: "

@@ -2,11 +2,12 @@
 
     python -m tests.benchmarks.keypress_vscode [--keys 100] [--minutes 30] [--out ROWS.jsonl]
 
-The same recorded edits as in Neovim (`keypress_neovim`), typed key by key into code-server, which a Chromium shows. After
-each key there is time until a suggestion is on the screen or the server has answered that there is none, then a gap as
-between keys. The clock is the machine's monotonic one for all: the key as Chromium takes it up, request and answer as
-they pass a tap at the server's standard streams, the screen where the page has painted a frame with the suggestion in it.
-What the engine took is the server's own figure for that suggestion. Goes on until the model wrote for `--keys` keys.
+The same recorded edits as in Neovim (`keypress_neovim`), typed key by key into code-server, which a Chromium shows.
+After each key there is time until a suggestion is on the screen or the server has answered that there is none, then a
+gap as between keys. The clock is the machine's monotonic one for all: the key as Chromium takes it up, request and
+answer as they pass a tap at the server's standard streams, the screen where the page has painted a frame with the
+suggestion in it. What the engine took is the server's own figure for that suggestion. Goes on until the model wrote for
+`--keys` keys.
 """
 
 import argparse

@@ -2,12 +2,12 @@
 
     python -m tests.benchmarks.keystroke [FILE ...] [--keys 1000] [--seed 1] [--each]
 
-What the text declares is asked for in pauses, where `rhythm` has them, as editors do that wait for a while of quiet; or with `--each`
-after every key.
+What the text declares is asked for in pauses, where `rhythm` has them, as editors do that wait for a while of quiet; or
+with `--each` after every key.
 
-The lines before a random place in the middle half of the file are typed once more below it, then the cursor jumps. Without files:
-modules of Python's own tests, and a file of each language made of the fixtures in `tests/syntax`. Times are the processor's. The
-parse alone is tree-sitter's own edit and parse of the same keys in the same run.
+The lines before a random place in the middle half of the file are typed once more below it, then the cursor jumps.
+Without files: modules of Python's own tests, and a file of each language made of the fixtures in `tests/syntax`. Times
+are the processor's. The parse alone is tree-sitter's own edit and parse of the same keys in the same run.
 """
 
 import argparse

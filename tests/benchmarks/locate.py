@@ -1,10 +1,12 @@
 """How often the code that a task is about comes first: by what the index says, and with a model's choice among eight.
 
-    python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories of `repos_fim`
-    python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`, over its documents
+    python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories
+    of `repos_fim` python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`,
+    over its documents
 
-Data are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Vectors are made by the engine, unless with `--words`.
-The model is that of the settings, and is asked with `--model`. The difference is given with a paired bootstrap of 10,000 samples.
+Data are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Vectors are made by the engine, unless with
+`--words`. The model is that of the settings, and is asked with `--model`. The difference is given with a paired
+bootstrap of 10,000 samples.
 """
 
 import argparse
@@ -21,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 
 from lsp_harness.cli.composition import make_engine
-from lsp_harness.coding.task_location import Candidate, narrowed, seek
+from lsp_harness.coding.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
@@ -33,7 +35,7 @@ from tests.benchmarks.fim import cases
 from tests.benchmarks.locate_tasks import TASKS
 from tests.benchmarks.retrieval import Place, data, documents, find_nearest, interval
 
-Right = Callable[[Candidate], bool]
+Right = Callable[[TaskPlace], bool]
 
 
 def repositories() -> dict[str, dict[str, str]]:
@@ -55,7 +57,7 @@ def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str,
     files = documents(rows[0]["input"]["corpus"])
 
     def gold(ids: list[str]) -> Right:
-        def right(one: Candidate) -> bool:
+        def right(one: TaskPlace) -> bool:
             file = files[one.path]
             start = Document.from_text("file:///it.py", encode(file.text)).line_starts[one.first - 1]
             return file.at(start) in ids
@@ -97,12 +99,14 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
                 return Document.from_text(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
-                found = await seek(IndexQuery(DirectExecutor(place.reader)), "", task, text, close.get(task, ()))
+                found = await find_task_places(
+                    IndexQuery(DirectExecutor(place.reader)), "", task, text, close.get(task, ())
+                )
                 if found is None:
                     sys.exit(f"nothing was found for {task!r}")
                 ranks.append(next((n for n, one in enumerate(found.candidates) if right(one)), -1))
                 began = perf_counter()
-                picked = await narrowed(engine, task, found, config.context.task_budget) if model else found
+                picked = await choose_place(engine, task, found, config.context.task_budget) if model else found
                 times.append(perf_counter() - began)
                 first.append(ranks[-1] == 0)
                 chosen.append(right(picked.best))

@@ -1,4 +1,5 @@
-"""Tasks as people give them, and the code they are about: repository, task, path, and the declaration (any of several)."""
+"""Tasks as people give them, and the code they are about: repository, task, path, and the declaration (any of
+several)."""
 
 TASKS: tuple[tuple[str, str, str, str], ...] = (
     # named by their name

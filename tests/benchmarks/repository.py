@@ -1,15 +1,17 @@
-"""Completion with what other files say, beside the same without: same model, same places, prompts evaluated before they are asked.
+"""Completion with what other files say, beside the same without: same model, same places, prompts evaluated before they
+are asked.
 
     python -m tests.benchmarks.repository fim_repo --arm none ours ring --out FOLDER
 
-Cases and repositories are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own
-scorer. A case is an open document with the cursor in the hole, in a folder with the whole repository, whose index does not have
-the document's own text. The arms: `none` (the file alone), `ours`, and `ring` (chunks of the other files of the same folder, as
-an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name first, in the same budget). Of
-`fim_cceval`, whose cases bring pieces of other files along, the folder has these pieces, those of one file in one. Each
-answer is written to `FOLDER/<arm>.jsonl` as it comes, with whether one of the files that define what the hole needs was in the
-prompt; of each case one arm is asked after the other, and a run with the same folder goes on where the last one ended. How much
-can be said in time depends on the machine: a longer `completion.latency_ms` (in the user's settings) compares what is said.
+Cases and repositories are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's
+own scorer. A case is an open document with the cursor in the hole, in a folder with the whole repository, whose index
+does not have the document's own text. The arms: `none` (the file alone), `ours`, and `ring` (chunks of the other files
+of the same folder, as an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name
+first, in the same budget). Of `fim_cceval`, whose cases bring pieces of other files along, the folder has these pieces,
+those of one file in one. Each answer is written to `FOLDER/<arm>.jsonl` as it comes, with whether one of the files that
+define what the hole needs was in the prompt; of each case one arm is asked after the other, and a run with the same
+folder goes on where the last one ended. How much can be said in time depends on the machine: a longer
+`completion.latency_ms` (in the user's settings) compares what is said.
 """
 
 import argparse
@@ -81,7 +83,8 @@ class Ring(RepositoryContext):
 
 
 def brought_along(cross: str) -> dict[str, str]:
-    """The pieces of other files that a case has, as comments below a line with their file: what is of one file as one text."""
+    """The pieces of other files that a case has, as comments below a line with their file: what is of one file as one
+    text."""
     found: dict[str, list[str]] = defaultdict(list)
     for piece in cross.split(f"{FOUND_IN}\n")[1:]:
         path, *lines = [line[2:] for line in piece.strip().split("\n") if line.startswith("#")]

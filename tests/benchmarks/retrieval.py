@@ -3,11 +3,12 @@
     python -m tests.benchmarks.retrieval search_repodoc search_cosqa [--words]
     python -m tests.benchmarks.retrieval locate_swelite
 
-Cases and documents are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Documents whose ids say of which file and
-class they are stand there in the index as they do in their project, but for those that are part of another; every other is a
-file by itself. Vectors are made by the engine with the model of the settings (not with `--words`). MRR counts the first right document among ten; the
-interval is a paired bootstrap of 10,000 samples over the same cases. Times are those of a query on the index alone, embedding it
-apart, in this process. For `locate_swelite` the answer is files, and recall is that of the first five.
+Cases and documents are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Documents whose ids say of which
+file and class they are stand there in the index as they do in their project, but for those that are part of another;
+every other is a file by itself. Vectors are made by the engine with the model of the settings (not with `--words`). MRR
+counts the first right document among ten; the interval is a paired bootstrap of 10,000 samples over the same cases.
+Times are those of a query on the index alone, embedding it apart, in this process. For `locate_swelite` the answer is
+files, and recall is that of the first five.
 """
 
 import argparse

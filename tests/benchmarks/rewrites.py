@@ -1,19 +1,20 @@
-"""One greedy rewrite of a faulty function by the configured model, told what it is to do: to compare two prompts for it.
+"""One greedy rewrite of a faulty function by the configured model, told what it is to do: to compare two prompts for
+it.
 
     python -m tests.benchmarks.rewrites fix_student --out answers.jsonl
 
-Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md), answers are whole files for that set's own scorer. No
-fills, no retries, no gates. To compare, run it in two checkouts.
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md), answers are whole files for that set's own scorer.
+No fills, no retries, no gates. To compare, run it in two checkouts.
 """
 
 import argparse
 import asyncio
 from pathlib import Path
 
-from lsp_harness.coding.candidate_generator import Generator
-from lsp_harness.coding.finding_location import locate
-from lsp_harness.coding.sampling import Plan
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.candidate_generator import CandidateGenerator
+from lsp_harness.coding.finding_location import locate_finding
+from lsp_harness.coding.sampling import CandidatePlan
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
@@ -37,14 +38,14 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
         return document.text
     longest = max(functions, key=lambda node: node.end_byte - node.start_byte)
     finding = Finding(longest.start_byte, longest.end_byte, given.get("docstring") or given["issue"])
-    place = locate(tree, finding)
+    place = locate_finding(tree, finding)
     if place is None or place.function is None:
         return document.text
     path = given["path"]
     turn = SessionLog(is_saved=False).turn()
-    job = Job(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
-    generator = Generator(job, tree, place, finding)
-    async for candidate in generator.make(Plan("rewrite", 0.0, 0, (1,))):
+    job = TurnContext(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
+    generator = CandidateGenerator(job, tree, place, finding)
+    async for candidate in generator.generate(CandidatePlan("rewrite", 0.0, 0, (1,))):
         if candidate.edits:
             return apply(document.data, candidate.edits).decode()
     return document.text

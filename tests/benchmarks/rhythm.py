@@ -1,9 +1,9 @@
 """When somebody who writes a program presses the next key: bursts at an even pace, and pauses between them.
 
-The recorded edits have no times, so this is a model. That a pause of 2 to 15 seconds is one to think about the code right
-there is how Shrestha et al. divide pauses ("Pausing While Programming: Insights From Keystroke Analysis", ICSE-SEET 2022,
-their "micro" pauses); longer ones are left out, since nothing is typed in them. Where pauses are, how often (`SHARES`) and
-that short ones are the likelier (half of them below 3 seconds) is assumed here, not measured.
+The recorded edits have no times, so this is a model. That a pause of 2 to 15 seconds is one to think about the code
+right there is how Shrestha et al. divide pauses ("Pausing While Programming: Insights From Keystroke Analysis",
+ICSE-SEET 2022, their "micro" pauses); longer ones are left out, since nothing is typed in them. Where pauses are, how
+often (`SHARES`) and that short ones are the likelier (half of them below 3 seconds) is assumed here, not measured.
 """
 
 import random
@@ -13,8 +13,8 @@ SHORTEST, LONGEST = 2.0, 15.0
 TAIL = 1.7
 """Of the Pareto distribution the pauses are drawn from."""
 BEGINNING, LINE, STATEMENT, WORD = 1.0, 0.4, 0.1, 0.02
-"""Share of the places at which there is a pause: before an edit, after a line break, behind what opens or separates, behind
-any other end of a word."""
+"""Share of the places at which there is a pause: before an edit, after a line break, behind what opens or separates,
+behind any other end of a word."""
 
 
 class Rhythm:

@@ -7,8 +7,8 @@ lines above is evaluated by the real engine, then the hole's own, once with `n_c
 `--jumps` more than one, the cursor comes from so many times `JUMP` lines above and stops after each, so that cells are
 moved again and again. With `--edge` the cursor stays and the prompt loses its first `BLOCK` lines, as it does while a
 file is typed. The layout is the completion pipeline's, with the indentation before the cursor left to the model.
-Greedy, the first line. Into the folder go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are tokens
-and times of the hole's own prompt.
+Greedy, the first line. Into the folder go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are
+tokens and times of the hole's own prompt.
 """
 
 import argparse
@@ -84,7 +84,8 @@ class Bench:
         return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
     async def way(self, row: Case, jumps: int) -> list[InfillContext]:
-        """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge moved."""
+        """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge
+        moved."""
         if jumps:
             return [await self.context_before_jump(row, JUMP * left) for left in range(jumps, -1, -1)]
         whole = await self.context_before_jump(row, 0)

@@ -1,4 +1,5 @@
-"""A user who knows what they want to write, the recorded text: what they take of a suggestion, and the keys they press."""
+"""A user who knows what they want to write, the recorded text: what they take of a suggestion, and the keys they
+press."""
 
 import random
 import re
@@ -68,7 +69,8 @@ def left(states: Sequence[str], written: str) -> list[str]:
 
 
 def parts(written: str, state: str) -> list[str]:
-    """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation along."""
+    """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation
+    along."""
     old, new = encode(written), encode(state)
     same = common_prefix_bytes(old, new)
     typed = re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL)

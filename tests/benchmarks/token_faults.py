@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.token_faults OUT.jsonl 300 FOLDER...
 
-Each row has `language`, `kind`, `path`, `text` and `truth`, as those of `one_fault` have. Files whose names are in `--without FILE` (one path a line)
-are left out, so that what a benchmark keeps back stays unseen.
+Each row has `language`, `kind`, `path`, `text` and `truth`, as those of `one_fault` have. Files whose names are in
+`--without FILE` (one path a line) are left out, so that what a benchmark keeps back stays unseen.
 """
 
 import argparse

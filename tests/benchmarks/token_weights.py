@@ -3,9 +3,10 @@
     python -m tests.benchmarks.token_weights fit grammars/recovery/weights.json CASES.jsonl...
     python -m tests.benchmarks.token_weights measure CASES.jsonl...
 
-Rows have `language`, `kind`, `text` and `truth` (those of `token_faults` and of `one_fault`). A weight says how much an observation of
-`syntax/recovery/evidence/evidence.py` speaks against an edit: a conditional logit model, fitted by gradient descent over the edits after which each text parses, and the
-case that the true text is none of them. Rows whose path and text say that a finding was reported by a linter are left out.
+Rows have `language`, `kind`, `text` and `truth` (those of `token_faults` and of `one_fault`). A weight says how much an
+observation of `syntax/recovery/evidence/evidence.py` speaks against an edit: a conditional logit model, fitted by
+gradient descent over the edits after which each text parses, and the case that the true text is none of them. Rows
+whose path and text say that a finding was reported by a linter are left out.
 """
 
 import argparse

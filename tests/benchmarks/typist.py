@@ -4,11 +4,11 @@
     python -m tests.benchmarks.typist --report ROWS.jsonl
 
 Recorded edits (`LSP_HARNESS_EVAL_DATA`) are typed one after the other, with their slips, from the beginning again once
-all are written. A suggestion that is what the record has next is taken in three of four cases, its first line or word in
-one of two where only that is right; else typing goes on. Between bursts of keys there are pauses (see `rhythm`). Every
-redraw with ghost text, and what is there before and after each key, is held against the answers that came by then: see
-`stale`. The clock starts when the engine is ready. Rows are written as they come, what was done at least once a minute;
-the table is of the rows.
+all are written. A suggestion that is what the record has next is taken in three of four cases, its first line or word
+in one of two where only that is right; else typing goes on. Between bursts of keys there are pauses (see `rhythm`).
+Every redraw with ghost text, and what is there before and after each key, is held against the answers that came by
+then: see `stale`. The clock starts when the engine is ready. Rows are written as they come, what was done at least once
+a minute; the table is of the rows.
 """
 
 import argparse

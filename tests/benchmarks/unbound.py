@@ -1,9 +1,10 @@
-"""Holes whose code below uses a name that nothing binds: how many there are, and whether what was written binds it. No model.
+"""Holes whose code below uses a name that nothing binds: how many there are, and whether what was written binds it. No
+model.
 
     python -m tests.benchmarks.unbound fim_repo fim_he_single
 
-Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). The text is that of the case with the hole empty. The time is that of
-one call, the first ones with the queries they build left out.
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). The text is that of the case with the hole empty.
+The time is that of one call, the first ones with the queries they build left out.
 """
 
 import argparse

@@ -36,7 +36,10 @@ SECONDS, START = 60, 180
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The state of the screen, and the frames since the last look. `raw` has the counts and times as `watch.lua` has them."""
+    """The state of the screen, and the frames since the last look.
+
+    `raw` has the counts and times as `watch.lua` has them.
+    """
 
     view: View
     offers: tuple[Offer, ...]
@@ -123,7 +126,8 @@ def view(row: dict[str, Any]) -> View:
 
 @contextmanager
 def writing() -> Iterator[Writing]:
-    """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the user's."""
+    """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the
+    user's."""
     config, _ = load()
     models = resolve_model(config.model.path).parent
     with tempfile.TemporaryDirectory(prefix="lh-") as name, patch.dict(os.environ):

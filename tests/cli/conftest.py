@@ -1,4 +1,4 @@
-"""A folder of one's own to run commands in, with replies for an engine."""
+"""A temporary project in which tests run commands, with scripted replies of the engine."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.cli.main import main
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     code: int
     out: str
     err: str
@@ -20,7 +20,7 @@ class Ran(NamedTuple):
 
 
 class Shell:
-    """Runs commands in this process."""
+    """Runs commands in this process, in its folder."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
@@ -36,16 +36,16 @@ class Shell:
         self._monkeypatch.setenv(name, value)
 
     def replies(self, *texts: str) -> None:
-        """What the engine will say."""
+        """Let the engine give these replies, one for each request."""
         script = self.file("script.json", json.dumps([{"text": text} for text in texts]))
         self.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
 
-    def run(self, *arguments: str) -> Ran:
+    def run(self, *arguments: str) -> CommandResult:
         with pytest.raises(SystemExit) as end:
             main(list(arguments))
         out, err = self._capsys.readouterr()
         assert "Traceback" not in out + err
-        return Ran(end.value.code if isinstance(end.value.code, int) else 1, out, err)
+        return CommandResult(end.value.code if isinstance(end.value.code, int) else 1, out, err)
 
 
 @pytest.fixture

@@ -1,16 +1,16 @@
-"""What each command does where the process of the model is stopped (SIGSTOP) or was killed (SIGKILL): one outcome a cell."""
+"""The expected outcome of each command beside an engine that is stopped (SIGSTOP) or was killed (SIGKILL)."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Fault = Literal["SIGSTOP", "SIGKILL"]
 Engine = Literal["left alone", "ended", "replaced", "started", "none"]
-"""What has become of the process that held the socket, and whether another one runs: `replaced` is both."""
+"""The end of the process that owned the socket. `replaced` means that it was ended and another one was started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`code` is the exit status; `out` and `err` are what the output must contain."""
+    """The outcome of one command: its exit status `code`, and texts that its output must contain."""
 
     command: tuple[str, ...]
     fault: Fault
@@ -29,22 +29,22 @@ ESTIMATES = "token counts are estimates: "
 
 
 def _both(command: tuple[str, ...], code: int, *, out: str = "", err: str = "") -> tuple[Cell, Cell]:
-    """The cells of a command that does not care for the engine's process."""
+    """Return the cells of a command that does not use the engine."""
     return Cell(command, "SIGSTOP", code, "left alone", out, err), Cell(command, "SIGKILL", code, "none", out, err)
 
 
 CELLS = (
     # a model is needed
-    # it asks twice: what it asks first ends the stuck process, what it asks then starts another
+    # the first request ends the stuck process, and the second one starts another
     Cell(("complete", "half.py:2:12"), "SIGSTOP", 0, "replaced", err=STUCK),
     Cell(("complete", "half.py:2:12"), "SIGKILL", 0, "started"),
     Cell(("fix", "unknown.py"), "SIGSTOP", 4, "ended", err=STUCK),
-    # the engine was started, and the tiny model mends nothing
+    # the engine is started, but the tiny model repairs nothing
     Cell(("fix", "unknown.py"), "SIGKILL", 5, "started"),
     # ruff's own fix is enough
     Cell(("fix", "unused.py"), "SIGSTOP", 0, "left alone", out="-import os"),
     Cell(("fix", "unused.py"), "SIGKILL", 0, "none", out="-import os"),
-    # a model would only count
+    # the model is only needed to count tokens
     Cell(("context", "half.py:2:12"), "SIGSTOP", 0, "left alone", "def area", ESTIMATES),
     Cell(("context", "half.py:2:12"), "SIGKILL", 0, "started", "def area"),
     Cell(("context", "half.py:2", "--task", "use pi"), "SIGSTOP", 0, "left alone", "use pi", ESTIMATES),
@@ -53,7 +53,7 @@ CELLS = (
     Cell(("fix", "unused.py", "--apply"), "SIGSTOP", 0, "left alone", out="; applied"),
     Cell(("fix", "unused.py", "--apply"), "SIGKILL", 0, "none", out="; applied"),
     Cell(("context", "half.py:2", "--task", "use pi"), "SIGKILL", 0, "started", "use pi"),
-    # none is needed
+    # no model is needed
     *_both(("index", "status"), 0, out="index.db"),
     *_both(("index", "rebuild"), 0, out=" files, "),
     *_both(("index", "context", "area"), 0, out="def area"),
@@ -72,7 +72,7 @@ CELLS = (
     Cell(("index",), "SIGKILL", 0, "none"),
     Cell(("locate", "the area of a circle"), "SIGSTOP", 0, "left alone", "half.py"),
     Cell(("locate", "the area of a circle"), "SIGKILL", 0, "none", "half.py"),
-    # about the process itself
+    # commands about the process itself
     *_both(("engine", "logs"), 4, err="no engine has written a log yet"),
     *_both(("engine", "token"), 4, err="there is no token yet"),
     Cell(("doctor",), "SIGSTOP", 1, "left alone", "stopped by a signal; lsp-harness engine stop ends it"),

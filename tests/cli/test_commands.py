@@ -1,4 +1,4 @@
-"""The commands: what they print for people and for programs, and how they fail."""
+"""The output of commands for people and for programs, and their errors."""
 
 import os
 import subprocess
@@ -20,18 +20,18 @@ FIXED = BROKEN.replace("widht", "width")
 def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
-    ran = shell.run("complete", "a.py:2:12")
-    text, figures = ran.out.splitlines()
-    assert (ran.code, text, ran.err) == (0, "3 * r", "")
+    result = shell.run("complete", "a.py:2:12")
+    text, figures = result.out.splitlines()
+    assert (result.code, text, result.err) == (0, "3 * r", "")
     assert "3 prompt tokens evaluated, 0 reused, 3 generated" in figures
 
 
 def test_complete_for_programs(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
-    [found] = shell.run("complete", "a.py:2:12", "--json").json
-    assert {key: found[key] for key in ("start", "end", "text")} == {"start": 24, "end": 24, "text": "3 * r"}
-    assert found["stats"]["generated"] == 3
+    [output] = shell.run("complete", "a.py:2:12", "--json").json
+    assert {key: output[key] for key in ("start", "end", "text")} == {"start": 24, "end": 24, "text": "3 * r"}
+    assert output["stats"]["generated"] == 3
 
 
 def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
@@ -45,8 +45,8 @@ def test_columns_are_characters_and_completion_may_be_switched_off_for_editors(s
     shell.file("a.py", "é = '😀'; y = \n")
     shell.file("lsp-harness.toml", "[completion]\nenabled = false\n")
     shell.replies("é")
-    [found] = shell.run("complete", "a.py:1:14", "--json").json
-    assert found["start"] == len("é = '😀'; y = ".encode())
+    [output] = shell.run("complete", "a.py:1:14", "--json").json
+    assert output["start"] == len("é = '😀'; y = ".encode())
 
 
 def test_code_is_printed_as_it_is(shell: Shell) -> None:
@@ -57,7 +57,7 @@ def test_code_is_printed_as_it_is(shell: Shell) -> None:
 
 # -- fix
 def model_only(shell: Shell) -> None:
-    """Leave it to the model, although the right name is near."""
+    """Switch off the repairs without a model, although the right name is similar."""
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\nrepairs = false\n")
 
 
@@ -65,26 +65,26 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     model_only(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return width * width")
-    ran = shell.run("fix", "a.py")
-    assert (ran.code, ran.err, file.read_text()) == (0, "", BROKEN)
-    assert ran.out.startswith("a.py:3: ruff F821 Undefined name `widht`\n")
-    assert "--- a/a.py\n+++ b/a.py\n" in ran.out
-    assert "-    return widht * width\n+    return width * width\n" in ran.out
-    assert ran.out.endswith("candidate 1 of 1 passes (syntax ✓, kept ✓, lint ✓, gone ✓); --apply writes it\n")
+    result = shell.run("fix", "a.py")
+    assert (result.code, result.err, file.read_text()) == (0, "", BROKEN)
+    assert result.out.startswith("a.py:3: ruff F821 Undefined name `widht`\n")
+    assert "--- a/a.py\n+++ b/a.py\n" in result.out
+    assert "-    return widht * width\n+    return width * width\n" in result.out
+    assert result.out.endswith("candidate 1 of 1 passes (syntax ✓, kept ✓, lint ✓, gone ✓); --apply writes it\n")
 
 
 def test_fix_for_programs(shell: Shell) -> None:
     model_only(shell)
     shell.file("a.py", BROKEN)
     shell.replies("return width * width")
-    found = shell.run("fix", "a.py:3", "--json").json
-    assert {key: found[key] for key in ("finding", "at", "summary", "applied")} == {
+    output = shell.run("fix", "a.py:3", "--json").json
+    assert {key: output[key] for key in ("finding", "at", "summary", "applied")} == {
         "finding": "Undefined name `widht`",
         "at": "a.py:3",
         "summary": "candidate 1 of 1 passes (syntax ✓, kept ✓, lint ✓, gone ✓)",
         "applied": False,
     }
-    [candidate] = found["candidates"]
+    [candidate] = output["candidates"]
     assert candidate["checks"] == {"syntax": "passed", "kept": "passed", "lint": "passed", "gone": "passed"}
 
 
@@ -93,16 +93,16 @@ def test_apply_writes_the_file_and_keeps_its_terminators(shell: Shell, newline: 
     model_only(shell)
     file = shell.file("a.py", BROKEN.replace("\n", newline))
     shell.replies("return width * width")
-    ran = shell.run("fix", "a.py", "--apply")
-    assert (ran.code, file.read_bytes()) == (0, FIXED.replace("\n", newline).encode())
-    assert ran.out.endswith("; applied\n")
+    result = shell.run("fix", "a.py", "--apply")
+    assert (result.code, file.read_bytes()) == (0, FIXED.replace("\n", newline).encode())
+    assert result.out.endswith("; applied\n")
 
 
 def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
     file = shell.file("a.py", "import os\nx = 1\n")
     shell.replies()
-    ran = shell.run("fix", "a.py", "--apply", "--json")
-    assert (ran.json["summary"].split(" (")[0], file.read_text()) == ("the linter's own fix passes", "x = 1\n")
+    result = shell.run("fix", "a.py", "--apply", "--json")
+    assert (result.json["summary"].split(" (")[0], file.read_text()) == ("the linter's own fix passes", "x = 1\n")
 
 
 PYTEST = """\
@@ -125,13 +125,13 @@ def test_what_a_test_fails_by_is_fixed_in_the_function_of_a_line(shell: Shell) -
     file = shell.file("a.py", SOUND)
     shell.file("out.txt", PYTEST)
     shell.replies("```python\ndef area(r):\n    width = r\n    return 3 * width * r\n```")
-    ran = shell.run("fix", "a.py:1", "--failing", "out.txt", "--apply")
-    assert ran.out.startswith("a.py:1: pytest TEST FAIL: test_area_of_two — AssertionError: expected 12, got 6")
-    assert ": rewrite\n" in ran.out
-    assert ": fill" not in ran.out
+    result = shell.run("fix", "a.py:1", "--failing", "out.txt", "--apply")
+    assert result.out.startswith("a.py:1: pytest TEST FAIL: test_area_of_two — AssertionError: expected 12, got 6")
+    assert ": rewrite\n" in result.out
+    assert ": fill" not in result.out
     assert "return 3 * width * r" in file.read_text()
-    told = shell.run("session").out
-    assert "Ran pytest: 1 failed, 3 passed" in told
+    summary = shell.run("session").out
+    assert "Ran pytest: 1 failed, 3 passed" in summary
 
 
 @pytest.mark.parametrize("text", [SOUND, BROKEN])
@@ -139,9 +139,9 @@ def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: s
     file = shell.file("a.py", text)
     shell.file("out.txt", PYTEST)
     shell.replies()
-    ran = shell.run("fix", "a.py", "--failing", "out.txt", "--apply")
-    assert (ran.code, file.read_text()) == (2, text)
-    assert "pytest: 1 failed, 3 passed; name a line of the function they are about: FILE:LINE" in ran.err
+    result = shell.run("fix", "a.py", "--failing", "out.txt", "--apply")
+    assert (result.code, file.read_text()) == (2, text)
+    assert "pytest: 1 failed, 3 passed; name a line of the function they are about: FILE:LINE" in result.err
 
 
 def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> None:
@@ -151,8 +151,8 @@ def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> 
     shell.file("out.txt", head + PYTEST.replace("FAILED", f"{short}FAILED"))
     for line, test in ((1, "test_render"), (5, "test_area_of_two"), (7, "test_area_of_two"), (3, "test_render")):
         shell.replies("```python\nnot code(\n```")
-        said = shell.run("fix", f"a.py:{line}", "--failing", "out.txt").out
-        assert said.startswith(f"a.py:{line}: pytest TEST FAIL: {test} "), said
+        output = shell.run("fix", f"a.py:{line}", "--failing", "out.txt").out
+        assert output.startswith(f"a.py:{line}: pytest TEST FAIL: {test} "), output
 
 
 def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(shell: Shell) -> None:
@@ -162,26 +162,26 @@ def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(
         "out.txt", 'a.py:2: error: Need type annotation for "width"  [var-annotated]\nother.py:1: error: Bad  [bad]\n'
     )
     shell.replies("width: float = r")
-    found = shell.run("fix", "a.py", "--failing", "out.txt", "--json").json
-    assert (found["finding"], found["at"]) == ('Need type annotation for "width"', "a.py:2")
+    output = shell.run("fix", "a.py", "--failing", "out.txt", "--json").json
+    assert (output["finding"], output["at"]) == ('Need type annotation for "width"', "a.py:2")
     shell.replies("return width * width")
     # a line of which it says nothing is ours
     assert "Undefined name" in shell.run("fix", "a.py:3", "--failing", "out.txt", "--json").json["finding"]
 
 
 @pytest.mark.parametrize(
-    ("printed", "said"),
+    ("printed", "expected"),
     [
         ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; it reports nothing in a.py"),
         ("", "no output; it reports nothing in a.py"),
         ("4 passed in 0.1s\n", "pytest: 4 passed; it reports nothing in a.py"),
     ],
 )
-def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, said: str) -> None:
+def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("out.txt", printed)
-    ran = shell.run("fix", "a.py", "--failing", "out.txt")
-    assert (ran.code, said in ran.err) == (2, True), ran.err
+    result = shell.run("fix", "a.py", "--failing", "out.txt")
+    assert (result.code, expected in result.err) == (2, True), result.err
     assert "there is no file" in shell.run("fix", "a.py", "--failing", "nope.txt").err
 
 
@@ -201,9 +201,9 @@ def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: S
     model_only(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return widhth * width")
-    ran = shell.run("fix", "a.py", "--apply")
-    assert (ran.code, file.read_text()) == (5, BROKEN)
-    assert ran.err == (
+    result = shell.run("fix", "a.py", "--apply")
+    assert (result.code, file.read_text()) == (5, BROKEN)
+    assert result.err == (
         "lsp-harness: No candidate passed the checks; the closest: LINT: F821 Undefined name `widhth`; "
         "nothing was changed\n"
     )
@@ -219,10 +219,10 @@ def test_doctor_says_what_works(shell: Shell) -> None:
 
 
 def _doctor_says_what_works(shell: Shell) -> None:
-    ran = shell.run("doctor", "--json")
-    rows = {row["what"]: row for row in ran.json}
-    assert ran.code == 0
-    assert {row["state"] for row in ran.json} <= {"ok", "note"}
+    result = shell.run("doctor", "--json")
+    rows = {row["what"]: row for row in result.json}
+    assert result.code == 0
+    assert {row["state"] for row in result.json} <= {"ok", "note"}
     assert rows["model"]["says"].startswith("scripted replies from ")
     assert {"python", "pygls", "tree-sitter", "settings", "engine", "ruff", "state", "cache", "runtime"} <= set(rows)
     assert "scripted replies" in shell.run("doctor").out
@@ -230,9 +230,9 @@ def _doctor_says_what_works(shell: Shell) -> None:
 
 def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "\n[nonsense]\n")
-    ran = shell.run("doctor", "--json")
-    rows = {row["what"]: row for row in ran.json}
-    assert ran.code == 1
+    result = shell.run("doctor", "--json")
+    rows = {row["what"]: row for row in result.json}
+    assert result.code == 1
     assert rows["model"]["state"] == "bad"
     assert "lsp-harness model pull" in rows["model"]["says"]
     assert rows["settings"]["says"].startswith(f"{shell.folder}/lsp-harness.toml:2: unknown table [nonsense]")
@@ -249,8 +249,8 @@ def test_the_end_of_an_engine_s_log_is_printed(shell: Shell, tmp_path: Path) -> 
     state = tmp_path / "home" / "state"
     state.mkdir(parents=True)
     (state / "engine-x.log").write_text("".join(f"line {n} [red]\n" for n in range(9)))
-    ran = shell.run("engine", "logs", "--lines", "2")
-    assert ran.out == f"== {state}/engine-x.log\nline 7 [red]\nline 8 [red]\n"
+    result = shell.run("engine", "logs", "--lines", "2")
+    assert result.out == f"== {state}/engine-x.log\nline 7 [red]\nline 8 [red]\n"
 
 
 def test_models_are_listed(shell: Shell) -> None:
@@ -262,7 +262,7 @@ def test_models_are_listed(shell: Shell) -> None:
 
 # -- errors
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "expected"),
     [
         (["complete", "nope.py:1:1"], 2, "there is no file 'nope.py'"),
         (["complete", "a.py:9:1"], 2, "the file has 4 lines; line 9 is past its end"),
@@ -284,17 +284,17 @@ def test_models_are_listed(shell: Shell) -> None:
         (["model", "path", "nope.gguf"], 3, "there is no model file "),
     ],
 )
-def test_an_error_is_one_sentence_and_a_code(shell: Shell, arguments: list[str], code: int, said: str) -> None:
+def test_an_error_is_one_sentence_and_a_code(shell: Shell, arguments: list[str], code: int, expected: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("binary.py", b"\0\1")
     shell.file("utf16.py", "x = 1\n".encode("utf-16"))
     shell.file("latin.py", b"x = '\xe9'\n")
     shell.replies()
-    ran = shell.run(*arguments)
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.err.startswith("lsp-harness: ")
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
+    result = shell.run(*arguments)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith("lsp-harness: ")
+    assert expected in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("script", ["no json", "", None])
@@ -302,9 +302,9 @@ def test_a_broken_script_is_an_error_of_the_settings(shell: Shell, script: str |
     shell.file("a.py", AREA)
     path = shell.folder / "absent.json" if script is None else shell.file("bad.json", script)
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(path))
-    ran = shell.run("complete", "a.py:2:12")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"lsp-harness: engine.script {path} cannot be read: ")
+    result = shell.run("complete", "a.py:2:12")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"lsp-harness: engine.script {path} cannot be read: ")
 
 
 def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(shell: Shell) -> None:
@@ -312,35 +312,37 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
     shell.replies()
     assert shell.run("complete", "a.py:2:12").err.startswith("lsp-harness: the script has 0 replies and another one")
     shell.replies("3", "4")
-    ran = shell.run("complete", "a.py:2:12")
-    assert (ran.code, ran.err) == (4, "lsp-harness: 1 of 2 scripted replies were not used\n")
+    result = shell.run("complete", "a.py:2:12")
+    assert (result.code, result.err) == (4, "lsp-harness: 1 of 2 scripted replies were not used\n")
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["complete"], ["fix", "--nonsense", "a.py"]])
 def test_what_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
-    ran = shell.run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert arguments[-1] in ran.err or "AT" in ran.err or "--nonsense" in ran.err
+    result = shell.run(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert arguments[-1] in result.err or "AT" in result.err or "--nonsense" in result.err
 
 
 def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.file("lsp-harness.toml", "[completion]\nmax_token = 3\n")
     shell.replies("3 * r")
-    ran = shell.run("complete", "a.py:2:12")
-    assert ran.out.startswith("3 * r\n")
-    assert ran.err.startswith("lsp-harness: lsp-harness.toml: unknown key completion.max_token; the keys are enabled, ")
+    result = shell.run("complete", "a.py:2:12")
+    assert result.out.startswith("3 * r\n")
+    assert result.err.startswith(
+        "lsp-harness: lsp-harness.toml: unknown key completion.max_token; the keys are enabled, "
+    )
 
 
 def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
     shell.file("a.py", AREA)
     script = shell.file("bug.json", '[{"expect": 5}]')
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
-    ran = shell.run("complete", "a.py:2:12")
+    result = shell.run("complete", "a.py:2:12")
     kept = tmp_path / "home" / "state" / "crash.log"
-    assert (ran.code, ran.out, ran.err.count("\n")) == (70, "", 1)
-    assert ran.err.startswith("lsp-harness: a bug: ")
-    assert ran.err.endswith(f"the details are in {kept}\n")
+    assert (result.code, result.out, result.err.count("\n")) == (70, "", 1)
+    assert result.err.startswith("lsp-harness: a bug: ")
+    assert result.err.endswith(f"the details are in {kept}\n")
     assert "Traceback" in kept.read_text()
 
 
@@ -352,15 +354,17 @@ def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_p
 def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
     env = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
     for command in ([str(Path(sys.executable).parent / "lsp-harness")], [sys.executable, "-m", "lsp_harness"]):
-        ran = subprocess.run([*command, *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert (ran.returncode, out in ran.stdout) == (code, True)
-        assert "Traceback" not in ran.stdout + ran.stderr
+        result = subprocess.run(
+            [*command, *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (result.returncode, out in result.stdout) == (code, True)
+        assert "Traceback" not in result.stdout + result.stderr
 
 
 def test_a_text_that_is_too_large_to_be_parsed_is_not_said_to_have_no_grammar(shell: Shell) -> None:
     shell.file("big.py", "x = 1\n" * 400_000)
-    ran = shell.run("fix", "big.py")
-    assert ran.out.endswith("nothing was checked: big.py has no syntax tree: it is larger than 2000 kB\n")
+    result = shell.run("fix", "big.py")
+    assert result.out.endswith("nothing was checked: big.py has no syntax tree: it is larger than 2000 kB\n")
 
 
 def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
@@ -374,5 +378,5 @@ def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
 def test_the_context_of_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
     name = "inform\udce1tica.py"
     shell.file(name, "def area(r):\n    return r\n")
-    ran = shell.run("context", f"{name}:1:1")
-    assert (ran.code, "def area(r):" in ran.out) == (0, True)
+    result = shell.run("context", f"{name}:1:1")
+    assert (result.code, "def area(r):" in result.out) == (0, True)

@@ -1,4 +1,4 @@
-"""The digest of a tool's output, on the command line."""
+"""`lsp-harness digest`: the problems in the output of a tool."""
 
 import io
 import sys
@@ -26,16 +26,16 @@ def test_a_file(shell: Shell):
 def test_standard_input_with_paths_of_this_folder(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     text = f"{shell.folder}/src/a.ts(3,7): error TS2322: Type 'a' is not 'b'.\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    ran = shell.run("digest", "--tool", "tsc")
-    assert ran == (1, "src/a.ts:3:7: error: Type 'a' is not 'b'. [TS2322]\ntsc: 1 error\n", "")
+    result = shell.run("digest", "--tool", "tsc")
+    assert result == (1, "src/a.ts:3:7: error: Type 'a' is not 'b'. [TS2322]\ntsc: 1 error\n", "")
 
 
 def test_for_programs(shell: Shell):
     shell.file("ruff.txt", TEXT)
-    ran = shell.run("digest", "ruff.txt", "--json")
-    assert ran.code == 1
-    assert (ran.json["tool"], ran.json["summary"]) == ("ruff", "ruff: 1 error, 1 warning")
-    assert [(row["path"], row["line"], row["code"]) for row in ran.json["problems"]] == [
+    result = shell.run("digest", "ruff.txt", "--json")
+    assert result.code == 1
+    assert (result.json["tool"], result.json["summary"]) == ("ruff", "ruff: 1 error, 1 warning")
+    assert [(row["path"], row["line"], row["code"]) for row in result.json["problems"]] == [
         ("a.py", 1, "invalid-syntax"),
         ("a.py", 3, "F401"),
     ]
@@ -51,7 +51,7 @@ def test_nothing_wrong_and_nothing_understood(shell: Shell):
 def test_what_makes_no_sense(shell: Shell):
     shell.file("clean.txt", "")
     assert shell.run("digest", "nowhere.txt").err == "lsp-harness: there is no file 'nowhere.txt'\n"
-    ran = shell.run("digest", "clean.txt", "--tool", "jest")
-    assert ran.code == 2
-    assert "the output of 'jest' is not supported; --tool can be pytest, junit, ruff" in ran.err
+    result = shell.run("digest", "clean.txt", "--tool", "jest")
+    assert result.code == 2
+    assert "the output of 'jest' is not supported; --tool can be pytest, junit, ruff" in result.err
     assert "--limit must be 1 or more, not 0" in shell.run("digest", "clean.txt", "--limit", "0").err

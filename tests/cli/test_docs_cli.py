@@ -1,4 +1,4 @@
-"""`lsp-harness docs`."""
+"""`lsp-harness docs`: names in installed packages."""
 
 from pathlib import Path
 
@@ -48,8 +48,8 @@ def test_several_signatures_and_another_language(project: Shell):
 
 
 def test_for_programs(project: Shell):
-    found = project.run("docs", "requests.api.get", "--json").json
-    assert found == {
+    output = project.run("docs", "requests.api.get", "--json").json
+    assert output == {
         "package": "requests",
         "version": "2.32.3",
         "module": "requests",
@@ -85,20 +85,22 @@ def test_a_module_says_what_it_is(project: Shell):
     ],
 )
 def test_what_cannot_be_shown(project: Shell, arguments: list[str], message: str):
-    ran = project.run("docs", *arguments)
-    assert (ran.code, ran.out, ran.err) == (2, "", f"lsp-harness: {message}\n")
+    result = project.run("docs", *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"lsp-harness: {message}\n")
 
 
 def test_of_what_is_not_installed_it_is_said_where_was_looked(project: Shell, tmp_path: Path):
-    ran = project.run("docs", "flask.Flask")
-    assert ran.code == 2
-    assert ran.err.startswith(f"lsp-harness: {project.folder} has no installed package with flask.Flask; searched in ")
-    assert SITE in ran.err
-    assert "node_modules" in ran.err
+    result = project.run("docs", "flask.Flask")
+    assert result.code == 2
+    assert result.err.startswith(
+        f"lsp-harness: {project.folder} has no installed package with flask.Flask; searched in "
+    )
+    assert SITE in result.err
+    assert "node_modules" in result.err
     empty = tmp_path / "empty"
     empty.mkdir()
-    ran = project.run("docs", "flask.Flask", str(empty), "--language", "python")
-    assert ran.err.endswith("searched in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
+    result = project.run("docs", "flask.Flask", str(empty), "--language", "python")
+    assert result.err.endswith("searched in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
 
 
 def test_the_environment_of_the_settings(project: Shell, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""What `doctor` says of a folder's index: by what each language is known, and whether meaning is searched or words alone."""
+"""The rows of `doctor` about the index of a folder: its languages, and whether search can use meaning."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -42,35 +42,36 @@ Write = Callable[[dict[str, str]], IndexPlace]
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """An index of these files, made in this process."""
+    """Return a function that writes an index of some files."""
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path / "models"))
 
     def written(files: dict[str, str]) -> IndexPlace:
         (tmp_path / "ws").mkdir()
-        where = prepare_place(tmp_path / "ws")
-        with closing(Writer(where.database, SCHEMA, schema_version())) as writer:
+        place = prepare_place(tmp_path / "ws")
+        with closing(Writer(place.database, SCHEMA, schema_version())) as writer:
             IndexWriter(writer).write(
                 extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items()
             )
-        return where
+        return place
 
     return written
 
 
 @pytest.fixture
-def embeds(tmp_path: Path, tiny_model: Path) -> Config:
-    """With a model that answers, and one that embeds."""
+def embedding_config(tmp_path: Path, tiny_model: Path) -> Config:
+    """Return settings with a language model and an embedding model."""
     convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     return Config(model=Model(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf")))
 
 
-def said(where: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
-    return [(state, says) for state, what, says in check_index(where.root, config) if what == about]
+def rows_about(place: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
+    """Return the state and the sentence of each row about a subject."""
+    return [(state, says) for state, what, says in check_index(place.root, config) if what == about]
 
 
 def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
-    """These modules are the grammars of these languages, and no others are installed."""
+    """Install these modules as the grammars of these languages, and no others."""
     specs = [
         replace(spec, grammar_module=wheels.get(name, "tree_sitter_absent"), grammar_function="language")
         for name, spec in optional_languages().items()
@@ -81,7 +82,7 @@ def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _forget():
+def _clear_cache():
     yield
     grammar_table._language_from_pack.cache_clear()
 
@@ -91,13 +92,13 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
     grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
     of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", of.get)
-    where = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})
-    with closing(Reader(where.database)) as reader:
+    place = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})
+    with closing(Reader(place.database)) as reader:
         assert reader.rows("SELECT name FROM symbols WHERE file = (SELECT id FROM files WHERE path = 'i.scala')") == [
             ("area",)
         ]
-    assert said(where, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
-    assert said(where, Config(), "languages") == [
+    assert rows_about(place, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
+    assert rows_about(place, Config(), "languages") == [
         ("ok", "declarations and imports are known in 2 python"),
         ("ok", "declarations but no imports are known in 1 scala"),
         (
@@ -112,16 +113,16 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
 
 
 def test_without_an_index_there_is_nothing_to_count(write: Write):
-    where = write({})
-    assert said(where, Config(), "languages") == []
-    assert said(where, Config(), "index") == [
+    place = write({})
+    assert rows_about(place, Config(), "languages") == []
+    assert rows_about(place, Config(), "index") == [
         ("ok", "this folder has no index yet; it is made when an editor opens the folder")
     ]
 
 
 def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
-    mend = "the model all-minilm-l6-v2 is not downloaded yet; run: lsp-harness model pull all-minilm-l6-v2"
-    assert said(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {mend}")]
+    repair = "the model all-minilm-l6-v2 is not downloaded yet; run: lsp-harness model pull all-minilm-l6-v2"
+    assert rows_about(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {repair}")]
 
 
 @pytest.mark.parametrize(
@@ -135,84 +136,97 @@ def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
         ({"embedding_tokens": 0}, "index.embedding_tokens must be between 1 and 510, not 0"),
     ],
 )
-def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, settings: dict[str, Any], says: str):
-    given: dict[str, Any] = {
-        key: value.format(model=embeds.model.path) if isinstance(value, str) else value
+def test_settings_with_which_nothing_is_embedded(
+    write: Write, embedding_config: Config, settings: dict[str, Any], says: str
+):
+    values: dict[str, Any] = {
+        key: value.format(model=embedding_config.model.path) if isinstance(value, str) else value
         for key, value in settings.items()
     }
-    [(state, found)] = said(write(FILES), Config(model=embeds.model, index=Index(**given)), "embeddings")
-    assert (state, found.startswith(f"{WORDS}: ")) == ("note", True)
-    assert says in found
-    assert ("(lsp-harness model pull all-minilm-l6-v2)" in found) == ("embedding_model" in settings)
-
-
-def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds: Config, tmp_path: Path):
-    where, how, remote = (
-        write(FILES),
-        make_recipe(embeds.index),
-        Config(engine=Engine(url="http://h:1"), index=embeds.index),
+    [(state, message)] = rows_about(
+        write(FILES), Config(model=embedding_config.model, index=Index(**values)), "embeddings"
     )
-    [(state, found)] = said(where, remote, "embeddings")
-    assert (state, found.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
-    with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
+    assert (state, message.startswith(f"{WORDS}: ")) == ("note", True)
+    assert says in message
+    assert ("(lsp-harness model pull all-minilm-l6-v2)" in message) == ("embedding_model" in settings)
+
+
+def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedding_config: Config, tmp_path: Path):
+    place, recipe, remote = (
+        write(FILES),
+        make_recipe(embedding_config.index),
+        Config(engine=Engine(url="http://h:1"), index=embedding_config.index),
+    )
+    [(state, message)] = rows_about(place, remote, "embeddings")
+    assert (state, message.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
+    with closing(Reader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
-        vectors.add(how.name, dict.fromkeys(texts, vector), text_count=2)
-    why = "engine.url is set, and editors make vectors with the local engine only"
-    told = f"the command line uses them, but editors do not: {why}; remove it from {tmp_path / 'home' / 'config.toml'}"
-    [(state, found)] = said(where, remote, "embeddings")
-    assert (state, found.endswith(told)) == ("note", True)
+        vectors.add(recipe.name, dict.fromkeys(texts, vector), text_count=2)
+    reason = "engine.url is set, and editors make vectors with the local engine only"
+    ending = (
+        f"the command line uses them, but editors do not: {reason}; remove it from {tmp_path / 'home' / 'config.toml'}"
+    )
+    [(state, message)] = rows_about(place, remote, "embeddings")
+    assert (state, message.endswith(ending)) == ("note", True)
     # in an editor embedding is done in the process of the model that answers
-    [(state, found)] = said(where, Config(index=embeds.index), "embeddings")
-    assert (state, "lsp-harness model pull qwen2.5-coder-0.5b-instruct" in found) == ("note", True)
-    [(state, _)] = said(where, embeds, "embeddings")
+    [(state, message)] = rows_about(place, Config(index=embedding_config.index), "embeddings")
+    assert (state, "lsp-harness model pull qwen2.5-coder-0.5b-instruct" in message) == ("note", True)
+    [(state, _)] = rows_about(place, embedding_config, "embeddings")
     assert state == "ok"
 
 
-def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Write, embeds: Config):
-    where, file = write(FILES), Path(embeds.index.embedding_model)
+def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Write, embedding_config: Config):
+    place, file = write(FILES), Path(embedding_config.index.embedding_model)
     # of an architecture that llama.cpp does not know
     file.write_bytes(file.read_bytes().replace(b"bert", b"burt"))
-    [(state, found)] = said(where, embeds, "embeddings")
-    assert (state, found.startswith(f"{WORDS}: llama.cpp cannot load {file.name}")) == ("note", True)
+    [(state, message)] = rows_about(place, embedding_config, "embeddings")
+    assert (state, message.startswith(f"{WORDS}: llama.cpp cannot load {file.name}")) == ("note", True)
 
 
-def test_vectors_are_counted(write: Write, embeds: Config):
+def test_vectors_are_counted(write: Write, embedding_config: Config):
     # with the grammar installed there is a declaration in it
-    where, how = write({path: text for path, text in FILES.items() if path != "h.ex"}), make_recipe(embeds.index)
-    [(state, found)] = said(where, embeds, "embeddings")
-    assert (state, found) == (
-        "note",
-        f"{WORDS} so far: {how.model} works, but none of 2 texts has a vector yet; {LATER} makes them",
+    place, recipe = (
+        write({path: text for path, text in FILES.items() if path != "h.ex"}),
+        make_recipe(embedding_config.index),
     )
-    with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
+    [(state, message)] = rows_about(place, embedding_config, "embeddings")
+    assert (state, message) == (
+        "note",
+        f"{WORDS} so far: {recipe.model} works, but none of 2 texts has a vector yet; {LATER} makes them",
+    )
+    with closing(Reader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         vectors.add("small old", {texts[0]: vector}, text_count=2)
-        [(state, found)] = said(where, embeds, "embeddings")
-        assert (state, found.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
+        [(state, message)] = rows_about(place, embedding_config, "embeddings")
+        assert (state, message.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
             "note",
             True,
         )
         # one is of a text that is gone
-        vectors.add(how.name, {texts[0]: vector, b"gone": vector}, text_count=2)
-        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
+        vectors.add(recipe.name, {texts[0]: vector, b"gone": vector}, text_count=2)
+        counted = f"{recipe.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
         used = "search and edits by instruction use them"
-        assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the missing ones); {used}")]
-        vectors.add(how.name, {texts[1]: vector}, text_count=2)
-        assert said(where, embeds, "embeddings") == [("ok", f"{counted.replace('1 of', '2 of')}; {used}")]
+        assert rows_about(place, embedding_config, "embeddings") == [
+            ("ok", f"{counted} ({LATER} makes the missing ones); {used}")
+        ]
+        vectors.add(recipe.name, {texts[1]: vector}, text_count=2)
+        assert rows_about(place, embedding_config, "embeddings") == [
+            ("ok", f"{counted.replace('1 of', '2 of')}; {used}")
+        ]
         vectors.matrix_path.write_bytes(b"")
         damaged = "the vectors are damaged; lsp-harness index embed makes new ones"
-        assert said(where, embeds, "embeddings") == [("note", f"{WORDS}: {damaged}")]
+        assert rows_about(place, embedding_config, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 
 
 def test_doctor_says_so(shell: Shell):
     shell.replies()
     shell.file("a.py", FILES["a.py"])
     shell.run("index", "rebuild")
-    told = [(row["what"], row["says"]) for row in shell.run("doctor", "--json").json]
-    assert ("languages", "declarations and imports are known in 1 python") in told
-    [says] = [says for what, says in told if what == "embeddings"]
+    ending = [(row["what"], row["says"]) for row in shell.run("doctor", "--json").json]
+    assert ("languages", "declarations and imports are known in 1 python") in ending
+    [says] = [says for what, says in ending if what == "embeddings"]
     assert says.startswith(f"{WORDS}: the model all-minilm-l6-v2 is not downloaded yet")
     shell.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert not [row for row in shell.run("doctor", "--json").json if row["what"] == "embeddings"]

@@ -1,4 +1,4 @@
-"""Servers that somebody else runs: what `doctor` and `models` say of them, and no key."""
+"""The output of `doctor` and `models` about remote servers, which never contains a key."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ PROPS = '{"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "mod
 
 
 class Llama(BaseHTTPRequestHandler):
-    """Knows /props, for whoever has the key."""
+    """A llama-server that answers `/props` to clients with the key."""
 
     model = "some"
 
@@ -33,7 +33,7 @@ class Llama(BaseHTTPRequestHandler):
 
 
 class Hub(Llama):
-    """Lists models as OpenAI does, after it was too busy once."""
+    """A server that lists models as OpenAI does, after one answer that it is too busy."""
 
     asked = 0
 
@@ -47,7 +47,7 @@ class Hub(Llama):
 
 
 class Lister(Llama):
-    """A llama-server that lists its model, for anybody."""
+    """A llama-server that lists its model without a key."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -56,7 +56,7 @@ class Lister(Llama):
 
 
 class Claude(Llama):
-    """Lists models for who sends the key as Anthropic wants it."""
+    """A server that lists models to clients which send the key as Anthropic requires."""
 
     def do_GET(self) -> None:
         good = self.headers["x-api-key"] == "sk-secret" and self.path == "/v1/models?limit=1000"
@@ -86,7 +86,7 @@ def url() -> Iterator[str]:
         yield url
 
 
-def said(shell: Shell, what: str) -> list[tuple[str, str]]:
+def rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
     rows = shell.run("doctor", "--json").json
     assert "sk-secret" not in str(rows)
     return [(row["state"], row["says"]) for row in rows if row["what"] == what]
@@ -96,16 +96,16 @@ def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", url)
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
-    assert said(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
-    [(state, lacking)] = said(shell, "missing")
-    assert (state, lacking) == (
+    assert rows_about(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
+    [(state, missing)] = rows_about(shell, "missing")
+    assert (state, missing) == (
         "note",
         "shorter, expected, cancel, persist, priority (docs/team.md says what is done instead)",
     )
-    [(_, otherwise)] = said(shell, "limited")
-    assert "n: up to 2, its slots (--parallel)" in otherwise
-    assert said(shell, "engine") == [("ok", "not used: the settings name a remote server")]
-    assert said(shell, "model") == said(shell, "key") == []
+    [(_, limited)] = rows_about(shell, "limited")
+    assert "n: up to 2, its slots (--parallel)" in limited
+    assert rows_about(shell, "engine") == [("ok", "not used: the settings name a remote server")]
+    assert rows_about(shell, "model") == rows_about(shell, "key") == []
 
 
 def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str) -> None:
@@ -115,7 +115,7 @@ def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str)
     shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{nobody}")
     shell.set("LSP_HARNESS_API_KEY", "wrong")
 
-    assert said(shell, "server") == [
+    assert rows_about(shell, "server") == [
         (
             "bad",
             f"{url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment variable that engine.api_key_env names",
@@ -129,7 +129,7 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
     with serving(Other) as second:
         shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{second}")
-        assert said(shell, "servers") == [
+        assert rows_about(shell, "servers") == [
             ("note", "they serve different models (other, some), but several servers must serve the same one")
         ]
 
@@ -157,7 +157,7 @@ def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch
     shell.file("a.py", "def area(r):\n    return \n")
     line = "https://api.openai.com needs a key; set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment"
 
-    assert said(shell, "server") == [("bad", line)]
+    assert rows_about(shell, "server") == [("bad", line)]
     assert shell.run("complete", "a.py:2:12") == (1, "", f"lsp-harness: {line}\n")
 
 
@@ -165,11 +165,11 @@ def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "gpu-1:8080")
     shell.file("a.py", "def area(r):\n    return \n")
 
-    ran = shell.run("complete", "a.py:2:12")
+    result = shell.run("complete", "a.py:2:12")
 
-    assert (ran.code, ran.out) == (2, "")
+    assert (result.code, result.out) == (2, "")
     assert (
-        ran.err
+        result.err
         == "lsp-harness: engine.url 'gpu-1:8080' must be http://host:port, https://host, or a Unix socket path\n"
     )
 
@@ -185,9 +185,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_the_models_of_a_provider_are_listed(shell: Shell, hub: str) -> None:
     shell.set("OPENROUTER_API_KEY", "sk-secret")
-    ran = shell.run("models", "--provider", "openrouter", "--base-url", f"{hub}/v1", "--json")
+    result = shell.run("models", "--provider", "openrouter", "--base-url", f"{hub}/v1", "--json")
 
-    assert ran.json == [
+    assert result.json == [
         {"name": "gpt-oss", "owner": "me", "infill": ""},
         {"name": "qwen2.5-coder-7b", "owner": "me", "infill": "by the tokens of qwen2.5-coder"},
     ]
@@ -227,8 +227,8 @@ def test_what_is_set_for_one_server_is_not_told_another(shell: Shell, hub: str) 
     shell.set("LSP_HARNESS_ENGINE__DIALECT", "anthropic")
     shell.set("LSP_HARNESS_ENGINE__FIM", "granite")
     shell.set("MINE", "sk-secret")
-    ran = shell.run("models", "--provider", "vllm", "--base-url", hub)
-    assert (ran.code, ran.err) == (
+    result = shell.run("models", "--provider", "vllm", "--base-url", hub)
+    assert (result.code, result.err) == (
         4,
         f"lsp-harness: {hub} needs a key; put the right one into the environment variable that engine.api_key_env names\n",
     )
@@ -250,9 +250,9 @@ def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) 
     shell.set("ANTHROPIC_BASE_URL", hub)
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
 
-    ran = shell.run("models", "--provider", "anthropic")
-    assert (ran.code, ran.out) == (4, ""), "the hub wants another header"
-    assert "refuses the key in ANTHROPIC_API_KEY" in ran.err
+    result = shell.run("models", "--provider", "anthropic")
+    assert (result.code, result.out) == (4, ""), "the hub wants another header"
+    assert "refuses the key in ANTHROPIC_API_KEY" in result.err
 
 
 @pytest.mark.parametrize(
@@ -270,15 +270,15 @@ def test_what_is_wrong_is_one_line(
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    ran = shell.run("models", *arguments)
+    result = shell.run("models", *arguments)
 
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.err.startswith(f"lsp-harness: {line}")
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(f"lsp-harness: {line}")
 
 
 def test_a_server_that_does_not_list_models(shell: Shell, url: str) -> None:
     shell.set("LLAMA_API_KEY", "wrong")
-    ran = shell.run("models", "--provider", "llama.cpp", "--base-url", url)
+    result = shell.run("models", "--provider", "llama.cpp", "--base-url", url)
 
-    assert (ran.code, ran.out) == (4, "")
-    assert "refuses the key in LLAMA_API_KEY" in ran.err
+    assert (result.code, result.out) == (4, "")
+    assert "refuses the key in LLAMA_API_KEY" in result.err

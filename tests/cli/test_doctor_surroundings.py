@@ -1,4 +1,4 @@
-"""`doctor` finds what is wrong around us before a command does, and says what to do."""
+"""The rows of `doctor` about directories, sockets and the locale, with their repairs."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ USUAL = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME
 
 @pytest.fixture
 def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
-    """One whose files are where they usually are, and whose sockets have a short path."""
+    """Return a shell whose files are in the usual directories, and whose sockets have a short path."""
     monkeypatch.delenv("LSP_HARNESS_HOME")
     for name in USUAL:
         (tmp_path / name).mkdir(mode=0o700)
@@ -32,10 +32,10 @@ def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def rows(shell: Shell) -> dict[str, tuple[str, str]]:
-    """State and sentence of each row that is not in order."""
-    ran = shell.run("doctor", "--json")
-    assert ran.code == (1 if any(row["state"] == "bad" for row in ran.json) else 0)
-    return {row["what"]: (row["state"], row["says"]) for row in ran.json if row["state"] != "ok"}
+    """Return the state and the sentence of each row that is not ok."""
+    result = shell.run("doctor", "--json")
+    assert result.code == (1 if any(row["state"] == "bad" for row in result.json) else 0)
+    return {row["what"]: (row["state"], row["says"]) for row in result.json if row["state"] != "ok"}
 
 
 def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
@@ -120,8 +120,8 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", Latin())
-        found = {what: (state, says) for state, what, says in doctor_surroundings.check_surroundings()}
-    assert found["locale"] == (
+        rows_by_subject = {what: (state, says) for state, what, says in doctor_surroundings.check_surroundings()}
+    assert rows_by_subject["locale"] == (
         "note",
         "output is iso-8859-1: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",
     )

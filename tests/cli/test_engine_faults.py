@@ -1,4 +1,4 @@
-"""Commands beside an engine that is stopped or dead: each ends, by itself and with one outcome."""
+"""Commands beside an engine that is stopped or was killed. Each command ends with one outcome."""
 
 import multiprocessing
 from multiprocessing import forkserver
@@ -17,11 +17,11 @@ from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS
 from tests.support.stuck import gone, listener
 
-NAMES = [
+COMMAND_NAMES = [
     tuple(command.name.split()[: 2 if command.name.split()[0] in ("index", "model", "engine") else 1])
     for command in COMMANDS
 ]
-"""Commands of the matrix of faults, without what they are asked."""
+"""The names of the commands in the matrix of faults, without their arguments."""
 FILES = {
     "half.py": "def area(r):\n    return r * \n",
     "unknown.py": "def area(r):\n    return zzqx * r\n",
@@ -33,15 +33,15 @@ FILES = {
 
 
 @pytest.fixture(scope="session")
-def forked() -> None:
-    """The process that those which read files come from: begun before a test has a home, it is not that test's to end."""
+def fork_server() -> None:
+    """Start the fork server of the reader processes before a test has its own home, so that no test ends it."""
     multiprocessing.set_forkserver_preload(["lsp_harness.index.builder.reader_processes"])
     forkserver.ensure_running()
 
 
 @pytest.fixture
-def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A folder with files, a session, and settings that name the tiny model and little patience."""
+def project(fork_server: None, shell: Shell, home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Return a folder with files, a session, the tiny model and short time limits."""
     shell.set("LSP_HARNESS_HOME", str(home))
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
@@ -68,17 +68,19 @@ def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
             process.kill()
             process.wait(30)
 
-        ran = project.run(*cell.command)
+        result = project.run(*cell.command)
 
-        assert ran.code == cell.code, ran
-        assert cell.out in ran.out
-        assert cell.err in ran.err
+        assert result.code == cell.code, result
+        assert cell.out in result.out
+        assert cell.err in result.err
         assert (peer_pid(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
         assert gone(process.pid) is (cell.engine != "left alone")
 
 
 def test_the_table_has_every_command_of_the_matrix_under_both_faults() -> None:
-    tried = {(cell.command[: len(name)], cell.fault) for cell in CELLS for name in NAMES}
-    missing = [(name, fault) for name in NAMES for fault in ("SIGSTOP", "SIGKILL") if (name, fault) not in tried]
+    tried = {(cell.command[: len(name)], cell.fault) for cell in CELLS for name in COMMAND_NAMES}
+    missing = [
+        (name, fault) for name in COMMAND_NAMES for fault in ("SIGSTOP", "SIGKILL") if (name, fault) not in tried
+    ]
     # a server is tried in the tests of the server
     assert [name for name, _ in missing if name != ("serve",)] == []

@@ -1,4 +1,4 @@
-"""An engine's own account, in words."""
+"""The properties of an engine, in words."""
 
 from pathlib import Path
 from typing import Any
@@ -48,14 +48,14 @@ def test_everything_an_engine_says_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("extra_props", "says"),
     [
         ({"tcp_port": 8012}, "http://127.0.0.1:8012/v1 (for its token: lsp-harness engine token)"),
         ({"tcp_error": "port 8012 is taken"}, "none: port 8012 is taken"),
     ],
 )
-def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
-    assert dict(facts(PROPS | told, 0))["port"] == says
+def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says: str):
+    assert dict(facts(PROPS | extra_props, 0))["port"] == says
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def test_the_line_of_a_command_is_the_first_of_its_docstring(command: Command) -
 
 def test_every_command_is_listed_with_its_line_in_the_order_of_the_groups(shell: Shell) -> None:
     result = shell.run("--help")
-    shown = " ".join(result.out.replace("│", " ").split())
+    text = " ".join(result.out.replace("│", " ").split())
     assert result.code == 0
     for command in COMMANDS:
-        assert f" {command.name} {command.summary} " in f"{shown} "
+        assert f" {command.name} {command.summary} " in f"{text} "
     places = [result.out.index(f" {title} ") for title in GROUPS]
     assert places == sorted(places)
 
@@ -61,16 +61,16 @@ def test_subcommands_have_a_line_as_well() -> None:
     ],
 )
 def test_help_is_a_command_and_a_flag(shell: Shell, words: list[str], flags: list[str]) -> None:
-    shown = shell.run(*words)
-    assert (shown.code, shown.err) == (0, "")
-    assert "Usage: lsp-harness" in shown.out
-    assert shown == shell.run(*flags)
+    text = shell.run(*words)
+    assert (text.code, text.err) == (0, "")
+    assert "Usage: lsp-harness" in text.out
+    assert text == shell.run(*flags)
 
 
 def test_the_usage_of_a_command_shows_the_form_of_its_arguments(shell: Shell) -> None:
-    shown = shell.run("help", "complete").out
-    assert "Usage: lsp-harness complete [OPTIONS] FILE:LINE:COL" in shown
-    assert "Example: lsp-harness complete geo.py:6:12" in shown
+    text = shell.run("help", "complete").out
+    assert "Usage: lsp-harness complete [OPTIONS] FILE:LINE:COL" in text
+    assert "Example: lsp-harness complete geo.py:6:12" in text
 
 
 def test_examples_are_arguments_that_their_commands_take() -> None:

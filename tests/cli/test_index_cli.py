@@ -1,4 +1,4 @@
-"""The index, searching it, and the context of a place, on the command line."""
+"""`lsp-harness index`, `search` and `context`."""
 
 import fcntl
 import os
@@ -25,9 +25,9 @@ def project(shell: Shell) -> Shell:
 
 
 def test_what_words_mean(project: Shell):
-    ran = project.run("search", "size")
-    assert ran.code == 0
-    assert ran.out.splitlines()[0] == "shapes.py:3: Circle.parse_size"
+    result = project.run("search", "size")
+    assert result.code == 0
+    assert result.out.splitlines()[0] == "shapes.py:3: Circle.parse_size"
     [first, *_] = project.run("search", "parse_size", "--explain").out.splitlines()
     assert first == "shapes.py:3: Circle.parse_size  [name 1, words 1]"
 
@@ -76,9 +76,9 @@ def test_what_has_to_do_with_a_place_or_a_symbol(project: Shell):
 )
 def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments: list[str], says: str):
     project.file("../outside.py", "x = 1\n")
-    ran = project.run("search", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    result = project.run("search", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
 
 
 def test_the_files_that_a_report_is_about(project: Shell):
@@ -104,9 +104,9 @@ def test_the_files_that_a_report_is_about(project: Shell):
 )
 def test_a_folder_that_is_not_to_be_indexed_is_not(project: Shell, arguments: list[str]):
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
-    ran = project.run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert "the setting index.enabled is false" in ran.err
+    result = project.run(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "the setting index.enabled is false" in result.err
     assert not prepare_place(project.folder).database.exists()
 
 
@@ -120,15 +120,15 @@ def test_what_changed_is_searched(project: Shell):
 
 def test_what_the_index_holds(project: Shell):
     assert project.run("index", "status", "--json").json["files"] == 0
-    ran = project.run("index", "rebuild")
-    assert ran.out == "7 files, 7 of them read\n"
-    found = project.run("index", "status", "--json").json
-    assert (found["files"], found["symbols"], found["kept"]) == (7, 4, False)
-    assert found["languages"] == {"python": 2, "toml": 2, "text": 2, "left out": 1}
-    assert found["left_out"] == {"blob.py": "binary"}
-    shown = project.run("index", "status").out
-    assert "blob.py: binary" in shown
-    assert "no process at the moment" in shown
+    result = project.run("index", "rebuild")
+    assert result.out == "7 files, 7 of them read\n"
+    output = project.run("index", "status", "--json").json
+    assert (output["files"], output["symbols"], output["kept"]) == (7, 4, False)
+    assert output["languages"] == {"python": 2, "toml": 2, "text": 2, "left out": 1}
+    assert output["left_out"] == {"blob.py": "binary"}
+    text = project.run("index", "status").out
+    assert "blob.py: binary" in text
+    assert "no process at the moment" in text
 
 
 def test_a_folder_that_is_none(project: Shell):
@@ -140,11 +140,11 @@ def test_indexes_of_folders_that_are_gone_are_removed(project: Shell):
 
     other = project.folder.parent / "other"
     other.mkdir()
-    where = prepare_place(other)
+    place = prepare_place(other)
     assert remove_orphaned_indexes() == []
     other.rmdir()
     assert remove_orphaned_indexes() == [other]
-    assert not where.folder.exists()
+    assert not place.folder.exists()
 
 
 def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
@@ -153,34 +153,34 @@ def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
     assert prompt.startswith("# shapes.py\nclass Circle:\n    def area(self): ...\n")
     assert "return circle.<FILL>\n" in prompt
     project.replies()
-    found = project.run("context", "here.py:5:19", "--json").json
-    assert [(row["origin"], row["reason"]) for row in found["fragments"]] == [
+    output = project.run("context", "here.py:5:19", "--json").json
+    assert [(row["origin"], row["reason"]) for row in output["fragments"]] == [
         ("shapes.py", "defines what is used here"),
         ("here.py", "text after the cursor"),
         ("here.py", "text before the cursor"),
     ]
     project.replies()
-    shown = project.run("context", "here.py:5:19", "--explain").out
-    assert "defines what is used here" in shown
-    assert "evaluated" in shown
+    text = project.run("context", "here.py:5:19", "--explain").out
+    assert "defines what is used here" in text
+    assert "evaluated" in text
 
 
 def test_doctor_knows_the_index(project: Shell):
     assert "this folder has no index yet" in project.run("doctor").out
     project.run("index", "rebuild")
-    shown = project.run("doctor").out
-    assert "7 files of this folder" in shown
-    assert "declarations and imports are known in 2 python" in shown
+    text = project.run("doctor").out
+    assert "7 files of this folder" in text
+    assert "declarations and imports are known in 2 python" in text
 
 
 def test_a_symbol_with_the_imports_it_needs(project: Shell):
     project.file(
         "tools.py", "import os\nimport re\n\n\ndef parse_config(path):\n    return os.stat(path)\n\n\ndef broken(\n"
     )
-    ran = project.run("index", "context", "parse_config")
-    assert ran == (0, "# tools.py:5\nimport os\n\ndef parse_config(path):\n    return os.stat(path)\n", "")
-    [found] = project.run("index", "context", "Circle.area", "--json").json
-    assert (found["path"], found["line"], found["imports"]) == ("shapes.py", 1, [])
+    result = project.run("index", "context", "parse_config")
+    assert result == (0, "# tools.py:5\nimport os\n\ndef parse_config(path):\n    return os.stat(path)\n", "")
+    [output] = project.run("index", "context", "Circle.area", "--json").json
+    assert (output["path"], output["line"], output["imports"]) == ("shapes.py", 1, [])
     assert project.run("index", "context", "other.py:parse_config").code == 2
     assert "'nothing'" in project.run("index", "context", "nothing").err
 
@@ -191,10 +191,10 @@ def test_the_prompt_of_a_task(project: Shell):
     assert "Instruction: make it twice as big" in prompt
     assert "# shapes.py\nclass Circle:\n    def area(self): ..." in prompt
     project.replies()
-    found = project.run("context", "here.py:4", "--task", "grow", "--json").json
-    reasons = [one["reason"] for one in found["fragments"]]
+    output = project.run("context", "here.py:4", "--task", "grow", "--json").json
+    reasons = [fragment["reason"] for fragment in output["fragments"]]
     assert reasons[-2:] == ["code to change", "the task"]
-    assert found["answer"] > 256
+    assert output["answer"] > 256
     project.replies()
     assert "reserved for the answer" in project.run("context", "here.py:4", "--task", "grow", "--explain").out
     assert project.run("context", "here.py:4").code == 2
@@ -217,13 +217,13 @@ def test_what_the_project_has_many_of(project: Shell):
     handler = "@app.get('/{0}')\ndef {0}(id):\n    return find(id, '{0}')\n\n\n"
     project.file("api.py", "".join(handler.format(name) for name in ("user", "order", "item")))
     project.file("test_it.py", "".join(f"def test_{name}():\n    assert 1\n" for name in "abcd"))
-    ran = project.run("index", "patterns")
-    assert ran.code == 0
-    tests, handlers = ran.out.splitlines()
+    result = project.run("index", "patterns")
+    assert result.code == 0
+    tests, handlers = result.out.splitlines()
     assert tests == "4 test functions: test_it.py:1 test_a"
     assert handlers.startswith("3 functions decorated with app.get: api.py:")
-    [found] = project.run("index", "patterns", "--json", "--limit", "1").json
-    assert found == {
+    [output] = project.run("index", "patterns", "--json", "--limit", "1").json
+    assert output == {
         "name": "test functions",
         "language": "python",
         "count": 4,
@@ -247,9 +247,9 @@ def test_a_fix_without_an_editor_knows_what_is_in_the_index(project: Shell):
     assert project.run("fix", "broken.py").code != 0
     project.run("index", "rebuild")
     project.replies()
-    ran = project.run("fix", "broken.py")
-    assert "+from shapes import Circle" in ran.out
-    assert ran.code == 0
+    result = project.run("fix", "broken.py")
+    assert "+from shapes import Circle" in result.out
+    assert result.code == 0
 
 
 def test_what_a_symbol_has_to_do_with_others(project: Shell):
@@ -277,8 +277,8 @@ def test_what_a_symbol_has_to_do_with_others(project: Shell):
         "imported by\n  base.py\n  here.py\n  use.py\n"
         "import cycles\n  shapes.py > base.py > shapes.py\n"
     )
-    [found] = project.run("index", "graph", "Base", "--json").json
-    assert found == {
+    [output] = project.run("index", "graph", "Base", "--json").json
+    assert output == {
         "path": "base.py",
         "line": 3,
         "kind": "class",
@@ -309,8 +309,8 @@ def test_the_first_line_of_documentation_is_shown(project: Shell):
     assert (hit["symbol"], hit["doc"]) == ("parse_config", "Reads the settings.")
     assert project.run("search", "parse_config", "--explain").out.splitlines()[0].endswith("]  Reads the settings.")
     assert "Reads" not in project.run("search", "parse_config").out
-    [found] = project.run("index", "context", "parse_config", "--json").json
-    assert found["doc"] == "Reads the settings."
+    [output] = project.run("index", "context", "parse_config", "--json").json
+    assert output["doc"] == "Reads the settings."
 
 
 def test_a_file_that_cannot_be_read_is_told(project: Shell, monkeypatch: pytest.MonkeyPatch):
@@ -331,14 +331,14 @@ def test_a_file_that_cannot_be_read_is_told(project: Shell, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "command",
     [("search", "--symbol", "\udcff"), ("search", "size", "--near", "\udcff.py"), ("index", "graph", "a\udcff")],
 )
-def test_a_name_that_is_not_utf_8_is_not_found(project: Shell, asked: tuple[str, ...]):
-    ran = project.run(*asked)
+def test_a_name_that_is_not_utf_8_is_not_found(project: Shell, command: tuple[str, ...]):
+    result = project.run(*command)
     # the index can hold no such name
-    assert ran.code == 2
-    assert "there is no symbol" in ran.err or "the index has no file" in ran.err
+    assert result.code == 2
+    assert "there is no symbol" in result.err or "the index has no file" in result.err
 
 
 def test_a_name_as_other_languages_write_it(project: Shell):
@@ -354,6 +354,6 @@ def test_what_is_not_in_its_file_any_more_is_told(project: Shell):
     project.file("shapes.py", "")
     with open(prepare_place(project.folder).lock, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        ran = project.run("index", "context", "Circle.area")
-    assert (ran.code, ran.out) == (2, "")
-    assert "'Circle.area' is no longer in its file" in ran.err
+        result = project.run("index", "context", "Circle.area")
+    assert (result.code, result.out) == (2, "")
+    assert "'Circle.area' is no longer in its file" in result.err

@@ -1,4 +1,4 @@
-"""Finding the code that a task is about, on the command line."""
+"""`lsp-harness locate`: the code that a task is about."""
 
 import pytest
 
@@ -25,9 +25,9 @@ def test_the_others_and_why(project: Shell):
     assert first == "* shop.py:5-7: tax_of  [mention 1, words 2]"
     assert any(line.startswith("  notes.md:1-1: text  [") for line in others)
     assert last == "chosen by the index"
-    found = project.run("locate", TASK, "--json").json
-    assert (found["chosen"], found["by"]) == (0, "index")
-    assert {name: found["candidates"][0][name] for name in ("path", "first", "last", "signature")} == {
+    output = project.run("locate", TASK, "--json").json
+    assert (output["chosen"], output["by"]) == (0, "index")
+    assert {name: output["candidates"][0][name] for name in ("path", "first", "last", "signature")} == {
         "path": "shop.py",
         "first": 5,
         "last": 7,
@@ -41,16 +41,16 @@ def test_a_model_chooses_where_the_settings_say_so(project: Shell):
     *_, last = project.run("locate", TASK, "--explain").out.splitlines()
     assert last == "chosen by the model"
     project.replies("1")
-    found = project.run("locate", TASK, "--json").json
-    assert (found["chosen"], found["by"]) == (1, "model")
+    output = project.run("locate", TASK, "--json").json
+    assert (output["chosen"], output["by"]) == (1, "model")
     project.set("LSP_HARNESS_LOCATE__RANKING", "fate")
     assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err
 
 
 def test_what_cannot_be_found_says_what_to_do(project: Shell):
-    ran = project.run("locate", "zebra")
-    assert (ran.code, ran.out) == (5, "")
-    assert "name a function in it, or say the place as FILE:LINE" in ran.err
+    result = project.run("locate", "zebra")
+    assert (result.code, result.out) == (5, "")
+    assert "name a function in it, or say the place as FILE:LINE" in result.err
     assert "there is no folder 'nowhere'" in project.run("locate", TASK, "nowhere").err
     assert "describe the task in words" in project.run("locate", " ").err
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
@@ -64,11 +64,11 @@ def test_what_is_kept_from_the_model_is_not_found(project: Shell):
 
 def test_the_prompt_of_a_task_that_names_no_place(project: Shell):
     project.replies()
-    ran = project.run("context", "--task", TASK)
-    assert (ran.code, ran.err) == (0, "lsp-harness: the prompt is that of shop.py:5-7 (tax_of)\n")
-    assert "```python\ndef tax_of(price):" in ran.out
-    assert f"Instruction: {TASK}" in ran.out
+    result = project.run("context", "--task", TASK)
+    assert (result.code, result.err) == (0, "lsp-harness: the prompt is that of shop.py:5-7 (tax_of)\n")
+    assert "```python\ndef tax_of(price):" in result.out
+    assert f"Instruction: {TASK}" in result.out
     project.replies()
-    found = project.run("context", "--task", TASK, "--json")
-    assert [one["text"] for one in found.json["fragments"] if one["reason"] == "code to change"]
+    output = project.run("context", "--task", TASK, "--json")
+    assert [fragment["text"] for fragment in output.json["fragments"] if fragment["reason"] == "code to change"]
     assert project.run("context").code == 2

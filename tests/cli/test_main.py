@@ -1,4 +1,4 @@
-"""What becomes of errors: one sentence and an exit status, whatever the state of the process."""
+"""Errors of commands: one sentence and an exit status, in any state of the process."""
 
 import io
 import json
@@ -26,7 +26,7 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "expected"),
     [
         (OSError(28, "No space left on device", "/x/y"), 8, "/x/y cannot be used: No space left on device; free"),
         (PermissionError(13, "Permission denied", "/x/y"), 8, "/x/y cannot be used: Permission denied; change who"),
@@ -40,14 +40,14 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     ],
 )
 def test_every_error_is_a_sentence(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, expected: str
 ) -> None:
     _raise(monkeypatch, error)
     # what is left of the output is dropped, which must not be that of the tests
     monkeypatch.setattr("lsp_harness.cli.main._drop_output", lambda: None)
-    ran = shell.run("doctor")
-    assert ran.code == code
-    assert ran.err.startswith(f"lsp-harness: {said}") if said else ran.err == ""
+    result = shell.run("doctor")
+    assert result.code == code
+    assert result.err.startswith(f"lsp-harness: {expected}") if expected else result.err == ""
 
 
 def test_the_details_of_a_bug_are_kept(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,8 +70,8 @@ def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
             (tmp_path / "file").write_text("")
             shell.set("LSP_HARNESS_HOME", str(tmp_path / "file"))
             shell.set("TMPDIR", str(tmp_path / "file"))
-    ran = shell.run("doctor")
-    assert (ran.code, "a bug: ZeroDivisionError: x; the details" in ran.err) == (70, True)
+    result = shell.run("doctor")
+    assert (result.code, "a bug: ZeroDivisionError: x; the details" in result.err) == (70, True)
 
 
 class Closed(io.StringIO):
@@ -95,7 +95,7 @@ ENCODINGS = ("ascii", "iso-8859-1", "euc-jp", "utf-8")
 
 
 def written(encoding: str, print_: Callable[[], object]) -> str:
-    """What a standard output of that encoding gets."""
+    """Return the text that a function writes to a standard output with an encoding."""
     data = io.BytesIO()
     with redirect_stdout(io.TextIOWrapper(data, encoding, write_through=True)) as output:
         print_()
@@ -104,10 +104,10 @@ def written(encoding: str, print_: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
-    shown = written(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
-    assert shown.startswith("✓ " if encoding == "utf-8" else "ok ")
+    text = written(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
+    assert text.startswith("✓ " if encoding == "utf-8" else "ok ")
     if encoding == "ascii":
-        assert shown == 'ok "a" -> b... ??\n'
+        assert text == 'ok "a" -> b... ??\n'
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -138,28 +138,28 @@ for arguments in (["fix", "a.py", "--apply"], ["doctor"]):
 
 @pytest.mark.parametrize("name", LOCALES)
 def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) -> None:
-    """In a process of its own, as the encoding of its output is chosen when it starts."""
+    """Run in another process, because Python chooses the encoding of its output at the start."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
     environment |= {"LC_ALL": name, "LSP_HARNESS_HOME": str(tmp_path / "home"), "LSP_HARNESS_INDEX__ENABLED": "false"}
     environment["LSP_HARNESS_ENGINE__SCRIPT"] = str(tmp_path / "script.json")
     if charmap := LOCALES[name]:
-        made = subprocess.run(
+        process = subprocess.run(
             ["localedef", "-i", name.split(".")[0], "-f", charmap, str(tmp_path / name)],
             capture_output=True,
             check=False,
         )
-        if made.returncode:
+        if process.returncode:
             # this machine cannot make one: Python is told what it would have found
             environment |= {"LC_ALL": "C", "PYTHONIOENCODING": charmap}
         else:
             environment["LOCPATH"] = str(tmp_path)
     (tmp_path / "script.json").write_text("[]")
     (tmp_path / "a.py").write_text("import os\n\nx = 1\n")
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", TWICE], cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=60
     )
-    out = ran.stdout.decode(charmap or "utf-8")
-    assert (ran.returncode, ran.stderr.decode("ascii", "replace")) == (0, "")
+    out = result.stdout.decode(charmap or "utf-8")
+    assert (result.returncode, result.stderr.decode("ascii", "replace")) == (0, "")
     assert (tmp_path / "a.py").read_text() == "\nx = 1\n"
     assert ("syntax ok" if charmap else "syntax ✓") in out
     assert out.count("ended with 0") >= 1
@@ -173,8 +173,8 @@ def test_a_current_folder_that_is_gone_is_named_as_the_cause(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    ran = shell.run("search", "area")
-    assert (ran.code, ran.err) == (
+    result = shell.run("search", "area")
+    assert (result.code, result.err) == (
         2,
         "lsp-harness: the current folder was removed or renamed; change to a folder that exists and run this again\n",
     )

@@ -1,4 +1,4 @@
-"""Finding by meaning, on the command line: vectors of a real encoder of a few kilobytes, in which no sense is."""
+"""Search by meaning on the command line, with an encoder of a few kilobytes and random weights."""
 
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +20,7 @@ NOWHERE = "zebra"
 
 @pytest.fixture
 def project(shell: Shell, tmp_path: Path) -> Shell:
-    """With a model that embeds, and none that answers."""
+    """Return a project with an embedding model and without a language model."""
     convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     shell.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "encoder.gguf"))
     shell.file("shop.py", SHOP)
@@ -31,10 +31,10 @@ def test_a_search_goes_by_vectors_where_they_are_made_and_starts_no_engine(proje
     assert project.run("search", NOWHERE) == (1, "", "")
     model = tmp_path / "encoder.gguf"
     assert project.run("index", "embed") == (0, f"2 vectors made with {model}; all 2 texts have one\n", "")
-    ran = project.run("search", NOWHERE, "--json")
-    assert [one["reasons"] for one in ran.json] == [["meaning 1"], ["meaning 2"]]
-    assert {one["symbol"] for one in ran.json} == {"total", "tax_of"}
-    assert ran.err == ""
+    result = project.run("search", NOWHERE, "--json")
+    assert [hit["reasons"] for hit in result.json] == [["meaning 1"], ["meaning 2"]]
+    assert {hit["symbol"] for hit in result.json} == {"total", "tax_of"}
+    assert result.err == ""
     assert list_engines() == []
 
 
@@ -47,14 +47,14 @@ def test_only_what_has_no_vector_is_embedded(project: Shell):
 
 
 def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Shell):
-    ran = project.run("index", "rebuild")
-    assert ran.err == "lsp-harness: 2 texts without a vector; lsp-harness index embed makes the missing vectors\n"
+    result = project.run("index", "rebuild")
+    assert result.err == "lsp-harness: 2 texts without a vector; lsp-harness index embed makes the missing vectors\n"
     project.run("index", "embed")
     assert project.run("index", "rebuild").err == ""
     assert project.run("search", NOWHERE).code == 0
     project.file("shop.py", SHOP.replace("tax_of", "duty_of"))
     assert project.run("index", "rebuild").err.startswith("lsp-harness: 1 text without a vector")
-    assert [one["symbol"] for one in project.run("search", NOWHERE, "--json").json] == ["total"]
+    assert [hit["symbol"] for hit in project.run("search", NOWHERE, "--json").json] == ["total"]
     # what is damaged is made anew
     with closing(Vectors(prepare_place(project.folder).folder)) as vectors:
         vectors.matrix_path.write_bytes(b"")
@@ -66,11 +66,11 @@ def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Sh
 
 
 def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
-    absent = f"{ALONE}there is no model file {tmp_path / 'absent.gguf'}\n"
-    none = f"{ALONE}this folder has no vectors yet; lsp-harness index embed makes them\n"
-    assert project.run("search", "total", "--explain").err == none
+    absent_message = f"{ALONE}there is no model file {tmp_path / 'absent.gguf'}\n"
+    no_vectors_message = f"{ALONE}this folder has no vectors yet; lsp-harness index embed makes them\n"
+    assert project.run("search", "total", "--explain").err == no_vectors_message
     assert project.run("search", "total").err == ""
-    assert project.run("locate", "total", "--explain").err == none
+    assert project.run("locate", "total", "--explain").err == no_vectors_message
     at = project.run("search", "--at", "shop.py:1", "--explain")
     assert (
         at.err
@@ -78,23 +78,23 @@ def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     )
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "absent.gguf"))
     assert project.run("search", "total").err == ""
-    assert project.run("search", "total", "--explain").err == absent
+    assert project.run("search", "total", "--explain").err == absent_message
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "encoder.gguf"))
 
     project.run("index", "embed")
     assert "meaning" in project.run("search", "--at", "shop.py:1", "--explain").out
     project.file("more.py", "def more():\n    return 1\n")
-    some = "lsp-harness: 1 text without a vector can only be found by words; lsp-harness index embed makes the missing vectors\n"
-    assert project.run("search", "total", "--explain").err == some
+    missing_vectors_message = "lsp-harness: 1 text without a vector can only be found by words; lsp-harness index embed makes the missing vectors\n"
+    assert project.run("search", "total", "--explain").err == missing_vectors_message
     project.set("LSP_HARNESS_INDEX__EMBEDDING_TOKENS", "40")
     before = project.run("search", "total", "--explain").err
     assert before.startswith(f"{ALONE}the vectors were made by {tmp_path / 'encoder.gguf'} with other settings; ")
     # vectors that lie there and are of no use are everybody's business
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "absent.gguf"))
-    assert project.run("search", "total").err == absent
-    assert project.run("locate", "total").err == absent
-    ran = project.run("index", "embed")
-    assert (ran.code != 0, str(tmp_path / "absent.gguf") in ran.err) == (True, True)
+    assert project.run("search", "total").err == absent_message
+    assert project.run("locate", "total").err == absent_message
+    result = project.run("index", "embed")
+    assert (result.code != 0, str(tmp_path / "absent.gguf") in result.err) == (True, True)
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert "index.enabled is false" in project.run("index", "embed").err
 
@@ -105,15 +105,15 @@ def test_a_task_is_located_by_meaning(project: Shell):
     first, *_ = project.run("locate", NOWHERE, "--explain").out.splitlines()
     assert first.endswith("[meaning 1]")
     project.replies()
-    ran = project.run("context", "--task", NOWHERE)
-    assert (ran.code, ran.err.startswith("lsp-harness: the prompt is that of shop.py:")) == (0, True)
+    result = project.run("context", "--task", NOWHERE)
+    assert (result.code, result.err.startswith("lsp-harness: the prompt is that of shop.py:")) == (0, True)
 
 
 def test_the_prompt_of_a_task_has_what_it_means(project: Shell):
     project.file("here.py", "def grow(it):\n    return it\n")
-    asked = ("context", "here.py:1", "--task", NOWHERE)
+    command = ("context", "here.py:1", "--task", NOWHERE)
     project.replies()
-    assert "def tax_of(price)" not in project.run(*asked).out
+    assert "def tax_of(price)" not in project.run(*command).out
     project.run("index", "embed")
     project.replies()
-    assert "# shop.py:5\ndef tax_of(price):\n    return price // 5\n" in project.run(*asked).out
+    assert "# shop.py:5\ndef tax_of(price):\n    return price // 5\n" in project.run(*command).out

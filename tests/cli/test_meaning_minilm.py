@@ -1,4 +1,5 @@
-"""The real embedding model on the command line: code found in words that are nowhere in it, with no engine. Deselect with `-m "not model"`."""
+"""Search with the real embedding model: code is found by words that it does not contain. Deselect
+with `-m "not model"`."""
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_code_is_found_in_words_that_are_nowhere_in_it(project: Shell):
         first, *_ = project.run("search", query, "--json").json
         assert (first["symbol"], first["reasons"]) == (symbol, ["meaning 1"]), query
     # what a module says of itself
-    said = {one["path"]: one["reasons"] for one in project.run("search", "invoices for buyers", "--json").json}
-    assert (said["bills.py"], said["clock.py"]) == (["remarks 1"], ["remarks 2"])
+    reasons = {hit["path"]: hit["reasons"] for hit in project.run("search", "invoices for buyers", "--json").json}
+    assert (reasons["bills.py"], reasons["clock.py"]) == (["remarks 1"], ["remarks 2"])
     assert project.run("locate", "reach a server over the network").out == "net.py:1-2: dial\n"
     assert list_engines() == []

@@ -1,4 +1,4 @@
-"""What a session has come to, on the command line."""
+"""`lsp-harness session`: the summary of a session."""
 
 from contextlib import aclosing
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_the_last_session_and_any_by_its_name(shell: Shell):
 
 
 def long() -> None:
-    """A session of forty edits of as many files."""
+    """Write a session with forty edits of forty files."""
     log = SessionLog(paths.state_folder() / "sessions")
     for n in range(40):
         log.turn().append(InvocationReceived("edit", f"change {n}: {'very ' * 20}much", f"m{n}.py"))

@@ -1,4 +1,4 @@
-"""What is different on a terminal: commands that wait say so, and nothing that is printed can control it."""
+"""Commands on a terminal: a command that waits says so, and no output can control the terminal."""
 
 import os
 import pty
@@ -26,7 +26,7 @@ class Terminal(StringIO):
 
 @contextmanager
 def on_a_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[subprocess.Popen[str], int]]:
-    """A command whose standard input is a terminal; the descriptor is the side of the person in front of it."""
+    """Start a command whose standard input is a terminal, and return it with the descriptor of the user's side."""
     ours, theirs = pty.openpty()
     # what is typed is not to be printed again
     modes = termios.tcgetattr(theirs)
@@ -62,8 +62,8 @@ def test_digest_says_what_it_waits_for_and_how_to_end(tmp_path: Path) -> None:
 def test_serve_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     with on_a_terminal("serve", cwd=tmp_path, home=tmp_path) as (process, _):
         assert process.stderr
-        assert "waits for an editor" in (said := process.stderr.readline())
-        assert "Ctrl-C ends it" in said
+        assert "waits for an editor" in (line := process.stderr.readline())
+        assert "Ctrl-C ends it" in line
         process.send_signal(signal.SIGINT)
         assert process.wait(20) != 0
 
@@ -71,10 +71,10 @@ def test_serve_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None
 def test_serve_says_nothing_to_an_editor(tmp_path: Path) -> None:
     environment = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "lsp_harness", "serve"]
-    ran = subprocess.run(
+    result = subprocess.run(
         command, check=False, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, env=environment
     )
-    assert (ran.stdout, ran.stderr) == (b"", b"")
+    assert (result.stdout, result.stderr) == (b"", b"")
 
 
 HOSTILE = "a\x1b[31m\x07\x9b\x7f\u202eb\r.py"
@@ -87,12 +87,12 @@ def test_what_would_control_a_terminal_is_shown_instead() -> None:
 
 
 def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream, shown in ((Terminal(), HARMLESS), (StringIO(), HOSTILE)):
+    for stream, expected in ((Terminal(), HARMLESS), (StringIO(), HOSTILE)):
         monkeypatch.setattr(sys, "stdout", stream)
         console.say(HOSTILE)
         monkeypatch.setattr(sys, "stderr", stream)
         console.warn(HOSTILE)
-        assert stream.getvalue() == f"{shown}\nlsp-harness: {shown}\n"
+        assert stream.getvalue() == f"{expected}\nlsp-harness: {expected}\n"
 
 
 def test_it_is_escaped_in_tables_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Wrong arguments: one sentence, with the form that is right."""
+"""Wrong arguments: one sentence with the right form."""
 
 import os
 import socket
@@ -10,14 +10,14 @@ from tests.cli.conftest import Shell
 CODE = "def area(r):\n    return 3 * r\n"
 
 
-def check(shell: Shell, arguments: str, *said: str) -> None:
-    """The only place that knows how a wrong command line is answered."""
-    ran = shell.run(*arguments.split())
-    assert (ran.code, ran.out) == (2, ""), ran.err
-    assert ran.err.startswith("lsp-harness: ")
-    assert ran.err.count("\n") == 1
-    for words in said:
-        assert words in ran.err, ran.err
+def check(shell: Shell, arguments: str, *expected: str) -> None:
+    """Run a wrong command line and check its message."""
+    result = shell.run(*arguments.split())
+    assert (result.code, result.out) == (2, ""), result.err
+    assert result.err.startswith("lsp-harness: ")
+    assert result.err.count("\n") == 1
+    for words in expected:
+        assert words in result.err, result.err
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: st
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ("xyzzy", "there is no command 'xyzzy'; see lsp-harness help"),
         ("--nonsense", "no option --nonsense; see lsp-harness help"),
@@ -89,13 +89,13 @@ def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: st
         ("serve --tcp a --ws b", "choose one of --tcp and --ws"),
     ],
 )
-def test_what_else_cannot_be_used(shell: Shell, arguments: str, said: str) -> None:
+def test_what_else_cannot_be_used(shell: Shell, arguments: str, expected: str) -> None:
     shell.file("geo.py", CODE)
-    check(shell, arguments, said)
+    check(shell, arguments, expected)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ("fix ge.py", "there is no file 'ge.py'; did you mean 'geo.py'?"),
         ("complete nope/none.py:1:1", "there is no file 'nope/none.py'\n"),
@@ -115,7 +115,7 @@ def test_what_else_cannot_be_used(shell: Shell, arguments: str, said: str) -> No
         ("search --at geo.py", "say where in the file: lsp-harness search --at geo.py:LINE"),
     ],
 )
-def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, said: str) -> None:
+def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, expected: str) -> None:
     shell.file("geo.py", CODE)
     (shell.folder / "sub").mkdir()
     os.mkfifo(shell.folder / "pipe")
@@ -123,7 +123,7 @@ def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, said: 
     with socket.socket(socket.AF_UNIX) as listener:
         # a path of the test may be too long for a socket's name
         listener.bind("socket")
-        check(shell, arguments, said)
+        check(shell, arguments, expected)
 
 
 def test_a_file_may_be_called_like_a_place(shell: Shell) -> None:

@@ -15,3 +15,13 @@ def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
     verdicts(event("verify.completed", candidate=1, passed=True, outcomes=passed))
     verdicts(event("verify.completed", passed=False, outcomes=[]))
     assert [(row["candidate"], row["reason"]) for row in verdicts.rows] == [(1, "passes")]
+
+
+def test_a_check_of_another_version_has_a_column_of_its_own():
+    verdicts = VerdictTable()
+    outcomes = [{"check": "types", "status": "failed", "reason": "pyright"}]
+    verdicts(event("verify.completed", candidate=1, passed=False, outcomes=outcomes))
+    assert [str(column.header) for column in verdicts.render().columns][3:] == [
+        *("syntax", "kept", "lint", "gone", "types", ""),
+    ]
+    assert verdicts.rows[0]["checks"] == {"types": "failed"}

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lsp_harness.coding.existing_findings import MOST, beside
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.existing_findings import MAX_LINES, describe_existing_findings
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.session.log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span
@@ -33,11 +33,11 @@ async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True
     src = markup.parse(text, folder / "a.py")
     output = Digest("pytest", told) if told else None
     turn = SessionLog(is_saved=False).turn()
-    job = Job(
+    job = TurnContext(
         *(Script(), settings(), Ruff(), turn, src.document, folder / "a.py", folder, "a.py", lambda progress: None),
         output=output,
     )
-    return await beside(
+    return await describe_existing_findings(
         job, parse(src.document), Span(*src.marks), src.findings[0] if src.findings and mended else None
     )
 
@@ -68,7 +68,7 @@ async def test_what_a_tool_told_of_these_lines_and_which_tests_fail(tmp_path: Pa
         Problem("very " * 100, "a.py", 6),
         Problem("one too many", "a.py", 6),
     )
-    assert len(found) == MOST
+    assert len(found) == MAX_LINES
     assert found[1:3] == ["TEST FAIL: test_area — expected 3, got None", "Also at line 2: assignment wrong type"]
     assert (len(found[3]), found[3][-1]) == (240, "…")
 

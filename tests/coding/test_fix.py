@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_driver import NEXT
+from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn_states import NEXT_STATES
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
@@ -78,7 +78,7 @@ def check(tmp_path: Path, ruff: Ruff):
         engine, log = Script(*replies), SessionLog(tmp_path / "sessions")
         engine.extra_props |= facts or {}
         result = Result([], engine)
-        job = Job(
+        job = TurnContext(
             engine=engine,
             config=config,
             ruff=ruff,
@@ -375,7 +375,7 @@ async def test_the_linter_s_own_fix_is_verified_too(check) -> None:
 async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) -> None:
     source = "import os\n#      ^^ F401 `os` imported but unused\nx = os\n"
     found = await check(source, config=edits(1), given=(Edit(0, 10, b""),))
-    assert str(found.error) == "The linter's own fix does not pass the gates here; nothing was changed"
+    assert str(found.error) == "The linter's own fix does not pass the checks here; nothing was changed"
     assert states(found.events) == ["UNDERSTAND", "VERIFY", "FAILED"]
 
 
@@ -400,7 +400,7 @@ async def test_an_engine_that_fails_ends_the_turn_as_failed(check) -> None:
 async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: Path, ruff: Ruff) -> None:
     src = markup.parse(AREA, tmp_path / "a.py")
     engine, log = Script({"hang": True}), SessionLog(tmp_path / "sessions")
-    job = Job(
+    job = TurnContext(
         engine,
         edits(2),
         ruff,
@@ -423,9 +423,9 @@ async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: P
 
 def test_from_every_state_that_is_no_end_the_turn_can_fail_and_be_cancelled() -> None:
     ends = {"COMPLETE", "FAILED", "CANCELLED"}
-    assert {state for state, following in NEXT.items() if not following} == ends
-    assert all(following >= {"FAILED", "CANCELLED"} for state, following in NEXT.items() if state not in ends)
-    assert {state for following in NEXT.values() for state in following} | {"UNDERSTAND"} == set(NEXT)
+    assert {state for state, following in NEXT_STATES.items() if not following} == ends
+    assert all(following >= {"FAILED", "CANCELLED"} for state, following in NEXT_STATES.items() if state not in ends)
+    assert {state for following in NEXT_STATES.values() for state in following} | {"UNDERSTAND"} == set(NEXT_STATES)
 
 
 # -- several at once
@@ -485,7 +485,9 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
         engine.extra_props = facts
         where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
         with pytest.raises(NoAnswer):
-            await Fix(Job(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
+            await Fix(
+                TurnContext(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None), src.finding
+            ).run()
         asked = [request.sampling.n for request in engine.foreground_requests if isinstance(request, Infill)]
         # rewrites are made one by one, and so come on top
         assert (sum(asked), len(engine.foreground_requests) - len(asked)) == (fills, 2)
@@ -504,7 +506,7 @@ async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: P
     engine, log = Slots(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
     where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
     with pytest.raises(NoAnswer):
-        await Fix(Job(engine, edits(6), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
+        await Fix(TurnContext(engine, edits(6), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
     log.close()
     events = checked(log.path)
     assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]

@@ -1,4 +1,5 @@
-"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing else."""
+"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing
+else."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.checked_candidate import CheckedCandidate
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.repair_choice import Chooser
-from lsp_harness.coding.sampling import Candidate, Plan
-from lsp_harness.coding.turn_context import Job
-from lsp_harness.coding.turn_driver import Tried
+from lsp_harness.coding.repair_choice import RepairChooser
+from lsp_harness.coding.sampling import Candidate, CandidatePlan
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
@@ -37,30 +38,30 @@ def log(tmp_path: Path) -> Iterator[SessionLog]:
     log.close()
 
 
-def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> Job:
+def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
     config = settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
     where = (document, folder / "a.py", folder, "a.py")
-    return Job(engine, config, Ruff(), log.turn(), *where, lambda progress: None)
+    return TurnContext(engine, config, Ruff(), log.turn(), *where, lambda progress: None)
 
 
-def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
+def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
     change = Change.from_edits(document, edits, Path("/a.py"))
-    candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
-    return Tried(candidate, ChangeSet.of(change), Verdict(change.after.hash))
+    candidate = Candidate(number, CandidatePlan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
+    return CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash))
 
 
-def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[Tried]:
+def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
     """Repairs of `item_x` in a text, for each of the names that are near."""
     at = document.data.index(b"item_x")
     return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(NEAR, 1)]
 
 
 async def chosen(
-    passed: Sequence[Tried], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
+    passed: Sequence[CheckedCandidate], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
 ) -> int:
     """The number of the repair that is taken, 0 for none."""
     job = job_of(engine, log, passed[0].change.before, folder)
-    taken = await Chooser(job, allowed)(passed)
+    taken = await RepairChooser(job, allowed)(passed)
     return taken.candidate.number if taken else 0
 
 
@@ -183,7 +184,7 @@ async def test_where_none_is_taken_the_repairs_are_named_and_nothing_is_changed(
     with pytest.raises(NoAnswer) as raised:
         await fix(Script(*replies), log, tmp_path, model)
     assert str(raised.value) == (
-        "Several repairs are as likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
+        "Several repairs are equally likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
         "choose one yourself; nothing was changed"
     )
     assert of_type(checked(log.path), "edit.proposed") == []

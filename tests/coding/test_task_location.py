@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.task_location import Candidate, Sought, narrowed, seek
+from lsp_harness.coding.task_location import TaskPlace, TaskPlaces, choose_place, find_task_places
 from lsp_harness.errors import ModelMissing
 from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES
 from lsp_harness.index.query.code_search import WEIGHTS
@@ -132,13 +132,13 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         yield made
 
 
-async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = None) -> Sought:
+async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = None) -> TaskPlaces:
     files = files or workspace()
 
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
-    found = await seek(indexed.query, "", task, text)
+    found = await find_task_places(indexed.query, "", task, text)
     assert found
     return found
 
@@ -204,7 +204,8 @@ async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: s
 async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
 ):
-    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has all."""
+    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has
+    all."""
     files = {
         "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
         "money.py": "def settle(order):\n    return order\n",
@@ -230,13 +231,13 @@ async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
 
 
 async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
-    assert await seek(indexed.query, "", "zzz", lambda path: None) is None
-    assert await seek(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
+    assert await find_task_places(indexed.query, "", "zzz", lambda path: None) is None
+    assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
 
 
-def listed(count: int, signature: str = "def work(of)") -> Sought:
-    return Sought(
-        tuple(Candidate(f"a{n}.py", f"work_{n}", "function", n + 1, n + 3, signature, 1.0, ()) for n in range(count))
+def listed(count: int, signature: str = "def work(of)") -> TaskPlaces:
+    return TaskPlaces(
+        tuple(TaskPlace(f"a{n}.py", f"work_{n}", "function", n + 1, n + 3, signature, 1.0, ()) for n in range(count))
     )
 
 
@@ -244,8 +245,8 @@ async def test_a_model_chooses_by_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
-    found = await narrowed(engine, "work less", listed(3), 500)
-    assert (found.best.place, found.by) == ("a2.py:3-5", "model")
+    found = await choose_place(engine, "work less", listed(3), 500)
+    assert (found.best.place, found.chooser) == ("a2.py:3-5", "model")
     [request] = engine.foreground_requests
     assert isinstance(request, ChatRequest)
     assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
@@ -254,8 +255,8 @@ async def test_a_model_chooses_by_number():
 
 @pytest.mark.parametrize("reply", [{"text": "7"}, {"text": ""}, {"error": "the model is gone"}])
 async def test_without_an_answer_the_index_decides(reply: dict[str, str]):
-    found = await narrowed(ScriptedEngine([reply]), "work less", listed(3), 500)
-    assert (found.chosen, found.by) == (0, "index")
+    found = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
+    assert (found.choice, found.chooser) == (0, "index")
 
 
 async def test_without_a_model_the_index_decides():
@@ -263,14 +264,14 @@ async def test_without_a_model_the_index_decides():
         async def count(self, texts):
             raise ModelMissing("there is no model")
 
-    assert await narrowed(Missing([]), "work less", listed(3), 500) == listed(3)
+    assert await choose_place(Missing([]), "work less", listed(3), 500) == listed(3)
 
 
 async def test_a_choice_keeps_to_its_budget():
     fixed = shown = 0
     for budget in range(200):
         engine = ScriptedEngine([{"text": "0"}])
-        await narrowed(engine, "work less", listed(8, "def work(of, that, and, those)"), budget)
+        await choose_place(engine, "work less", listed(8, "def work(of, that, and, those)"), budget)
         if not engine.foreground_requests:
             fixed = budget
             continue
@@ -286,7 +287,7 @@ async def test_a_choice_keeps_to_its_budget():
 
 async def test_a_task_with_a_secret_is_not_shown_to_a_model():
     engine = ScriptedEngine([])
-    assert await narrowed(engine, "put sk-proj-" + "a1B2" * 12 + " in", listed(3), 500) == listed(3)
+    assert await choose_place(engine, "put sk-proj-" + "a1B2" * 12 + " in", listed(3), 500) == listed(3)
     assert engine.foreground_requests == []
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.turn_prompt import filled
+from lsp_harness.coding.turn_prompt import fit_infill
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
@@ -25,7 +25,7 @@ async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Pat
     log = SessionLog(is_saved=False)
     turn = log.turn()
     async with aclosing(EngineClient(config)) as engine:
-        assert await filled(engine, AROUND, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
+        assert await fit_infill(engine, AROUND, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
         request = Infill(AROUND, sampling=Sampling(n_predict=4))
         *_, last = [chunk async for chunk in engine.stream(request)]
     [built] = log.turns[turn.number]
@@ -41,7 +41,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
     engine.extra_props["n_ctx"] = prompt + room if room else 0
-    asked = await filled(engine, AROUND, {}, 9, turn := log.turn(), (1, 2, 3))
+    asked = await fit_infill(engine, AROUND, {}, 9, turn := log.turn(), (1, 2, 3))
     assert asked == (1, 2, 3)[:fitting]
     [built] = log.turns[turn.number]
     assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
@@ -53,7 +53,7 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     with pytest.raises(
         NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
     ):
-        await filled(engine, AROUND, {}, 9, turn, (1, 2, 3))
+        await fit_infill(engine, AROUND, {}, 9, turn, (1, 2, 3))
     assert log.turns[turn.number] == []
 
 

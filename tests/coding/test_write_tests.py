@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.write_tests import subject
+from lsp_harness.coding.write_tests import find_target_function
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
@@ -11,5 +11,5 @@ from lsp_harness.text.document import Document
 def test_a_function_in_a_text_without_a_file_name_is_no_subject(path: str, module: str | None) -> None:
     tree = parse(Document.from_text("file:///area.py", b"def area(r):\n    return r\n"))
     assert tree
-    found = subject(tree, 0, path)
+    found = find_target_function(tree, 0, path)
     assert (found.module if found else None) == module

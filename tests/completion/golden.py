@@ -86,7 +86,7 @@ def read(path: Path) -> list[Case]:
 
 def write(path: Path, cases: list[Case]) -> None:
     """The same cases with what is shown now."""
-    texts = [case.text(None if (shown := case.run().text) is None else marked(shown)) for case in cases]
+    texts = [case.text(None if (result := case.run().text) is None else marked(result)) for case in cases]
     path.write_text("\n".join(texts), encoding="utf-8")
 
 

@@ -13,8 +13,8 @@ AREA = "def area(r):\n    return <|>\n"
 
 
 async def choices(completer: Desk, document: Document, offset: int) -> list[str]:
-    found = await completer.choices(document, parse(document), offset, "a.py")
-    return [each.text for each in found]
+    suggestions = await completer.choices(document, parse(document), offset, "a.py")
+    return [result.text for result in suggestions]
 
 
 async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_different() -> None:
@@ -60,8 +60,8 @@ async def test_any_of_them_may_be_typed_along_and_taken() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))
-    found = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
-    assert all(completer.find(src.document.uri, each.id) for each in found)
+    suggestions = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
+    assert all(completer.find(src.document.uri, result.id) for result in suggestions)
 
     typed = src.document.apply_edit(Edit(src.cursor, src.cursor, b"r *"), 2)
     rest = await completer.complete(typed, parse(typed), src.cursor + 3, "a.py")

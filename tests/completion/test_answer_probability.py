@@ -43,9 +43,9 @@ def test_without_probabilities_nothing_is_known() -> None:
 def test_a_known_answer_keeps_those_of_what_is_left_of_it() -> None:
     results = AnswerCache()
     results.add("x = ", (), written(("foo", 0.1), ("(1", 0.4), (")", 0.9)), Usage())
-    known = results.find("x = foo", ())
-    assert known
-    assert (known.text, shown_probability(known, "(1)")) == ("(1)", pytest.approx(0.6))
-    known = results.find("x = fo", ())
-    assert known
-    assert shown_probability(known, "o(1)") == pytest.approx((0.1 * 0.4 * 0.9) ** (1 / 3))
+    result = results.find("x = foo", ())
+    assert result
+    assert (result.text, shown_probability(result, "(1)")) == ("(1)", pytest.approx(0.6))
+    result = results.find("x = fo", ())
+    assert result
+    assert shown_probability(result, "o(1)") == pytest.approx((0.1 * 0.4 * 0.9) ** (1 / 3))

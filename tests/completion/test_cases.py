@@ -26,12 +26,12 @@ def test_golden_files_are_up_to_date(path, golden_update: bool) -> None:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.rule}: {case.name}")
 def test_case(case: Case, golden_update: bool) -> None:
-    shown, applied = case.run()
+    result, applied = case.run()
     if not golden_update:
-        assert (None if shown is None else marked(shown)) == case.shown
+        assert (None if result is None else marked(result)) == case.shown
     assert (case.rule in applied) is ("untouched" not in case.options), applied
-    if shown is not None:
-        assert shape(case.ghost.with_text(shown)).text == shown
+    if result is not None:
+        assert shape(case.ghost.with_text(result)).text == result
 
 
 @pytest.mark.parametrize("text", ["a\n", "a\t \r\n", "a\nb  \nc\n\n", "", "  "])

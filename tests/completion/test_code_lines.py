@@ -5,6 +5,7 @@ import pytest
 from lsp_harness.completion.rules.bracket_balance import count_unclosed, scan_brackets
 from lsp_harness.completion.rules.cursor_lines import CursorLines
 from lsp_harness.completion.rules.line_similarity import are_similar
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.code_lines import is_lone_closer, opens_block
 
 
@@ -79,7 +80,7 @@ def test_not_lone_closers(line: str) -> None:
     ],
 )
 def test_opens_block(line: str, language: str, opens: bool) -> None:
-    assert opens_block(line, language) is opens
+    assert opens_block(line, find_language(language).lines) is opens
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ async def check(
     """What is shown at the cursor; every reply must have been used."""
     src = markup.parse(source, path)
     engine = Script(*replies)
-    found = await ask(Desk(Completer(engine, (config or Config()).completion)), src.document, src.cursor)
+    result = await ask(Desk(Completer(engine, (config or Config()).completion)), src.document, src.cursor)
     await engine.aclose()
-    assert found is None or (found.start, found.end) == (src.cursor, src.cursor)
-    return found.text if found else None
+    assert result is None or (result.start, result.end) == (src.cursor, src.cursor)
+    return result.text if result else None
 
 
 def typed(document: Document, offset: int, text: str) -> tuple[Document, int]:
@@ -67,16 +67,16 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
 async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r"), SHORT.completion))
-    found = await ask(completer, src.document, src.cursor)
-    assert found
-    assert {k: v for k, v in found.stats.items() if not k.endswith("ms")} == {
+    result = await ask(completer, src.document, src.cursor)
+    assert result
+    assert {k: v for k, v in result.stats.items() if not k.endswith("ms")} == {
         "prompt_tokens": 3,
         "evaluated": 3,
         "reused": 0,
         "generated": 3,
     }
-    assert 0 <= found.stats["waited_ms"] + found.stats["engine_ms"] <= found.stats["ms"] + 0.1
-    assert completer.last_figures == found.stats | {"id": found.id}
+    assert 0 <= result.stats["waited_ms"] + result.stats["engine_ms"] <= result.stats["ms"] + 0.1
+    assert completer.last_figures == result.stats | {"id": result.id}
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n\n", "<|endoftext|>"])
@@ -113,11 +113,11 @@ def test_a_broken_file_is_not_blamed_on_the_suggestion() -> None:
 # -- fidelity
 async def test_terminators_and_tabs_are_the_document_s() -> None:
     go = "package a\r\n\r\nfunc f() {\r\n\t<|>\r\n}\r\n"
-    shown = await check(go, "x := 1\n\tif x > 0 {\n\t\tg(x)\n\t}", path="a.go")
-    assert shown == "x := 1\r\n\tif x > 0 {\r\n\t\tg(x)\r\n\t}"
+    result = await check(go, "x := 1\n\tif x > 0 {\n\t\tg(x)\n\t}", path="a.go")
+    assert result == "x := 1\r\n\tif x > 0 {\r\n\t\tg(x)\r\n\t}"
     src = markup.parse(go, "a.go")
-    result = decode(apply(src.document.data, [Edit(src.cursor, src.cursor, encode(shown))]))
-    assert result.count("\r\n") == result.count("\n")
+    text = decode(apply(src.document.data, [Edit(src.cursor, src.cursor, encode(result))]))
+    assert text.count("\r\n") == text.count("\n")
 
 
 async def test_characters_of_any_width_before_the_cursor_do_not_move_it() -> None:
@@ -141,15 +141,15 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     engine = Script("3.14 * r ** 2")
     completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
-    document, cursor, found = src.document, src.cursor, None
+    document, cursor, result = src.document, src.cursor, None
     for char in "3.14 ":
         document, cursor = typed(document, cursor, char)
-        found = await ask(completer, document, cursor)
-        assert found
-        assert (found.start, found.stats["typed_along"], found.stats["evaluated"]) == (cursor, True, 0)
-    assert found
-    assert found.text == "* r ** 2"
-    assert completer.find(document.uri, found.id)
+        result = await ask(completer, document, cursor)
+        assert result
+        assert (result.start, result.stats["typed_along"], result.stats["evaluated"]) == (cursor, True, 0)
+    assert result
+    assert result.text == "* r ** 2"
+    assert completer.find(document.uri, result.id)
     await engine.aclose()
 
 
@@ -158,9 +158,9 @@ async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_s
     completer = Desk(Completer(Script("(r, 2)"), Completion()))
     assert await ask(completer, src.document, src.cursor)
     document, end = typed(src.document, src.cursor, "()")
-    found = await ask(completer, document, end - 1)
-    assert found
-    assert (found.text, found.start, found.stats["typed_along"]) == ("r, 2", end - 1, True)
+    result = await ask(completer, document, end - 1)
+    assert result
+    assert (result.text, result.start, result.stats["typed_along"]) == ("r, 2", end - 1, True)
 
 
 async def test_asking_again_at_the_same_place_asks_nobody() -> None:
@@ -178,9 +178,9 @@ async def test_typing_something_else_asks_again() -> None:
     engine = Script("3 * r", "r * 4")
     completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
-    found = await ask(completer, *typed(src.document, src.cursor, "4 + "))
-    assert found
-    assert found.text == "r * 4"
+    result = await ask(completer, *typed(src.document, src.cursor, "4 + "))
+    assert result
+    assert result.text == "r * 4"
 
 
 async def test_all_of_it_typed_asks_again() -> None:
@@ -188,9 +188,9 @@ async def test_all_of_it_typed_asks_again() -> None:
     engine = Script("3 * r", " + 1")
     completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
-    found = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
-    assert found
-    assert (found.text, len(engine.foreground_requests)) == (" + 1", 2)
+    result = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
+    assert result
+    assert (result.text, len(engine.foreground_requests)) == (" + 1", 2)
 
 
 async def test_a_change_elsewhere_asks_again() -> None:
@@ -198,9 +198,9 @@ async def test_a_change_elsewhere_asks_again() -> None:
     completer = Desk(Completer(Script("3 * r", "4 * r"), Completion()))
     await ask(completer, src.document, src.cursor)
     document, _ = typed(src.document, 0, "# new\n")
-    found = await ask(completer, document, src.cursor + len("# new\n"))
-    assert found
-    assert found.text == "4 * r"
+    result = await ask(completer, document, src.cursor + len("# new\n"))
+    assert result
+    assert result.text == "4 * r"
 
 
 # -- one at a time
@@ -227,11 +227,13 @@ async def test_many_requests_in_a_burst_leave_one_answer() -> None:
 
 
 async def test_requests_for_other_documents_go_on() -> None:
-    one, other = markup.parse(AREA, "a.py"), markup.parse(AREA, "b.py")
+    item, other = markup.parse(AREA, "a.py"), markup.parse(AREA, "b.py")
     engine = Script("1 * r", "2 * r")
     completer = Desk(Completer(engine, Completion()))
-    found = await asyncio.gather(ask(completer, one.document, one.cursor), ask(completer, other.document, other.cursor))
-    assert sorted(suggestion.text for suggestion in found if suggestion) == ["1 * r", "2 * r"]
+    result = await asyncio.gather(
+        ask(completer, item.document, item.cursor), ask(completer, other.document, other.cursor)
+    )
+    assert sorted(suggestion.text for suggestion in result if suggestion) == ["1 * r", "2 * r"]
 
 
 async def test_a_cancelled_request_closes_the_stream_and_is_not_called_superseded() -> None:
@@ -244,22 +246,22 @@ async def test_a_cancelled_request_closes_the_stream_and_is_not_called_supersede
     with pytest.raises(asyncio.CancelledError):
         await task
     await engine.ended.wait()
-    found = await ask(completer, src.document, src.cursor)
-    assert found
-    assert found.text == "3 * r"
+    result = await ask(completer, src.document, src.cursor)
+    assert result
+    assert result.text == "3 * r"
 
 
 async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", {"hang": True})
     completer = Desk(Completer(engine, Completion()))
-    found = await ask(completer, src.document, src.cursor)
-    assert found
+    result = await ask(completer, src.document, src.cursor)
+    assert result
     engine.started.clear()
     task = asyncio.ensure_future(ask(completer, *typed(src.document, src.cursor, "x")))
     await engine.started.wait()
     completer.close(src.document.uri)
-    assert completer.find(src.document.uri, found.id) is None
+    assert completer.find(src.document.uri, result.id) is None
     with pytest.raises((RequestSuperseded, asyncio.CancelledError)):
         await task
 
@@ -276,16 +278,16 @@ async def test_what_the_engine_cannot_do_is_the_caller_s_to_know() -> None:
 async def test_the_last_suggestions_of_a_document_are_known_with_the_text_each_was_made_for() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script(*[f"{n} * r" for n in range(MAX_RECENT_SUGGESTIONS + 1)]), Completion()))
-    document, cursor, found = src.document, src.cursor, list[tuple[Document, Suggestion]]()
+    document, cursor, result = src.document, src.cursor, list[tuple[Document, Suggestion]]()
     for _ in range(MAX_RECENT_SUGGESTIONS + 1):
         suggestion = await ask(completer, document, cursor)
         assert suggestion
-        found.append((document, suggestion))
+        result.append((document, suggestion))
         document, cursor = typed(document, cursor, "9 + ")
-    forgotten, *known = found
+    forgotten, *entry = result
     assert completer.find(document.uri, forgotten[1].id) is None
-    given = [completer.find(document.uri, suggestion.id) for _, suggestion in known]
-    assert [(each.document, each.suggestion) for each in given if each] == known
+    output = [completer.find(document.uri, suggestion.id) for _, suggestion in entry]
+    assert [(item.document, item.suggestion) for item in output if item] == entry
 
 
 async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
@@ -297,6 +299,6 @@ async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
     assert first
     assert rest
     assert (rest.id, rest.text) == (first.id, "* r")
-    given = completer.find(document.uri, first.id)
-    assert given
-    assert given.document == document
+    result = completer.find(document.uri, first.id)
+    assert result
+    assert result.document == document

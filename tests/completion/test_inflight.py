@@ -105,12 +105,12 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     with pytest.raises(RequestSuperseded):
         await older
     await user.say("14 * r", "eos")
-    found = await newer
-    assert found
-    assert (found.text, found.start) == (".14 * r", user.offset)
+    result = await newer
+    assert result
+    assert (result.text, result.start) == (".14 * r", user.offset)
     assert len(user.engine.foreground_requests) == 1
-    assert (found.stats["in_flight"], found.stats["evaluated"]) == (True, 5)
-    assert "typed_along" not in found.stats
+    assert (result.stats["in_flight"], result.stats["evaluated"]) == (True, 5)
+    assert "typed_along" not in result.stats
 
 
 async def test_what_is_typed_before_a_word_of_it_is_there_may_be_it() -> None:
@@ -120,9 +120,9 @@ async def test_what_is_typed_before_a_word_of_it_is_there_may_be_it() -> None:
     newer = await user.ask()
     await user.say("pi *")
     await user.say(" r", "eos")
-    found = await newer
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == (" * r", 1)
+    result = await newer
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == (" * r", 1)
 
 
 async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again() -> None:
@@ -135,10 +135,10 @@ async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again()
     await user.say("ow(r, 2)")
     assert (len(user.engine.foreground_requests), user.engine.ended) == (2, 1)
     await user.say(" * r", "eos")
-    found = await newer
-    assert found
-    assert found.text == " * r"
-    assert "in_flight" not in found.stats
+    result = await newer
+    assert result
+    assert result.text == " * r"
+    assert "in_flight" not in result.stats
 
 
 async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None:
@@ -147,9 +147,9 @@ async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None
     await user.type("x")
     await user.say("3 *")
     await user.say(" r", "eos")
-    found = await older
-    assert found
-    assert found.text == "3 * r"
+    result = await older
+    assert result
+    assert result.text == "3 * r"
 
 
 async def test_something_else_typed_ends_it_with_the_next_request() -> None:
@@ -183,9 +183,9 @@ async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_reques
     await user.type("3")
     newer = await user.ask()
     await user.say("14 * r", "eos")
-    found = await newer
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
+    result = await newer
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
@@ -200,9 +200,9 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     await settle()
     assert user.engine.ended == 0, "somebody waits for it again"
     await user.say("14 * r", "eos")
-    found = await newer
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
+    result = await newer
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 async def test_who_does_not_come_for_it_in_time_asks_anew() -> None:
@@ -236,9 +236,9 @@ async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(sto
     await user.type("3")
     await cancelled(older)
     await user.say("14 * r", stop)
-    found = await (await user.ask())
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
+    result = await (await user.ask())
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     await cancelled(older)
     newer = await user.ask()
     await user.say(said[1:], "eos")
-    found = await newer
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == (rest, 1)
+    result = await newer
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == (rest, 1)
 
 
 async def test_all_of_it_typed_asks_again() -> None:
@@ -272,9 +272,9 @@ async def test_all_of_it_typed_asks_again() -> None:
     await user.say(" * r", "eos")
     assert len(user.engine.foreground_requests) == 2
     await user.say(" / 2", "eos")
-    found = await newer
-    assert found
-    assert found.text == " / 2"
+    result = await newer
+    assert result
+    assert result.text == " / 2"
 
 
 async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
@@ -283,9 +283,9 @@ async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
     with pytest.raises(RequestSuperseded):
         await older
     await user.say("3 * r", "eos")
-    found = await newer
-    assert found
-    assert (found.text, len(user.engine.foreground_requests)) == ("3 * r", 1)
+    result = await newer
+    assert result
+    assert (result.text, len(user.engine.foreground_requests)) == ("3 * r", 1)
 
 
 async def test_closing_the_document_or_the_front_end_ends_it() -> None:
@@ -361,9 +361,9 @@ async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(s
     while not tasks[-1].done():
         model.letter()
         await settle()
-    *earlier, found = await asyncio.gather(*tasks, return_exceptions=True)
+    *earlier, result = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(
-        each is None or isinstance(each, Suggestion | RequestSuperseded | asyncio.CancelledError) for each in earlier
+        item is None or isinstance(item, Suggestion | RequestSuperseded | asyncio.CancelledError) for item in earlier
     )
-    assert isinstance(found, Suggestion), user.document.data
-    assert found.text == model.wants(user.document.data[begin : user.offset].decode())
+    assert isinstance(result, Suggestion), user.document.data
+    assert result.text == model.wants(user.document.data[begin : user.offset].decode())

@@ -1,4 +1,5 @@
-"""What completion has of the index beside its prompt: lists of imports need no model, and it is told which names are likely."""
+"""What completion has of the index beside its prompt: lists of imports need no model, and it is told which names are
+likely."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -35,23 +36,23 @@ async def complete(source: str, elsewhere: RepositoryContext, *replies: Any, **c
     src = markup.parse(source, "shop/here.py")
     engine = Script(*replies)
     completer = Desk(Completer(engine, settings(completion=changes).completion, repository=elsewhere))
-    found = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
+    suggestion = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
     await engine.aclose()
-    return found, engine
+    return suggestion, engine
 
 
 async def test_a_list_of_imports_needs_no_model(elsewhere: RepositoryContext):
-    found, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
-    assert found.text == "Cart, total"
-    assert found.stats["known"] is True
-    assert (found.stats["evaluated"], found.stats["generated"], engine.foreground_requests) == (0, 0, [])
+    result, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
+    assert result.text == "Cart, total"
+    assert result.stats["known"] is True
+    assert (result.stats["evaluated"], result.stats["generated"], engine.foreground_requests) == (0, 0, [])
 
 
 async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: RepositoryContext):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
     completer = Desk(Completer(Script(), settings().completion, repository=elsewhere))
-    found = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
-    assert [one.text for one in found] == ["Cart, total"]
+    suggestions = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
+    assert [result.text for result in suggestions] == ["Cart, total"]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +65,9 @@ async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: RepositoryContex
 async def test_where_nothing_is_known_the_model_is_asked(
     elsewhere: RepositoryContext, source: str, changes: dict[str, Any]
 ):
-    found, engine = await complete(source, elsewhere, "Cart", **changes)
-    assert found.text == "Cart"
-    assert "known" not in found.stats
+    result, engine = await complete(source, elsewhere, "Cart", **changes)
+    assert result.text == "Cart"
+    assert "known" not in result.stats
     assert len(engine.foreground_requests) == 1
 
 
@@ -82,7 +83,11 @@ async def test_what_is_imported_and_not_used_is_expected(
     assert isinstance(request, Infill)
     assert request.sampling.expected == expected
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1", repository_tokens=0)
-    assert [one.sampling.expected for one in engine.foreground_requests if isinstance(one, Infill)] == [()]
+    assert [
+        foreground_request.sampling.expected
+        for foreground_request in engine.foreground_requests
+        if isinstance(foreground_request, Infill)
+    ] == [()]
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])

@@ -13,16 +13,16 @@ def ghost(prefix: str, suffix: str) -> Ghost:
 
 def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
     here = ghost("def f(a):\n    b = a", "\n    return b\n")
-    found = split_next_line(here, "\n    c = b")
-    assert found
-    there, rest = found
+    next_line = split_next_line(here, "\n    c = b")
+    assert next_line
+    there, rest = next_line
     assert (there.line_prefix, there.mode, rest) == ("", "line", "    c = b")
 
 
 def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
-    found = split_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
-    assert found
-    assert found[0].mode == "line-above"
+    next_line = split_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
+    assert next_line
+    assert next_line[0].mode == "line-above"
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
 
 def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
     here = ghost("def f(a):\n", "    return a\n")
-    found = split_body(here, "    if not a:\n        return None\n    re")
-    assert found
-    there, body = found
+    result = split_body(here, "    if not a:\n        return None\n    re")
+    assert result
+    there, body = result
     assert (there.mode, there.previous_line, body) == ("line", "    if not a:", "        return None\n    re")
 
 

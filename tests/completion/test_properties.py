@@ -37,27 +37,27 @@ many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCh
 @many
 @given(ghosts())
 def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
-    shown = shape(ghost).text
-    if shown is not None:
-        assert shape(ghost.with_text(shown)).text == shown
+    text = shape(ghost).text
+    if text is not None:
+        assert shape(ghost.with_text(text)).text == text
 
 
 @many
 @given(ghosts())
 def test_terminators_are_the_document_s(ghost: Ghost) -> None:
-    shown = shape(ghost).text or ""
-    assert "\r" not in shown.replace(ghost.newline, "")
+    result = shape(ghost).text or ""
+    assert "\r" not in result.replace(ghost.newline, "")
     if ghost.newline == "\n":
-        assert "\r" not in shown
+        assert "\r" not in result
 
 
 @many
 @given(ghosts())
 def test_one_line_is_one_line(ghost: Ghost) -> None:
-    shown = shape(ghost).text
-    if shown is None or ghost.mode == "block":
+    text = shape(ghost).text
+    if text is None or ghost.mode == "block":
         return
-    line, newline, rest = shown.partition(ghost.newline)
+    line, newline, rest = text.partition(ghost.newline)
     assert line.strip()
     if ghost.mode == "line":
         assert not newline
@@ -69,20 +69,20 @@ def test_one_line_is_one_line(ghost: Ghost) -> None:
 @many
 @given(ghosts())
 def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
-    shown, rest = shape(ghost).text, ghost.line_suffix.strip()
+    text, rest = shape(ghost).text, ghost.line_suffix.strip()
     short = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
-    if shown is not None and ghost.mode == "line" and rest and not short:
-        assert not shown.lstrip().startswith(rest)
+    if text is not None and ghost.mode == "line" and rest and not short:
+        assert not text.lstrip().startswith(rest)
 
 
 @many
 @given(ghosts())
 def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
-    shown = shape(ghost).text
-    if shown is not None:
-        assert shown.strip()
+    text = shape(ghost).text
+    if text is not None:
+        assert text.strip()
         if ghost.mode == "block":
-            assert shown == shown.rstrip()
+            assert text == text.rstrip()
 
 
 @many

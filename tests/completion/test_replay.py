@@ -27,9 +27,9 @@ def without() -> Replay:
 
 @pytest.mark.parametrize("median", [FAST, SLOW])
 def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
-    found = typing(median, Quiet())
-    assert found.requests < len(TEXT) / 4
-    assert len(found.shown) > len(TEXT) / 2
+    result = typing(median, Quiet())
+    assert result.requests < len(TEXT) / 4
+    assert len(result.shown) > len(TEXT) / 2
 
 
 def test_who_types_fast_something_else_makes_the_engine_write_less(without: Replay) -> None:
@@ -43,9 +43,9 @@ def test_what_is_shown_comes_no_later_than_the_longest_wait(without: Replay) -> 
     assert both
     assert all(waited.shown[key] - without.shown[key] <= most for key in both)
     # and what was there already, at once
-    known = waited.shown.keys() - waited.written
-    assert known
-    assert all(waited.shown[key] == pytest.approx(EDITOR) for key in known)
+    result = waited.shown.keys() - waited.written
+    assert result
+    assert all(waited.shown[key] == pytest.approx(EDITOR) for key in result)
 
 
 def test_who_types_slowly_is_not_made_to_wait() -> None:

@@ -24,7 +24,7 @@ def test_every_rule_has_a_setting_and_a_file_with_both_answers() -> None:
     assert {*NAMES, MIN_PROBABILITY, "debounce_ms"} == {field.name for field in fields(Quiet)}
     assert all(rule.reason for rule in TRIGGER_RULES)
     for path in FILES:
-        assert {path.stem in (one.rules or ()) for one in read(path)} == {True, False}
+        assert {path.stem in (result.rules or ()) for result in read(path)} == {True, False}
 
 
 async def outcome(scenario: Scenario, quiet: Quiet) -> str:
@@ -33,17 +33,17 @@ async def outcome(scenario: Scenario, quiet: Quiet) -> str:
     completer = Desk(Completer(Script({"tokens": tokens}), Completion(outline_tokens=0), TriggerPolicy(quiet)))
     cursor = scenario.cursor()
     scenario.live(completer.opened(cursor.document).history)
-    found = await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path, automatic=True)
-    assert (found is None) is ("quiet" in completer.last_figures)
+    suggestion = await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path, automatic=True)
+    assert (suggestion is None) is ("quiet" in completer.last_figures)
     return completer.last_figures.get("quiet", "")
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
 async def test_scenario(scenario: Scenario) -> None:
     # in front of another word or text, the letter that stands for a model's answer is not what would be shown
-    found = scenario.rule(TriggerPolicy(ON)) or (await outcome(scenario, ON) if scenario.model else "")
-    assert found in (scenario.rules or ("",))
-    assert scenario.rules is None or found
+    result = scenario.rule(TriggerPolicy(ON)) or (await outcome(scenario, ON) if scenario.model else "")
+    assert result in (scenario.rules or ("",))
+    assert scenario.rules is None or result
 
 
 @pytest.mark.parametrize(

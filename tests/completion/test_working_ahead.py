@@ -76,10 +76,10 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     assert request.context.prefix == "def area(r):\n    return 3.14 * r ** 2"
     assert desk.completer.find(desk.document.uri, first.id)
     desk.type(first.text)
-    found = await desk.ask()
-    assert found
-    assert "def volume(r):" in found.text
-    assert (found.stats["cached"], found.stats["evaluated"]) == (True, 0)
+    result = await desk.ask()
+    assert result
+    assert "def volume(r):" in result.text
+    assert (result.stats["cached"], result.stats["evaluated"]) == (True, 0)
     assert len(desk.engine.foreground_requests) == 1
     await desk.engine.aclose()
 
@@ -99,9 +99,9 @@ async def test_a_new_question_ends_the_speculation_at_once() -> None:
     await desk.ask()
     await desk.engine.begun_ahead.wait()
     desk.type("2 + ")
-    found = await desk.ask()
-    assert found
-    assert found.text == "4 * r"
+    result = await desk.ask()
+    assert result
+    assert result.text == "4 * r"
     await desk.settled()
     assert len(desk.ahead) == 2
     await desk.engine.aclose()
@@ -114,9 +114,9 @@ async def test_typing_along_does_not_end_the_speculation() -> None:
     assert await desk.ask()
     await desk.settled()
     desk.type("* r")
-    found = await desk.ask()
-    assert found
-    assert (found.text, found.stats["cached"]) == (" + 1", True)
+    result = await desk.ask()
+    assert result
+    assert (result.text, result.stats["cached"]) == (" + 1", True)
 
 
 async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_speculated() -> None:
@@ -154,13 +154,13 @@ async def test_an_answer_survives_edits_elsewhere_and_not_those_that_the_model_w
     desk = Desk(FAR + AREA, "3 * r", "4 * r")
     assert await desk.ask()
     desk.type("1", at=FAR.index("a + b") + 5)
-    found = await desk.ask()
-    assert found
-    assert (found.text, found.stats["cached"]) == ("3 * r", True)
+    result = await desk.ask()
+    assert result
+    assert (result.text, result.stats["cached"]) == ("3 * r", True)
     desk.type("c, ", at=FAR.index("a, b"))
-    found = await desk.ask()
-    assert found
-    assert found.text == "4 * r"
+    result = await desk.ask()
+    assert result
+    assert result.text == "4 * r"
 
 
 async def test_settings_that_change_the_answer_ask_again() -> None:
@@ -173,9 +173,9 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
         desk.cursor,
     )
     desk.completer.close(desk.document.uri)
-    found = await desk.ask()
-    assert found
-    assert found.text == "4 * r"
+    result = await desk.ask()
+    assert result
+    assert result.text == "4 * r"
 
 
 @pytest.mark.parametrize("reply", [{"stop": "deadline"}, {"rung": 1}])
@@ -183,9 +183,9 @@ async def test_an_answer_that_could_be_better_is_not_kept(reply: dict[str, Any])
     desk = Desk(AREA, {"text": "3 * r", **reply}, "4 * r")
     await desk.ask()
     desk.completer.close(desk.document.uri)
-    found = await desk.ask()
-    assert found
-    assert found.text == "4 * r"
+    result = await desk.ask()
+    assert result
+    assert result.text == "4 * r"
 
 
 # -- warming
@@ -292,9 +292,9 @@ async def test_a_running_completion_is_not_disturbed() -> None:
 
 async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
     desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True})
-    found = await desk.ask()
-    assert found
-    desk.type(found.text)
+    result = await desk.ask()
+    assert result
+    desk.type(result.text)
     desk.warm()
     await desk.settled()
     assert [request.sampling.n_predict > 0 for request in desk.ahead] == [True]
@@ -302,25 +302,25 @@ async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
 
 async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False))
-    found = await desk.ask()
-    assert found
-    assert found.stats["rung"] == 2
-    assert found.stats["prompt_tokens"] < 60
+    result = await desk.ask()
+    assert result
+    assert result.stats["rung"] == 2
+    assert result.stats["prompt_tokens"] < 60
     await desk.settled()
     [request] = desk.ahead
-    [asked] = desk.engine.foreground_requests
-    assert isinstance(asked, Infill)
-    assert (request.context, request.sampling.n_predict, request.shorter) == (asked.context, 0, ())
+    [outcome] = desk.engine.foreground_requests
+    assert isinstance(outcome, Infill)
+    assert (request.context, request.sampling.n_predict, request.shorter) == (outcome.context, 0, ())
 
 
 async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, {"text": " + 1", "background": True})
-    found = await desk.ask()
-    assert found
+    result = await desk.ask()
+    assert result
     await desk.settled()
     await desk.settled()
     assert [request.sampling.n_predict > 0 for request in desk.ahead] == [False, True]
-    desk.type(found.text)
+    desk.type(result.text)
     again = await desk.ask()
     assert again
     assert again.stats["cached"]
@@ -383,8 +383,8 @@ async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> No
 async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
     desk = Desk(f"key = '{TOKEN}'\n\n{AREA}", "3 * r")
     desk.warm()
-    found = await desk.ask()
-    assert found
+    result = await desk.ask()
+    assert result
     await desk.settled()
     assert desk.ahead == []
     [request] = desk.engine.foreground_requests

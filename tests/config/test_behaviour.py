@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.engine.main import parse_arguments
@@ -47,7 +47,7 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
         Script(*[f"return 3 * widht{letter} ** 2" for letter in ascii_lowercase[:20]]),
         SessionLog(folder / "sessions"),
     )
-    job = Job(
+    job = TurnContext(
         engine,
         config,
         Ruff(),

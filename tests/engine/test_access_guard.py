@@ -27,10 +27,10 @@ async def inside(scope: Any, receive: Any, send: Any) -> None:
 
 async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any = ("127.0.0.1", 8080)) -> Any:
     """Status and body of what the guard answers."""
-    said: list[Any] = []
+    items: list[Any] = []
 
     async def send(message: Any) -> None:
-        said.append(message)
+        items.append(message)
 
     async def receive() -> Any:
         return {"type": "http.request", "body": b""}
@@ -43,7 +43,7 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
     await AccessGuard(inside, TOKEN)(scope, receive, send)
-    return said[0]["status"], dict(said[0]["headers"]), b"".join(part.get("body", b"") for part in said[1:]).decode()
+    return items[0]["status"], dict(items[0]["headers"]), b"".join(part.get("body", b"") for part in items[1:]).decode()
 
 
 def given(**more: str | None) -> list[tuple[str, str]]:
@@ -104,10 +104,10 @@ async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
 
 
 def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
-    made = ensure_token()
+    result = ensure_token()
 
-    assert ensure_token() == made == token_file().read_text()
-    assert len(made) >= 43
+    assert ensure_token() == result == token_file().read_text()
+    assert len(result) >= 43
     assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
     assert [path.name for path in paths.runtime_folder().iterdir()] == ["token"]
 

@@ -156,11 +156,11 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
 async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Path, home: Path):
     socket, small = home / "s", ("--n-ctx", "2048", "--cache-reuse", "64")
     with EngineProcess.start(tiny_model, socket, *small):
-        known = home / "cache" / "machine.json"
-        [(key, machine)] = json.loads(known.read_text()).items()
+        result = home / "cache" / "machine.json"
+        [(key, machine)] = json.loads(result.read_text()).items()
     assert machine["move_ms"] > 0
     # so small a model may read as fast as it moves
-    known.write_text(json.dumps({key: machine | {"move_ms": 0.001}}))
+    result.write_text(json.dumps({key: machine | {"move_ms": 0.001}}))
 
     with EngineProcess.start(tiny_model, socket, *small) as engine:
         async with engine.http() as http:

@@ -76,9 +76,9 @@ async def test_another_pooling_gives_other_vectors(http: httpx2.AsyncClient, tin
     folder = engine.socket.parent
     options = ("--embedding-model", str(folder / "encoder.gguf"), "--embedding-pooling", "last", "--kv-disk", "0")
     with EngineProcess.start(tiny_model, folder / "last", *options) as other:
-        async with other.http() as asked:
-            found = await vector(asked)
+        async with other.http() as result:
+            outcome = await vector(result)
     model = Encoder(folder / "encoder.gguf", threads=1, pooling="last")
-    assert found == pytest.approx(model.encode(model.tokenize("read a file", 128)), abs=1e-5)
+    assert outcome == pytest.approx(model.encode(model.tokenize("read a file", 128)), abs=1e-5)
     model.close()
-    assert found != await vector(http)
+    assert outcome != await vector(http)

@@ -18,10 +18,10 @@ NAMES = ("value_of",)
 
 def raised(llama: Llama, sampling: Sampling, before: str, written: str = "", forced: str = "") -> set[str]:
     """What the tokens say that are likelier."""
-    found = NameBias(llama.vocabulary, sampling, before.encode())
-    found.add(written.encode())
+    name_bias = NameBias(llama.vocabulary, sampling, before.encode())
+    name_bias.add(written.encode())
     logits = np.zeros(llama.n_vocab, np.float32)
-    weighed = found.apply(logits, forced.encode())
+    weighed = name_bias.apply(logits, forced.encode())
     assert not logits.any()
     assert set(np.unique(weighed).tolist()) <= {0.0, module.LIKELY_BIAS, module.BINDING_BIAS}
     return {llama.vocabulary.piece(int(token)).decode() for token in np.flatnonzero(weighed)}
@@ -52,11 +52,11 @@ def raised(llama: Llama, sampling: Sampling, before: str, written: str = "", for
     ],
 )
 def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
-    found = raised(llama, Sampling(expected=NAMES), before, written, forced)
-    assert bool(found) == likelier
+    result = raised(llama, Sampling(expected=NAMES), before, written, forced)
+    assert bool(result) == likelier
     word = (before + written + forced).rpartition(" ")[2]
     rest = "value_of"[len(word) if "value_of".startswith(word) else 0 :]
-    for text in (each.lstrip(" ([{!&<*.:->?") for each in found):
+    for text in (item.lstrip(" ([{!&<*.:->?") for item in result):
         assert rest.startswith(text) or text.startswith(rest) or "value_of".startswith(text)
 
 
@@ -118,19 +118,19 @@ def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: 
     ],
 )
 def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, before: str, likelier: set[str]):
-    found = raised(llama, Sampling(unbound=(unbound,)), before)
-    assert bool(found) == bool(likelier)
+    result = raised(llama, Sampling(unbound=(unbound,)), before)
+    assert bool(result) == bool(likelier)
     for text in likelier:
-        assert any(text.startswith(one) for one in found), found
+        assert any(text.startswith(item) for item in result), result
 
 
 def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
     """What a letter begins may go on as anything."""
     whole = raised(llama, Sampling(expected=NAMES), "x = ")
     plain = {text for text in whole if "value_of".startswith(text)}
-    found = raised(llama, Sampling(unbound=NAMES), "    ")
+    result = raised(llama, Sampling(unbound=NAMES), "    ")
     assert len(plain) > 1
-    assert {text for text in found if "value_of".startswith(text)} == {max(plain, key=len)}
+    assert {text for text in result if "value_of".startswith(text)} == {max(plain, key=len)}
 
 
 def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):

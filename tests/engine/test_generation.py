@@ -204,18 +204,18 @@ def test_requests_in_one_batch_get_what_they_get_alone(machine: Bench):
         TokenRequest((Prompt(machine.llama.vocabulary.tokenize(prompt)),), Sampling(n_predict=16)) for prompt in prompts
     ]
 
-    said = machine.together(*works)
+    result = machine.together(*works)
 
-    assert ["".join(chunk.text for chunk in chunks) for chunks in said] == alone
+    assert ["".join(chunk.text for chunk in chunks) for chunks in result] == alone
 
 
 def test_a_prompt_that_is_being_read_twice_is_read_once(machine: Bench):
     tokens = list(range(2, 202))
     works = [TokenRequest((Prompt(tokens),), Sampling(n_predict=1)) for _ in range(2)]
 
-    said = machine.together(*works)
+    result = machine.together(*works)
 
-    assert sorted(chunks[-1].usage.evaluated for chunks in said) == [1, 200]
+    assert sorted(chunks[-1].usage.evaluated for chunks in result) == [1, 200]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -239,9 +239,9 @@ def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
         TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), Sampling(n_predict=3, top_logprobs=4))
     )
 
-    said = [item for chunk in chunks for item in chunk.logprobs]
-    assert len(said) == 3
-    for item in said:
+    result = [item for chunk in chunks for item in chunk.logprobs]
+    assert len(result) == 3
+    for item in result:
         assert item.top[0] == (item.text, item.logprob)
         values = [value for _, value in item.top]
         assert values == sorted(values, reverse=True)

@@ -28,8 +28,8 @@ def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Benc
     resident = b"".join(machine.llama.vocabulary.piece(token) for token in slot.tokens[len(prompt.tokens) :])
     assert resident.startswith(prompt.forced)
     assert prompt.forced
-    shown = TextDecoder(()).add(resident[len(prompt.forced) :])
-    assert text.startswith(shown)
+    result = TextDecoder(()).add(resident[len(prompt.forced) :])
+    assert text.startswith(result)
     assert last.stop == "limit"
     assert last.usage.generated == 12
 
@@ -86,10 +86,10 @@ def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
 
 
 def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
-    told = Sampling(n_predict=6, top_logprobs=0)
+    result = Sampling(n_predict=6, top_logprobs=0)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
 
-    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.vocabulary.tokenize(PROMPT))
+    assert machine.run(PROMPT, result, b"abeinrst")[1].usage.reused == len(machine.llama.vocabulary.tokenize(PROMPT))
 
 
 def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
@@ -105,13 +105,13 @@ def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.host_cache = machine.model.host_cache = HostCache(machine.llama, 1024)
     machine.kv.on_evict = lambda slot: machine.host_cache.store(slot, machine.kv.slots) if machine.host_cache else None
-    said, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
+    result, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
     [used] = [slot for slot in machine.kv.slots if slot.tokens]
     machine.kv.on_evict(used)
     machine.kv.clear(used)
     again, last = machine.run(PROMPT * 3, sampling, b"abeinrst")
 
-    assert (again, last.usage.evaluated, last.usage.reused) == (said, 0, first.usage.evaluated)
+    assert (again, last.usage.evaluated, last.usage.reused) == (result, 0, first.usage.evaluated)
 
 
 def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
@@ -133,11 +133,11 @@ def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: st
 
 
 def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
-    told = Sampling(n_predict=6, confidence=True)
+    result = Sampling(n_predict=6, confidence=True)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
     size = len(machine.llama.vocabulary.tokenize(PROMPT))
-    [healed] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT), b"abeinrst"),), told))
-    [plain] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), told))
+    [healed] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT), b"abeinrst"),), result))
+    [plain] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), result))
 
     # what healing evaluated before is had again, as it is without
     assert healed[-1].usage.reused > size

@@ -175,10 +175,12 @@ TestRequests.settings = settings(max_examples=100, stateful_step_count=40, deadl
 
 @given(a=st.lists(st.integers(0, 1)), b=st.lists(st.integers(0, 1)), shared=st.lists(st.integers(0, 9)))
 def test_the_common_prefix_is_found(a: list[int], b: list[int], shared: list[int]):
-    one, other = shared + a, shared + b
-    expected = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    result, other = shared + a, shared + b
+    expected = next(
+        (i for i, (x, y) in enumerate(zip(result, other, strict=False)) if x != y), min(len(result), len(other))
+    )
 
-    assert common_prefix_length(one, other) == expected
+    assert common_prefix_length(result, other) == expected
 
 
 @pytest.mark.parametrize(("shared", "own"), [(0, 20), (0, 400), (50, 400)])
@@ -363,12 +365,12 @@ def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
 
 def test_who_hears_of_a_sequence_before_it_goes():
     desk = Desk(cells=50, slots=4)
-    gone: list[list[int]] = []
-    desk.kv.on_evict = lambda slot: gone.append(list(slot.tokens))
+    items: list[list[int]] = []
+    desk.kv.on_evict = lambda slot: items.append(list(slot.tokens))
     desk.whole([1] * 30)
     desk.whole([2] * 30)
 
-    assert gone == [[1] * 30]
+    assert items == [[1] * 30]
     assert desk.kv.eviction_count == 1
 
 

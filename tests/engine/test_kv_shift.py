@@ -176,7 +176,7 @@ def test_what_was_moved_predicts_what_it_would_when_moved_by_hand(machine: Bench
     ask(machine, first)
     ask(machine, second)
     slot = next(slot for slot in machine.kv.slots if len(second) in slot.logits_rows)
-    kept = slot.logits_rows[len(second)]
+    logits_row = slot.logits_rows[len(second)]
     machine.forget()
 
     def read(tokens: list[int], at: int) -> None:
@@ -197,8 +197,8 @@ def test_what_was_moved_predicts_what_it_would_when_moved_by_hand(machine: Bench
         llama.decode([Row(0, start, second[start : start + llama.n_batch])])
     fresh = llama.logits((len(second) - 1) % llama.n_batch).copy()
 
-    assert np.allclose(kept, by_hand, atol=1e-3)
-    assert np.abs(kept - fresh).max() > np.abs(kept - by_hand).max()
+    assert np.allclose(logits_row, by_hand, atol=1e-3)
+    assert np.abs(logits_row - fresh).max() > np.abs(logits_row - by_hand).max()
 
 
 def test_nothing_is_moved_for_who_does_not_allow_it(machine: Bench):
@@ -293,14 +293,14 @@ def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
 def test_without_room_to_move_it_the_prompt_is_read(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     # 236 cells do for the prompt and its answer, but to sort out what to move takes 249
-    held = machine.kv.acquire([210] * 782, 0)
-    said: list[Chunk] = []
+    result = machine.kv.acquire([210] * 782, 0)
+    items: list[Chunk] = []
     run = Generation(
-        machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=None), said.append
+        machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=None), items.append
     )
 
     assert not any(slot.is_staging for slot in machine.kv.slots)
-    machine.kv.release(held)
+    machine.kv.release(result)
     assert run.next_part(1024)[1:] == ([*OTHER, *TEXT, *TAIL], True)
     run.abandon()
 
@@ -363,21 +363,21 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
 def test_what_has_been_given_back_is_let_alone(machine: Bench):
     """The slot in which pieces waited is anybody's once they are placed."""
     ask(machine, HEAD, TEXT, TAIL)
-    one = Generation(
+    generation = Generation(
         machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None
     )
     while any(slot.is_staging for slot in machine.kv.slots):
-        slot, tokens, _ = one.next_part(32)
+        slot, tokens, _ = generation.next_part(32)
         if any(slot.is_staging for slot in machine.kv.slots):
             machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens, 0)])
-            one.on_evaluated(tokens, len(tokens) - 1)
+            generation.on_evaluated(tokens, len(tokens) - 1)
     two = Generation(machine.model, TokenRequest((Prompt([210] * 40),), SHORT), lambda _: None)
     slot, tokens, _ = two.next_part(20)
     machine.llama.decode([Row(slot.seq, 0, tokens, 0)])
     two.on_evaluated(tokens, 19)
 
-    one.next_part(32)
-    one.abandon()
+    generation.next_part(32)
+    generation.abandon()
     assert (len(two.evaluated_prompt), slot.is_busy) == (20, True)
     two.abandon()
 

@@ -85,9 +85,9 @@ def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: byte
         agree = {token for token in agree if len(llama.vocabulary.piece(token)) >= least}
 
     # the text as one whole token begins with it, and is named once
-    found = llama.vocabulary.matching_tokens(start)
-    assert set(found) == agree
-    assert len(found) == len(agree)
+    matching_tokens = llama.vocabulary.matching_tokens(start)
+    assert set(matching_tokens) == agree
+    assert len(matching_tokens) == len(agree)
 
 
 def test_a_conversation_is_written_by_the_models_own_template(llama: Llama):
@@ -216,18 +216,18 @@ def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
 
 def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     llama = machine.llama
-    one, other = llama.vocabulary.tokenize("def f():"), llama.vocabulary.tokenize("class Value:")
+    item, other = llama.vocabulary.tokenize("def f():"), llama.vocabulary.tokenize("class Value:")
     firsts: list[int] = []
-    for tokens in (one, other):
+    for tokens in (item, other):
         llama.decode([Row(0, 0, tokens)])
         firsts.append(likeliest_token(llama.logits(-1), range(llama.n_vocab)))
         llama.truncate(0, 0)
 
-    llama.decode([Row(1, 0, one), Row(2, 0, other, len(other))])
+    llama.decode([Row(1, 0, item), Row(2, 0, other, len(other))])
 
-    ends = (len(one) - 1, len(one) + len(other) - 1)
+    ends = (len(item) - 1, len(item) + len(other) - 1)
     assert [likeliest_token(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
-    assert llama.logits(len(one)).shape == (llama.n_vocab,)
+    assert llama.logits(len(item)).shape == (llama.n_vocab,)
 
 
 def test_what_kind_of_memory_a_model_has(machine: Bench):

@@ -17,17 +17,17 @@ from lsp_harness.inference.request import Usage
 
 def read(text: str) -> dict[str, float]:
     """Samples as Prometheus reads them: `name{label=value}` → value."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             labels = ",".join(f"{key}={value}" for key, value in sorted(sample.labels.items()))
-            found[f"{sample.name}{{{labels}}}" if labels else sample.name] = sample.value
-    return found
+            values[f"{sample.name}{{{labels}}}" if labels else sample.name] = sample.value
+    return values
 
 
 def scrape(meter: Meter, load: EngineLoad | None = None) -> dict[str, float]:
-    found = read(meter.render(load or EngineLoad()).decode())
-    return {name.removeprefix("lsp_harness_"): value for name, value in found.items()}
+    result = read(meter.render(load or EngineLoad()).decode())
+    return {name.removeprefix("lsp_harness_"): value for name, value in result.items()}
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def meter() -> Meter:
 
 
 def test_requests_are_counted_by_class_and_outcome(meter: Meter):
-    found = scrape(meter)
-    assert {name: value for name, value in found.items() if name.startswith("requests_total")} == {
+    result = scrape(meter)
+    assert {name: value for name, value in result.items() if name.startswith("requests_total")} == {
         "requests_total{class=interactive,outcome=eos}": 1,
         "requests_total{class=interactive,outcome=cancelled}": 1,
         "requests_total{class=background,outcome=eos}": 1,
@@ -51,10 +51,10 @@ def test_requests_are_counted_by_class_and_outcome(meter: Meter):
 
 
 def test_tokens_are_added_up(meter: Meter):
-    found = scrape(meter)
-    assert (found["prompt_tokens_total{source=evaluated}"], found["prompt_tokens_total{source=reused}"]) == (113, 97)
-    assert found["shifted_tokens_total"] == 40
-    assert (found["generated_tokens_total"], found["drafted_tokens_total"], found["accepted_tokens_total"]) == (
+    result = scrape(meter)
+    assert (result["prompt_tokens_total{source=evaluated}"], result["prompt_tokens_total{source=reused}"]) == (113, 97)
+    assert result["shifted_tokens_total"] == 40
+    assert (result["generated_tokens_total"], result["drafted_tokens_total"], result["accepted_tokens_total"]) == (
         17,
         8,
         6,
@@ -62,13 +62,13 @@ def test_tokens_are_added_up(meter: Meter):
 
 
 def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Meter):
-    found = scrape(meter)
-    assert found["queue_wait_seconds_sum{class=interactive}"] == pytest.approx(0.006)
-    assert found["first_token_seconds_count{class=interactive}"] == 1
-    assert found["first_token_seconds_bucket{class=interactive,le=0.1}"] == 1
-    assert found["first_token_seconds_bucket{class=interactive,le=0.05}"] == 0
-    assert found["request_seconds_count{class=interactive}"] == 2
-    assert found["request_seconds_sum{class=background}"] == pytest.approx(2.6)
+    result = scrape(meter)
+    assert result["queue_wait_seconds_sum{class=interactive}"] == pytest.approx(0.006)
+    assert result["first_token_seconds_count{class=interactive}"] == 1
+    assert result["first_token_seconds_bucket{class=interactive,le=0.1}"] == 1
+    assert result["first_token_seconds_bucket{class=interactive,le=0.05}"] == 0
+    assert result["request_seconds_count{class=interactive}"] == 2
+    assert result["request_seconds_sum{class=background}"] == pytest.approx(2.6)
 
 
 def test_what_is_held_is_told_at_each_reading(meter: Meter):
@@ -110,9 +110,9 @@ async def test_the_route_and_the_calls_it_counts():
         response = await http.get("/metrics")
 
     assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    found = read(response.text)
-    assert found["lsp_harness_pending_requests"] == 4
-    assert {name: value for name, value in found.items() if "http" in name} == {
+    result = read(response.text)
+    assert result["lsp_harness_pending_requests"] == 4
+    assert {name: value for name, value in result.items() if "http" in name} == {
         "lsp_harness_http_requests_total{route=/completion,status=400}": 2,
         "lsp_harness_http_requests_total{route=other,status=404}": 1,
         "lsp_harness_http_requests_total{route=/metrics,status=200}": 1,

@@ -52,10 +52,10 @@ async def count(http: httpx2.AsyncClient, text: str) -> int:
 
 async def test_both_doors_serve_the_same_model(client: AsyncOpenAI, over_tcp: AsyncOpenAI):
     answers: list[str | None] = []
-    for each in (client, over_tcp):
-        chat = await each.chat.completions.create(model="any", messages=HI, temperature=0, max_tokens=8)
+    for result in (client, over_tcp):
+        chat = await result.chat.completions.create(model="any", messages=HI, temperature=0, max_tokens=8)
         answers.append(chat.choices[0].message.content)
-        assert [model.id async for model in each.models.list()] == ["tiny"]
+        assert [model.id async for model in result.models.list()] == ["tiny"]
 
     assert answers[0] == answers[1] != ""
 
@@ -210,15 +210,17 @@ async def test_log_probabilities_of_a_text(client: AsyncOpenAI):
     stream = await client.completions.create(**settings, stream=True)
     offsets = [offset async for part in stream for offset in getattr(part.choices[0].logprobs, "text_offset", [])]
 
-    found = done.choices[0].logprobs
-    assert found
-    assert found.tokens
-    assert "".join(found.tokens) == done.choices[0].text
-    assert found.text_offset == offsets
-    assert [done.choices[0].text[at:].startswith(t) for at, t in zip(offsets, found.tokens, strict=True)] == [True] * 4
-    assert [len(top) for top in found.top_logprobs or []] == [2] * 4
-    assert found.token_logprobs == [
-        top[token] for top, token in zip(found.top_logprobs or [], found.tokens, strict=True)
+    logprobs = done.choices[0].logprobs
+    assert logprobs
+    assert logprobs.tokens
+    assert "".join(logprobs.tokens) == done.choices[0].text
+    assert logprobs.text_offset == offsets
+    assert [done.choices[0].text[at:].startswith(t) for at, t in zip(offsets, logprobs.tokens, strict=True)] == [
+        True
+    ] * 4
+    assert [len(top) for top in logprobs.top_logprobs or []] == [2] * 4
+    assert logprobs.token_logprobs == [
+        top[token] for top, token in zip(logprobs.top_logprobs or [], logprobs.tokens, strict=True)
     ]
 
 
@@ -309,9 +311,9 @@ async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx
 
 
 async def test_the_limit_of_a_hole_is_lowered_to_what_is_left(client: AsyncOpenAI):
-    asked = {"model": "tiny", "prompt": "def f():\n    retur", "suffix": "\nprint(f())", "max_tokens": 10**6}
+    values = {"model": "tiny", "prompt": "def f():\n    retur", "suffix": "\nprint(f())", "max_tokens": 10**6}
     for n in (1, 4):
-        async with await client.completions.create(**asked, n=n, stream=True) as chunks:
+        async with await client.completions.create(**values, n=n, stream=True) as chunks:
             assert (await anext(aiter(chunks))).choices
 
 

@@ -115,8 +115,10 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
     warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
     await gate.at_work.wait()
     tokens = work("same", prompt=32).prompts[0].tokens
-    asked = TokenRequest((Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
-    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    token_request = TokenRequest(
+        (Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
+    )
+    key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
     await until(lambda: scheduler.pending == 2)
     assert not gate.should_abort()
     gate.open.set()
@@ -130,8 +132,10 @@ async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent
     warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=90), "background"))
     await gate.at_work.wait()
     tokens = work("same", prompt=90).prompts[0].tokens
-    asked = TokenRequest((Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
-    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    token_request = TokenRequest(
+        (Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
+    )
+    key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
     await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
     gate.open.set()
     await asyncio.gather(warm, key)
@@ -163,13 +167,15 @@ async def test_of_several_candidates_what_all_of_them_generated_is_told(schedule
 async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate: Gate, book: Book):
     gate.open.set()
     tokens = work("a", prompt=8).prompts[0].tokens
-    asked = TokenRequest((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a"))
-    each = [chunk.usage async for chunk in scheduler.submit(asked, "normal") if chunk.stop]
+    token_request = TokenRequest(
+        (Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a")
+    )
+    usages = [chunk.usage async for chunk in scheduler.submit(token_request, "normal") if chunk.stop]
     await until(lambda: bool(book.usages))
     [usage] = book.usages
 
-    assert min(usage.spelled for usage in each) > 0
-    assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in each)
+    assert min(usage.spelled for usage in usages) > 0
+    assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in usages)
 
 
 async def test_one_client_with_many_prompts_gets_no_more_than_another(gate: Gate):

@@ -22,23 +22,23 @@ from .scheduling import Book, Gate, all_of, until, work
 async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
     scheduler: Scheduler, gate: Gate, book: Book
 ):
-    got: list[str | None] = []
-    seen: list[tuple[list[str | None], int]] = []
+    items: list[str | None] = []
+    result: list[tuple[list[str | None], int]] = []
 
     async def look() -> None:
         # turns enough for whatever was told to arrive
         for _ in range(20):
             await asyncio.sleep(0)
-        seen.append((list(got), scheduler.pending))
+        result.append((list(items), scheduler.pending))
 
     book.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gate.loop).result()
     gate.open.set()
     async for chunk in scheduler.submit(work("a", 2), "normal"):
-        got.append(chunk.stop)  # noqa: PERF401 - `look` reads it meanwhile
+        items.append(chunk.stop)  # noqa: PERF401 - `look` reads it meanwhile
 
     assert book.ends == [("normal", "limit", 2)]
-    assert seen == [([None, None], 0)]
-    assert got == [None, None, "limit"]
+    assert result == [([None, None], 0)]
+    assert items == [None, None, "limit"]
 
 
 async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):

@@ -69,10 +69,10 @@ def test_every_size_is_measured_from_an_empty_sequence():
     def decode(tokens: Sequence[int]) -> None:
         steps.append(len(tokens))
 
-    found = StepCost.measure(decode, lambda: steps.append(0))
+    result = StepCost.measure(decode, lambda: steps.append(0))
 
-    assert set(found.measured_ms) == set(MEASURED_SIZES)
-    assert all(ms > 0 for ms in found.measured_ms.values())
+    assert set(result.measured_ms) == set(MEASURED_SIZES)
+    assert all(ms > 0 for ms in result.measured_ms.values())
     assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
 
 
@@ -86,10 +86,10 @@ def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.Mon
         held_up = size[0] == 12 or (size[0] == 32 and calls[32] == 1)
         now[0] += 9.0 if held_up else 0.001 * size[0]
 
-    found = StepCost.measure(decode, lambda: None).measured_ms
-    assert found[32] == pytest.approx(32)
+    measured_ms = StepCost.measure(decode, lambda: None).measured_ms
+    assert measured_ms[32] == pytest.approx(32)
     # every time it was measured something was in the way; no step costs more than a larger one
-    assert found[12] == pytest.approx(16)
+    assert measured_ms[12] == pytest.approx(16)
 
 
 def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
@@ -104,14 +104,14 @@ def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
     machine(CPU).save(file, "this")
     machine(GPU).save(file, "that")
 
-    kept = StepCost.load(file, "this")
-    assert kept is not None
-    assert (kept.measured_ms, kept.move_ms, kept.move_cost_ms) == (CPU, None, inf)
+    result = StepCost.load(file, "this")
+    assert result is not None
+    assert (result.measured_ms, result.move_ms, result.move_cost_ms) == (CPU, None, inf)
     StepCost({size: float(ms) for size, ms in CPU.items()}, 150.0).save(file, "this")
-    kept = StepCost.load(file, "this")
-    assert kept
-    kept.observe(1, 2 * CPU[1])
-    assert 150 < kept.move_cost_ms < 300
+    result = StepCost.load(file, "this")
+    assert result
+    result.observe(1, 2 * CPU[1])
+    assert 150 < result.move_cost_ms < 300
     assert StepCost.load(file, "other") is None
 
 

@@ -19,53 +19,53 @@ LETTERS = st.text("ab`\né日😀", max_size=40)
 
 @given(text=st.text(max_size=40), cuts=CUTS)
 def test_characters_are_shown_whole(text: str, cuts: list[int]):
-    shown = TextDecoder(())
-    parts = [shown.add(piece) for piece in pieces(text.encode(), cuts)]
+    result = TextDecoder(())
+    parts = [result.add(piece) for piece in pieces(text.encode(), cuts)]
 
     assert "".join(parts) == text
-    assert shown.flush() == ""
+    assert result.flush() == ""
 
 
 @given(text=LETTERS, cut=st.integers(0, 200))
 def test_an_incomplete_character_at_the_end_is_not_shown(text: str, cut: int):
     data = text.encode()[:cut]
-    shown = TextDecoder(())
+    result = TextDecoder(())
 
-    assert shown.add(data) + shown.flush() == data.decode("utf-8", "ignore")
+    assert result.add(data) + result.flush() == data.decode("utf-8", "ignore")
 
 
 @given(data=st.binary(max_size=40), cuts=CUTS)
 def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, cuts: list[int]):
-    shown = TextDecoder(())
-    got = "".join(shown.add(piece) for piece in pieces(data, cuts)) + shown.flush()
+    outcome = TextDecoder(())
+    result = "".join(outcome.add(piece) for piece in pieces(data, cuts)) + outcome.flush()
 
-    assert data.decode("utf-8", "replace").rstrip("�") == got.rstrip("�")
+    assert data.decode("utf-8", "replace").rstrip("�") == result.rstrip("�")
 
 
 @given(text=LETTERS, stop=st.text("ab`\né日", min_size=1, max_size=4), cuts=CUTS)
 def test_a_stop_string_never_leaks_however_it_is_split(text: str, stop: str, cuts: list[int]):
-    shown, parts = TextDecoder((stop, "")), list[str]()
+    result, parts = TextDecoder((stop, "")), list[str]()
     for piece in pieces(text.encode(), cuts):
-        parts.append(shown.add(piece))
-        if shown.is_stopped:
+        parts.append(result.add(piece))
+        if result.is_stopped:
             break
     else:
-        parts.append(shown.flush())
+        parts.append(result.flush())
 
     assert "".join(parts) == text.split(stop, 1)[0]
-    assert shown.is_stopped == (stop in text)
+    assert result.is_stopped == (stop in text)
 
 
 @given(text=LETTERS, stops=st.lists(st.text("ab`é", min_size=1, max_size=4), max_size=4), cuts=CUTS)
 def test_none_of_several_stop_strings_leaks(text: str, stops: list[str], cuts: list[int]):
-    shown, got = TextDecoder(stops), ""
+    outcome, result = TextDecoder(stops), ""
     for piece in pieces(text.encode(), cuts):
-        got += shown.add(piece)
-        if shown.is_stopped:
+        result += outcome.add(piece)
+        if outcome.is_stopped:
             break
     else:
-        got += shown.flush()
+        result += outcome.flush()
 
-    assert text.startswith(got)
-    assert not any(stop in got for stop in stops)
-    assert shown.is_stopped == any(stop in text for stop in stops)
+    assert text.startswith(result)
+    assert not any(stop in result for stop in stops)
+    assert outcome.is_stopped == any(stop in text for stop in stops)

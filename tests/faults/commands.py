@@ -9,8 +9,8 @@ from tests.faults.world import World
 
 @dataclass(frozen=True)
 class Command:
-    """What it prints, its exit status and the sentence of its error where nothing is wrong. `script` is the file of the replies that its engine gives; none
-    where the settings name no script."""
+    """What it prints, its exit status and the sentence of its error where nothing is wrong. `script` is the file of the
+    replies that its engine gives; none where the settings name no script."""
 
     name: str
     answer: str

@@ -8,7 +8,8 @@ from tests.faults import surroundings as s
 
 @dataclass(frozen=True)
 class End:
-    """How a command ends under a fault: its exit status and the sentence on standard error, or in its answer where it says so."""
+    """How a command ends under a fault: its exit status and the sentence on standard error, or in its answer where it
+    says so."""
 
     code: int
     says: str = ""
@@ -17,9 +18,9 @@ class End:
 
 @dataclass(frozen=True)
 class Fault:
-    """`damage` is done in the process of the command. `encoding` is that of its output, `stdout` where it goes. `says` are
-    sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are sentences that
-    depend on which of two processes is faster."""
+    """`damage` is done in the process of the command. `encoding` is that of its output, `stdout` where it goes. `says`
+    are sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are
+    sentences that depend on which of two processes is faster."""
 
     name: str
     what: str

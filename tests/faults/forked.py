@@ -1,4 +1,5 @@
-"""Runs a command in a fork of this process, which has imported everything: real exit statuses and real output, in milliseconds.
+"""Runs a command in a fork of this process, which has imported everything: real exit statuses and real output, in
+milliseconds.
 
 A command that does not end is killed, with what it started, and one that wants too much memory gets none.
 """
@@ -24,7 +25,8 @@ MEMORY = 3 << 30
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended: its exit status, None where it had to be killed, what it printed, and what a file is then."""
+    """How a command ended: its exit status, None where it had to be killed, what it printed, and what a file is
+    then."""
 
     code: int | None
     out: str
@@ -34,8 +36,8 @@ class Ran:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command runs: its folder, its environment, the encoding of its output, where that goes (a pipe by default), and a
-    file to be read when it has ended, as only it may see it."""
+    """Where a command runs: its folder, its environment, the encoding of its output, where that goes (a pipe by
+    default), and a file to be read when it has ended, as only it may see it."""
 
     folder: Path
     environment: dict[str, str]

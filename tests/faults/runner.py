@@ -1,5 +1,6 @@
-"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of JSON
-comes out for it, with how each command ended. One process for all of them, as to import everything takes longest."""
+"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of
+JSON comes out for it, with how each command ended. One process for all of them, as to import everything takes
+longest."""
 
 import json
 import multiprocessing

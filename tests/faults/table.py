@@ -1,7 +1,8 @@
 """The table: faults of the surroundings, and what each command does under each of them.
 
-A command that is not named ends as it does where nothing is wrong, with its answer. Sentences are what must be said on standard
-error; `…` stands for anything. Nothing else may be said there, and a sentence is said by the commands that are named with it alone.
+A command that is not named ends as it does where nothing is wrong, with its answer. Sentences are what must be said on
+standard error; `…` stands for anything. Nothing else may be said there, and a sentence is said by the commands that are
+named with it alone.
 """
 
 from tests.faults import surroundings as s
@@ -15,7 +16,8 @@ ROOM = "free some room there, or "
 
 
 def _unwritten(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
-    """What is said where nothing in the home can be written: why, for the index and for a file, and what is advised first."""
+    """What is said where nothing in the home can be written: why, for the index and for a file, and what is advised
+    first."""
     return {
         f"what changed since the index was made is not kept: … cannot be written ({index}); {first}{NO_INDEX}": (
             *(*FILE, *FIND),

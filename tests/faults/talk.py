@@ -1,4 +1,5 @@
-"""A short conversation with `lsp-harness serve`, over pipes to a fork of this process: a completion, a status, SIGTERM."""
+"""A short conversation with `lsp-harness serve`, over pipes to a fork of this process: a completion, a status,
+SIGTERM."""
 
 import json
 import os
@@ -12,8 +13,8 @@ COMPLETION = {"position": {"line": 1, "character": 11}, "context": {"triggerKind
 
 
 def talk(project: Path) -> None:
-    """Ask a server as an editor does, in this process's folder and environment. Prints what it answers; SystemExit with how it
-    ended."""
+    """Ask a server as an editor does, in this process's folder and environment. Prints what it answers; SystemExit with
+    how it ended."""
     to_server, from_editor = os.pipe()
     to_editor, from_server = os.pipe()
     pid = os.fork()

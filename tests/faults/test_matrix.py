@@ -1,4 +1,5 @@
-"""Every command under every fault ends in the way that the table says: its exit status, a sentence, never a traceback."""
+"""Every command under every fault ends in the way that the table says: its exit status, a sentence, never a
+traceback."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""When what a folder holds is embedded, and how that comes into the prompt of an edit: an index that is kept, and an engine that
-embeds by a script."""
+"""When what a folder holds is embedded, and how that comes into the prompt of an edit: an index that is kept, and an
+engine that embeds by a script."""
 
 import asyncio
 from collections.abc import Callable

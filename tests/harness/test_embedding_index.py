@@ -116,8 +116,8 @@ async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(f
 
 
 async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
-    """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then nothing
-    is found with the old ones."""
+    """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then
+    nothing is found with the old ones."""
     engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
     meaning = Meaning(folder, lambda: engine, lambda: now[0])

@@ -146,9 +146,11 @@ async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(b
     turn.append(ChecksCompleted("x", False, (CheckReport("lint", "failed", lines=("a secret name",)),)))
     src = b.open(AREA, "b.py")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert b.harness.turns.begin(snapshot, lambda progress: None).session == ("Open in private/a.py: a secret name",)
+    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == (
+        "Open in private/a.py: a secret name",
+    )
     (b.folder / ".gitignore").write_text("private/\n")
-    assert b.harness.turns.begin(snapshot, lambda progress: None).session == ()
+    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == ()
 
 
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:

@@ -1,5 +1,5 @@
-"""The whole way with the real sentence encoder: files are indexed, embedded in the engine's process, and found by a query of
-which no word is in them. Everything is on this machine, and what is asked goes over a Unix socket."""
+"""The whole way with the real sentence encoder: files are indexed, embedded in the engine's process, and found by a
+query of which no word is in them. Everything is on this machine, and what is asked goes over a Unix socket."""
 
 import asyncio
 import json

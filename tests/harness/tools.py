@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.coding.turn_driver import NEXT, State
+from lsp_harness.coding.turn_states import NEXT_STATES, State
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
@@ -105,7 +105,7 @@ def _checked_turn(events: list[Event]) -> None:
     for event in events:
         if event.type == "state.entered":
             now: State = event.data["state"]
-            assert state is None or now in NEXT[state], f"{state} → {now}"
+            assert state is None or now in NEXT_STATES[state], f"{state} → {now}"
             state = now
         elif event.type == "verify.completed" and event.data["passed"]:
             assert any(outcome["status"] == "passed" for outcome in event.data["outcomes"])
@@ -115,7 +115,7 @@ def _checked_turn(events: list[Event]) -> None:
             assert event.data["hash"] in passed, "proposed without a passed verdict on the same bytes"
             assert state == "VERIFY"
         assert event.step == state
-    assert state is None or not NEXT[state], f"the log ends in {state}"
+    assert state is None or not NEXT_STATES[state], f"the log ends in {state}"
 
 
 def states(events: list[Event]) -> list[str]:

@@ -92,9 +92,9 @@ LINES_OF_CODE = [
 def test_nothing_but_blank_lines_is_lost(lines: list[str]):
     tree = tree_of("a.py", "".join(lines))
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
-    found = split_chunks(tree.data, declarations)
+    chunks = split_chunks(tree.data, declarations)
     at = 0
-    for _, start, end in found:
+    for _, start, end in chunks:
         assert start >= at
         assert not tree.data[at:start].strip()
         assert tree.data[start:end].strip()

@@ -111,13 +111,13 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 def of(indexed: Indexed, name: str) -> Pattern:
-    [found] = [one for one in find_patterns(indexed.reader, 100) if one.name == name]
-    return found
+    [result] = [pattern for pattern in find_patterns(indexed.reader, 100) if pattern.name == name]
+    return result
 
 
 def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> ExampleRequest:
@@ -136,12 +136,15 @@ READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPExc
 
 
 def names(found: list[Example]) -> list[str]:
-    return [f"{one.symbol.path} {one.symbol.qualified}" for one in found]
+    return [f"{result.symbol.path} {result.symbol.qualified}" for result in found]
 
 
 def test_what_a_project_has_many_of(indexed: Indexed):
-    found = {(one.language, one.name): [it.name for it in one.members] for one in find_patterns(indexed.reader, 100)}
-    assert found == {
+    values = {
+        (pattern.language, pattern.name): [it.name for it in pattern.members]
+        for pattern in find_patterns(indexed.reader, 100)
+    }
+    assert values == {
         ("python", "functions decorated with app.get, app.post"): [
             *("read_item", "delete_item"),
             *("list_users", "read_user", "create_user"),
@@ -158,7 +161,7 @@ def test_what_a_project_has_many_of(indexed: Indexed):
 
 
 def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: Indexed):
-    assert [len(one.members) for one in find_patterns(indexed.reader, 2)] == [5, 3]
+    assert [len(pattern.members) for pattern in find_patterns(indexed.reader, 2)] == [5, 3]
     assert find_patterns(indexed.reader, 0) == []
 
 
@@ -176,9 +179,9 @@ def test_an_example_is_whole_and_the_likest(indexed: Indexed):
 
 
 def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
-    found = find_examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
-    assert "api/users.py read_user" not in names(found)
-    assert "api/items.py read_item" in names(found)
+    examples = find_examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
+    assert "api/users.py read_user" not in names(examples)
+    assert "api/items.py read_item" in names(examples)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
     copied = wanted("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
     assert "api/items.py read_item" not in names(find_examples(indexed.reader, copied, 9))
@@ -203,14 +206,14 @@ def test_two_alike_are_no_pattern(tmp_path: Path):
 
 def test_a_class_is_shown_with_its_methods(indexed: Indexed):
     before, body = "@dataclass\nclass ", ':\n    """Of a shop."""\n\n    name: str\n    size: int\n'
-    [one] = find_examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
-    assert one.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
+    [result] = find_examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
+    assert result.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
 
 
 def test_tests_are_examples_of_tests_only(indexed: Indexed):
     text = "\n    assert client.get('/d').status == 200\n"
-    found = find_examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
-    assert names(found) == ["tests/test_api.py test_a_is_read"]
+    examples = find_examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
+    assert names(examples) == ["tests/test_api.py test_a_is_read"]
     assert find_examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
 
 
@@ -226,8 +229,8 @@ def test_examples_in_other_languages(indexed: Indexed):
         " {\n\ts.write(w, s.users)\n}",
         "method",
     )
-    [one] = find_examples(indexed.reader, it, 1)
-    assert one.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
+    [result] = find_examples(indexed.reader, it, 1)
+    assert result.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
 
 
 def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
@@ -241,9 +244,9 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
     }
     with closing(Indexed(tmp_path, files)) as indexed:
         assert names(find_examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
-        [one] = find_patterns(indexed.reader, 9)
-        assert one.representative.name == "read_short"
-        assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in one.members)
+        [result] = find_patterns(indexed.reader, 9)
+        assert result.representative.name == "read_short"
+        assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in result.members)
 
 
 @pytest.mark.parametrize(
@@ -302,11 +305,11 @@ def test_members_are_disjoint_and_no_more_are_found_than_were_asked_for(
     }
     with closing(Indexed(tmp_path_factory.mktemp("project"), files)) as indexed:
         everything = find_patterns(indexed.reader, 100)
-        members = [(it.path, it.n) for one in everything for it in one.members]
+        members = [(it.path, it.n) for item in everything for it in item.members]
         assert len(members) == len(set(members)) <= len(made)
-        assert all(len(one.members) >= 3 and one.representative in one.members for one in everything)
+        assert all(len(item.members) >= 3 and item.representative in item.members for item in everything)
         assert find_patterns(indexed.reader, most) == everything[:most]
         it = wanted("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
-        found = find_examples(indexed.reader, it, most)
-        assert len(found) <= most
-        assert all((one.symbol.path, one.symbol.name) != ("f0.py", "get_0") for one in found)
+        examples = find_examples(indexed.reader, it, most)
+        assert len(examples) <= most
+        assert all((item.symbol.path, item.symbol.name) != ("f0.py", "get_0") for item in examples)

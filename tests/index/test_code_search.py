@@ -30,8 +30,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_a_name_is_what_is_asked_for_or_written_as_one(indexed: Indexed, query: str, way: str):
-    found, chunks = indexed.search.rank_by_name(query)
-    assert (found if chunks else "") == way
+    result, chunks = indexed.search.rank_by_name(query)
+    assert (result if chunks else "") == way
 
 
 def test_a_mention_counts_half_of_a_name(indexed: Indexed):
-    [asked] = [hit for hit in indexed.search.search(SearchRequest("size")) if hit.symbol == "size"]
-    [said] = [hit for hit in indexed.search.search(SearchRequest("what does `size` say")) if hit.symbol == "size"]
-    assert asked.reasons[0] == "name 1"
-    assert said.reasons[0] == "mention 1"
-    assert said.score < asked.score
+    [result] = [hit for hit in indexed.search.search(SearchRequest("size")) if hit.symbol == "size"]
+    [outcome] = [hit for hit in indexed.search.search(SearchRequest("what does `size` say")) if hit.symbol == "size"]
+    assert result.reasons[0] == "name 1"
+    assert outcome.reasons[0] == "mention 1"
+    assert outcome.score < result.score
 
 
 def test_members_of_one_type_support_each_other(indexed: Indexed):
@@ -94,27 +94,27 @@ LINKED = {
     ("beside", "first"), [("till.py", "b/money.py"), ("shop.py", "b/money.py"), ("c/money.py", "c/money.py")]
 )
 def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, beside: str, first: str):
-    with closing(Indexed(tmp_path, LINKED)) as found:
-        plain = [hit.path for hit in found.search.search(SearchRequest("convert currency")) if "money" in hit.path]
+    with closing(Indexed(tmp_path, LINKED)) as result:
+        plain = [hit.path for hit in result.search.search(SearchRequest("convert currency")) if "money" in hit.path]
         assert plain == ["a/money.py", "b/money.py", "c/money.py"]
-        best, *_ = found.search.search(SearchRequest("convert currency", current_path=beside))
+        best, *_ = result.search.search(SearchRequest("convert currency", current_path=beside))
         assert best.path == first
         assert any(reason.startswith("imports") for reason in best.reasons)
         # nobody is near a file that is not there
-        assert [hit.path for hit in found.search.search(SearchRequest("convert currency", current_path="no.py"))][
+        assert [hit.path for hit in result.search.search(SearchRequest("convert currency", current_path="no.py"))][
             :1
         ] == ["a/money.py"]
 
 
 def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
-    with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as found:
-        with found.writer.transaction():
-            found.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
-        hits = found.search.search(SearchRequest("convert currency", current_path="far.py"))
+    with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as result:
+        with result.writer.transaction():
+            result.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
+        hits = result.search.search(SearchRequest("convert currency", current_path="far.py"))
         assert [hit.path for hit in hits if "lately 1" in hit.reasons] == ["c/money.py"]
         assert not any(
             "lately" in reason
-            for hit in found.search.search(SearchRequest("convert currency"))
+            for hit in result.search.search(SearchRequest("convert currency"))
             for reason in hit.reasons
         )
 
@@ -126,11 +126,11 @@ def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
 
 def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
     many = "".join(f"class C{n}:\n    def parse_order(self):\n        return {n}\n\n\n" for n in range(400))
-    with closing(Indexed(tmp_path, {**FILES, "orders.py": many})) as found:
+    with closing(Indexed(tmp_path, {**FILES, "orders.py": many})) as result:
         # as long as nothing is asked of the index there is time
         for before, ways in ((2, {"words"}), (1_000_000, {"name", "words"})):
             times = chain([0.0] * before, repeat(1.0))
-            search = CodeSearch(found.reader, lambda times=times: next(times))
+            search = CodeSearch(result.reader, lambda times=times: next(times))
             hits = search.search(SearchRequest("parse_order", seconds=1.0))
             assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
 
@@ -145,8 +145,8 @@ AROUND = {
 
 @pytest.fixture
 def around(tmp_path: Path):
-    with closing(Indexed(tmp_path, AROUND)) as made:
-        yield made
+    with closing(Indexed(tmp_path, AROUND)) as result:
+        yield result
 
 
 def why(hits: list[Hit]) -> dict[str, set[str]]:
@@ -156,13 +156,13 @@ def why(hits: list[Hit]) -> dict[str, set[str]]:
 
 def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
     source = AROUND["shop/cart.py"]
-    found = why(around.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
-    assert "Cart.total" not in found
-    assert {"used there", "imports"} <= found["tax"]
-    assert {"uses it", "words", "imports"} <= found["pay"]
+    result = why(around.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
+    assert "Cart.total" not in result
+    assert {"used there", "imports"} <= result["tax"]
+    assert {"uses it", "words", "imports"} <= result["pay"]
     # it says the name, but nothing leads from there to here
-    assert found["pay_later"] == {"words", "lately"}
-    assert found["total_of"] == {"words", "lately"}
+    assert result["pay_later"] == {"words", "lately"}
+    assert result["total_of"] == {"words", "lately"}
 
 
 def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
@@ -178,19 +178,19 @@ def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
 def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
     hits = around.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
-    found = why(hits)
-    assert "used there" in found["Base"]
-    assert "uses it" in found["pay"]
-    assert "uses it" not in found["total_of"]
+    result = why(hits)
+    assert "used there" in result["Base"]
+    assert "uses it" in result["pay"]
+    assert "uses it" not in result["total_of"]
 
 
 def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
-    found = {
+    values = {
         hit.symbol: hit
         for hit in around.search.search(SearchRequest("cart tax pay later total of them", 20, seconds=60.0))
         if hit.symbol
     }
-    best, others = [found["Cart.total"]], [found[name] for name in ("tax", "pay", "pay_later", "total_of")]
+    best, others = [values["Cart.total"]], [values[name] for name in ("tax", "pay", "pay_later", "total_of")]
 
     linked = around.search.boost_linked(best, others, 60.0)
 
@@ -201,18 +201,18 @@ def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
 
 
 def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
-    with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
+    with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as result:
         for path in ("a.py", "b.py"):
-            [first, *_] = found.search.search(SearchRequest(SymbolName("convert_currency", path)))
+            [first, *_] = result.search.search(SearchRequest(SymbolName("convert_currency", path)))
             assert (first.path, first.reasons[0]) == (path, "named 1")
 
 
 def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
     text = "from a import one, two, three\n\n\ndef all():\n    one()\n    two()\n    three()\n"
     files = {"a.py": "".join(f"def {name}():\n    return 1\n\n\n" for name in ("one", "two", "three")), "b.py": text}
-    with closing(Indexed(tmp_path, files)) as found:
+    with closing(Indexed(tmp_path, files)) as result:
         for name in ("one", "two", "three"):
-            hits = found.search.search(SearchRequest(FilePosition("b.py", text.index(f"    {name}()"))))
+            hits = result.search.search(SearchRequest(FilePosition("b.py", text.index(f"    {name}()"))))
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 

@@ -1,4 +1,5 @@
-"""How a file of each language is cut into chunks. `cut/<language>.txt` hold what is expected of the sources of declarations."""
+"""How a file of each language is cut into chunks. `cut/<language>.txt` hold what is expected of the sources of
+declarations."""
 
 from pathlib import Path
 
@@ -18,9 +19,9 @@ def test_chunks_of(language: str, golden_update: bool):
     _, tree = fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     names = qualified_names(declarations)
-    found = ""
+    result = ""
     for symbol, start, end in split_chunks(tree.data, declarations):
         first, last = tree.document.line_of(start) + 1, tree.document.line_of(end - 1) + 1
-        found += f"{first:>2}-{last:<2} {names[symbol] if symbol >= 0 else '-'}\n"
+        result += f"{first:>2}-{last:<2} {names[symbol] if symbol >= 0 else '-'}\n"
     file = Path(__file__).parent / "cut" / f"{language}.txt"
-    assert found == golden(file, found, update=golden_update)
+    assert result == golden(file, result, update=golden_update)

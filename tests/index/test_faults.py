@@ -73,16 +73,16 @@ async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
     for n in range(FILES):
         (root / f"m{n}.py").write_text(f"from m{n // 2} import f{n // 2}\n\ndef f{n}(): return f{n // 2}()\n" * 20)
     where = prepare_place(root)
-    async with front(where) as one:
+    async with front(where) as result:
         for n in range(KILLS):
             # sometimes it has just begun, sometimes it is in the middle, sometimes it waits for changes
             for _ in range(chance.randrange(4)):
                 (root / f"m{chance.randrange(FILES)}.py").write_text(f"def changed_{n}(): ...\n")
             for _ in range(chance.randrange(3)):
-                await one.hears(lambda said: said["state"] in ("scanning", "ready"))
-            await killed(one, where.database, indexers(where))
+                await result.hears(lambda said: said["state"] in ("scanning", "ready"))
+            await killed(result, where.database, indexers(where))
         (root / "last.py").write_text("def last(): ...\n")
-        await one.hears(
+        await result.hears(
             lambda said: said["state"] == "ready" and any("last.py" in row for row in contents(where.database)["files"])
         )
         assert contents(where.database) == fresh(root, tmp_path / "fresh.db")
@@ -123,7 +123,7 @@ def test_links_in_a_circle_are_not_followed(root: Path):
     (root / "inner/a.py").write_text("def a(): ...\n")
     (root / "inner/again").symlink_to(root)
     (root / "self").symlink_to("self")
-    assert [one.path for one in walk(root, IgnoreFiles([root]))] == ["inner/a.py"]
+    assert [result.path for result in walk(root, IgnoreFiles([root]))] == ["inner/a.py"]
 
 
 def test_a_huge_file_is_not_even_read(root: Path):

@@ -194,40 +194,40 @@ def test_settings_that_are_no_json_are_none():
 
 
 def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
-    made = links(["a.cs", "b.cs", "c.cs"])
-    made.find_namespace_files = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
-    assert made.find_targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
+    result = links(["a.cs", "b.cs", "c.cs"])
+    result.find_namespace_files = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
+    assert result.find_targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
     # `using static Shop.Money.Rate`
-    assert made.find_targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
-    assert made.find_targets("a.cs", "csharp", "System", "") == []
+    assert result.find_targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
+    assert result.find_targets("a.cs", "csharp", "System", "") == []
 
 
 def test_a_name_that_many_have_is_nearest_where_it_is_longest_the_same():
-    made = links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
+    result = links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
     for _ in range(2):
-        assert made.find_targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
-        assert made.find_targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
-        assert made.find_targets("main.c", "c", "x/util.h", "") == []
+        assert result.find_targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
+        assert result.find_targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
+        assert result.find_targets("main.c", "c", "x/util.h", "") == []
 
 
 def calls(links: ImportLinks, language: str, module: str) -> int:
     """How many functions are called to say that an import means nothing here."""
-    made = 0
+    result = 0
 
     def count(frame: object, event: str, of: object) -> None:
-        nonlocal made
-        made += event in ("call", "c_call")
+        nonlocal result
+        result += event in ("call", "c_call")
 
     # what others have left is not thrown away meanwhile: that calls functions, too
     gc.disable()
     sys.setprofile(count)
     try:
-        found = links.find_targets("main", language, module, "")
+        targets = links.find_targets("main", language, module, "")
     finally:
         sys.setprofile(None)
         gc.enable()
-    assert found == []
-    return made
+    assert targets == []
+    return result
 
 
 @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ def calls(links: ImportLinks, language: str, module: str) -> int:
 )
 def test_what_is_not_here_is_not_looked_for_everywhere(language: str, file: str, text: str, first: str, then: str):
     few, many = (links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
-    for made in (few, many):
-        made.find_targets("main", language, first, "")
+    for result in (few, many):
+        result.find_targets("main", language, first, "")
     assert calls(few, language, then) == calls(many, language, then)
 
 

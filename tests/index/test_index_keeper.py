@@ -32,10 +32,10 @@ class Front:
     async def hears(self, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
         """The next thing that is said and wanted."""
         while True:
-            for n, said in enumerate(self.told):
-                if wanted(said):
+            for n, item in enumerate(self.told):
+                if wanted(item):
                     del self.told[: n + 1]
-                    return said
+                    return item
             self._news.clear()
             await self._news.wait()
 
@@ -54,11 +54,11 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
 
 @asynccontextmanager
 async def front(where: IndexPlace) -> AsyncIterator[Front]:
-    made = Front(where)
+    result = Front(where)
     try:
-        yield made
+        yield result
     finally:
-        await made.keeper.close()
+        await result.keeper.close()
 
 
 def indexers(where: IndexPlace) -> list[int]:
@@ -76,14 +76,14 @@ def names(where: IndexPlace) -> list[str]:
 
 
 async def test_the_index_follows_the_files(where: IndexPlace):
-    async with front(where) as one:
-        assert (await one.hears(state("ready")))["parsed"] == 1
+    async with front(where) as result:
+        assert (await result.hears(state("ready")))["parsed"] == 1
         assert names(where) == ["first"]
         (where.root / "b.py").write_text("def second(): pass\n")
-        await one.hears(lambda said: said.get("parsed") == 1)
+        await result.hears(lambda said: said.get("parsed") == 1)
         assert names(where) == ["first", "second"]
         (where.root / "a.py").unlink()
-        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
+        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
     assert indexers(where) == []
     assert not is_locked(where.lock)
 
@@ -94,24 +94,24 @@ async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
         odd.touch()
     except OSError:
         pytest.skip("no file can have such a name here")
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
         [pid] = indexers(where)
         # who is told of this one watches
         (where.root / "b.py").write_text("def second(): pass\n")
-        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
+        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
         odd.write_text("def odd(): pass\n")
         (where.root / "c.py").write_text("def third(): pass\n")
-        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
+        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
         assert indexers(where) == [pid]
 
 
 async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
         async with front(where) as other:
             assert len(indexers(where)) == 1
-            await one.keeper.close()
+            await result.keeper.close()
             assert (await other.hears(state("ready")))["parsed"] == 0
             assert len(indexers(where)) == 1
             (where.root / "a.py").write_text("def changed(): pass\n")
@@ -119,55 +119,55 @@ async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
 
 
 async def test_one_that_is_killed_is_followed_by_another(where: IndexPlace):
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
         [pid] = indexers(where)
         os.kill(pid, signal.SIGKILL)
-        assert (await one.hears(state("ended")))["code"] == -signal.SIGKILL
+        assert (await result.hears(state("ended")))["code"] == -signal.SIGKILL
         (where.root / "a.py").write_text("def later(): pass\n")
-        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
+        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
 
 
 async def test_one_that_got_something_done_is_followed_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_AFTER_PROGRESS_S", 0.01)
-    async with front(where) as one:
+    async with front(where) as result:
         for _ in range(3):
-            await one.hears(state("ready"))
+            await result.hears(state("ready"))
             [pid] = indexers(where)
             os.kill(pid, signal.SIGKILL)
-            await one.hears(state("ended"))
-        assert (await one.hears(state("ready")))["parsed"] == 0
+            await result.hears(state("ended"))
+        assert (await result.hears(state("ready")))["parsed"] == 0
 
 
 async def test_a_damaged_database_is_made_anew(where: IndexPlace):
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
     for suffix in ("-wal", "-shm"):
         Path(f"{where.database}{suffix}").unlink(missing_ok=True)
     where.database.write_bytes(b"no database" * 1000)
-    async with front(where) as one:
-        assert (await one.hears(state("ready")))["parsed"] == 1
+    async with front(where) as result:
+        assert (await result.hears(state("ready")))["parsed"] == 1
         assert names(where) == ["first"]
 
 
 async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
     where: IndexPlace, monkeypatch: pytest.MonkeyPatch
 ):
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
         first = indexers(where)
     monkeypatch.setattr(index_keeper, "POLL_INTERVAL_S", 0.05)
     monkeypatch.setattr(index_keeper, "SILENCE_LIMIT_S", 0.5)
-    async with front(where) as one:
-        await one.hears(state("ready"))
+    async with front(where) as result:
+        await result.hears(state("ready"))
         [stopped] = indexers(where)
         os.kill(stopped, signal.SIGSTOP)
 
-        told = await one.hears(state("paused"))
+        outcome = await result.hears(state("paused"))
 
-        assert told["why"] == "the index process does not respond; it is stopped and started again"
-        await one.hears(state("ready"))
+        assert outcome["why"] == "the index process does not respond; it is stopped and started again"
+        await result.hears(state("ready"))
         [other] = indexers(where)
         assert other not in (stopped, *first)

@@ -61,9 +61,9 @@ class Told(list[dict[str, object]]):
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    said = Told()
-    monkeypatch.setattr(index_process, "report_state", said)
-    return said
+    result = Told()
+    monkeypatch.setattr(index_process, "report_state", result)
+    return result
 
 
 def ran(root: Path, orders: Orders, *, follow: bool) -> None:
@@ -84,7 +84,7 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told
 
     orders.stopped = Changing(3)
     ran(root, orders, follow=False)
-    assert [said["parsed"] for said in told if said["state"] == "ready"] == [1, 1]
+    assert [result["parsed"] for result in told if result["state"] == "ready"] == [1, 1]
     assert names(root.parent / "index.db") == ["second"]
 
 
@@ -106,7 +106,7 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
 
     orders.stopped = Changing(1)
     ran(root, orders, follow=True)
-    assert [said["state"] for said in told if said["state"] != "scanning"] == ["ready", "polling", "ready"]
+    assert [result["state"] for result in told if result["state"] != "scanning"] == ["ready", "polling", "ready"]
     assert names(root.parent / "index.db") == ["first", "other"]
 
 
@@ -132,7 +132,7 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     orders = Orders()
     orders.stopped = Ending(1)
     ran(root, orders, follow=True)
-    states = [said["state"] for said in told if said["state"] != "scanning"]
+    states = [result["state"] for result in told if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
     assert names(root.parent / "index.db") == ["after2", "first"]
 
@@ -169,7 +169,7 @@ def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_chan
     monkeypatch.setattr(watchfiles, "watch", deaf)
     ran(root, orders, follow=True)
     assert names(database) == ["later", "later"]
-    done = [(said["parsed"], said["dropped"]) for said in told if said["state"] == "ready"]
+    done = [(result["parsed"], result["dropped"]) for result in told if result["state"] == "ready"]
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
 
@@ -188,7 +188,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, mon
     orders = Orders()
     orders.stopped = Ending(2)
     ran(root, orders, follow=False)
-    assert [said["state"] for said in told if said["state"] != "scanning"] == ["paused", "ready"]
+    assert [result["state"] for result in told if result["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(told[0]["why"])
     assert names(root.parent / "index.db") == ["first"]
 
@@ -196,10 +196,10 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, mon
 def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
     root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ):
-    asked: list[None] = []
+    items: list[None] = []
 
     def since() -> float:
-        asked.append(None)
+        items.append(None)
         return math.inf
 
     monkeypatch.setattr(indexer, "seconds_since_typing", since)
@@ -207,11 +207,11 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     with (
         closing(Writer(root.parent / "other.db", SCHEMA, schema_version())) as writer,
-        closing(Indexer(root, writer)) as one,
+        closing(Indexer(root, writer)) as result,
     ):
-        one.scan()
-    assert asked == []
+        result.scan()
+    assert items == []
     orders = Orders()
     orders.stopped = Ending(0)
     ran(root, orders, follow=False)
-    assert asked
+    assert items

@@ -31,8 +31,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,9 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name: str, expected: list[str]):
-    assert [f"{one.path} {one.qualified}" for one in indexed.view.find_definitions(path, name)] == expected
+    assert [
+        f"{definition.path} {definition.qualified}" for definition in indexed.view.find_definitions(path, name)
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,8 @@ def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name
 )
 def test_what_a_module_has(indexed: Indexed, module: str, name: str, expected: list[str]):
     assert [
-        f"{one.path} {one.qualified}" for one in indexed.view.find_module_member("app.py", module, name)
+        f"{module_member.path} {module_member.qualified}"
+        for module_member in indexed.view.find_module_member("app.py", module, name)
     ] == expected
 
 
@@ -67,7 +70,7 @@ def test_a_signature_is_on_one_line(indexed: Indexed):
     [cart] = indexed.view.find_definitions("app.py", "Cart")
     assert cart.bases == ("Base",)
     assert indexed.view.texts.read_signature(cart) == "class Cart(Base):"
-    assert [indexed.view.texts.read_signature(one) for one in indexed.view.symbols.find_members(cart)] == [
+    assert [indexed.view.texts.read_signature(member) for member in indexed.view.symbols.find_members(cart)] == [
         "limit = 3",
         "def add(self, item: str, count=1) -> None:",
         "def total(self):",
@@ -76,26 +79,26 @@ def test_a_signature_is_on_one_line(indexed: Indexed):
 
 def test_members_may_be_declared_elsewhere(indexed: Indexed):
     [circle] = indexed.view.find_definitions("geo/area.go", "Circle")
-    assert [one.qualified for one in indexed.view.symbols.find_members(circle)] == ["Circle.R", "Circle.Area"]
+    assert [member.qualified for member in indexed.view.symbols.find_members(circle)] == ["Circle.R", "Circle.Area"]
 
 
 def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
     files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
     with closing(Indexed(tmp_path, files)) as indexed:
         view = indexed.view
-        assert [one.path for one in view.symbols.find_by_name("Job", 2)] == ["a.py", "b.py"]
-        assert [(one.path, one.kind) for one in view.symbols.find_by_name("run", 3)] == [
+        assert [item.path for item in view.symbols.find_by_name("Job", 2)] == ["a.py", "b.py"]
+        assert [(item.path, item.kind) for item in view.symbols.find_by_name("run", 3)] == [
             *(("a.py", kind) for kind in ("function", "method")),
             ("b.py", "function"),
         ]
         # what is of another kind does not count
-        assert [one.path for one in view.symbols.find_by_name("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
+        assert [item.path for item in view.symbols.find_by_name("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
 
 
 def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
     files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
-        assert [one.path for one in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
+        assert [item.path for item in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
 
 
 def test_who_imports_a_file(indexed: Indexed):
@@ -157,14 +160,18 @@ OTHERS = {
     ],
 )
 def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str, name: str, expected: list[str]):
-    with closing(Indexed(tmp_path, OTHERS)) as made:
-        assert [f"{one.path} {one.qualified}" for one in made.view.find_definitions(path, name)] == expected
+    with closing(Indexed(tmp_path, OTHERS)) as result:
+        assert [
+            f"{definition.path} {definition.qualified}" for definition in result.view.find_definitions(path, name)
+        ] == expected
 
 
 def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
     def reaching(path: str, far: int) -> list[str]:
-        found = indexed.view.imports.find_dependents([indexed.view.symbols.find_file(path)[0]], far)  # type: ignore[index]
-        return sorted(path for path in FILES if (here := indexed.view.symbols.find_file(path)) and here[0] in found)
+        dependents = indexed.view.imports.find_dependents([indexed.view.symbols.find_file(path)[0]], far)  # type: ignore[index]
+        return sorted(
+            path for path in FILES if (here := indexed.view.symbols.find_file(path)) and here[0] in dependents
+        )
 
     assert reaching("shop/money.py", 0) == ["shop/money.py"]
     assert reaching("shop/money.py", 1) == ["app.py", "shop/__init__.py", "shop/cart.py", "shop/money.py"]
@@ -193,15 +200,15 @@ RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(
 @pytest.mark.parametrize(("files", "most"), [(C, 60), (SHARP, 30), (RUBY, 60)])
 def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
     first = next(iter(files))
-    with closing(Indexed(tmp_path, files)) as made, closing(Counting(made.reader.path)) as reader:
+    with closing(Indexed(tmp_path, files)) as result, closing(Counting(result.reader.path)) as reader:
         assert len(IndexView(reader).imports.read_imports(IndexView(reader).symbols.find_file(first)[0])) == 11  # type: ignore[index]
         reader.asked = 0
         assert IndexView(reader).find_definitions(first, "unknown") == []
         assert 11 < reader.asked <= most
-        one = IndexView(reader).symbols.find_file(first)
-        assert one
+        file = IndexView(reader).symbols.find_file(first)
+        assert file
         reader.asked = 0
-        assert IndexView(reader).find_visible(one[0], "unknown") == []
+        assert IndexView(reader).find_visible(file[0], "unknown") == []
         assert 11 < reader.asked <= most
 
 
@@ -211,9 +218,9 @@ def test_who_names_a_namespace_does_not_see_what_its_files_name(tmp_path: Path):
         "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",
         "shop/Shop.cs": "namespace Shop { class Rate {} }\n",
     }
-    with closing(Indexed(tmp_path, files)) as made:
-        web = made.view.symbols.find_file("web/Web.cs")
+    with closing(Indexed(tmp_path, files)) as result:
+        web = result.view.symbols.find_file("web/Web.cs")
         assert web
-        assert made.view.find_definitions("page/Page.cs", "Rate") == []
-        assert [one.qualified for one in made.view.find_definitions("page/Page.cs", "Till")] == ["Web.Till"]
-        assert [one.path for one in made.view.find_visible(web[0], "Rate")] == ["shop/Shop.cs"]
+        assert result.view.find_definitions("page/Page.cs", "Rate") == []
+        assert [item.qualified for item in result.view.find_definitions("page/Page.cs", "Till")] == ["Web.Till"]
+        assert [item.path for item in result.view.find_visible(web[0], "Rate")] == ["shop/Shop.cs"]

@@ -150,16 +150,16 @@ def test_secrets_are_not_indexed(place: Place):
 def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatch):
     for n in range(40):
         place.write(f"{n:02}.py", "x = 1\n")
-    asked: list[str] = []
+    items: list[str] = []
     read = ReaderPool.read
 
     def noted(self: ReaderPool, wanted: list[tuple[WorkspaceFile, bytes]]):
-        asked.extend(found.path for found, _ in wanted)
+        items.extend(item.path for item, _ in wanted)
         return read(self, wanted)
 
     monkeypatch.setattr(ReaderPool, "read", noted)
     place.scan("33.py", "05.py")
-    assert asked[:3] == ["05.py", "33.py", "00.py"]
+    assert items[:3] == ["05.py", "33.py", "00.py"]
 
 
 def test_files_that_are_told_of_are_looked_at_alone(place: Place):
@@ -289,7 +289,7 @@ def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, 
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
     filling = IndexWriter(place.writer)
-    filling.write(extract_file(WorkspaceFile(path, 1, len(each)), each.encode()) for path, each in files.items())
+    filling.write(extract_file(WorkspaceFile(path, 1, len(item)), item.encode()) for path, item in files.items())
     filling.link_imports(ImportLinks(files))
     assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
     filling.write([extract_file(WorkspaceFile("shop/Rate.cs", 2, len(text)), text.encode())])

@@ -34,8 +34,8 @@ FILES = {
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
@@ -48,7 +48,7 @@ def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str
     text, tree = text_of(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
-    return [" ".join(declaration_key(text, one)) for one in resolve_name(indexed.view, text, name)] if name else []
+    return [" ".join(declaration_key(text, item)) for item in resolve_name(indexed.view, text, name)] if name else []
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: li
 
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
-    found: list[str] = []
+    items: list[str] = []
     for path, _, _ in find_files_with_name(indexed.reader, name):
         text, tree = text_of(path)
-        found += (
+        items += (
             f"{path}:{tree.document.line_of(at) + 1}" for at in find_offsets(indexed.view, text, tree, name, target)
         )
-    return found
+    return items
 
 
 def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed: Indexed):
@@ -120,8 +120,8 @@ def test_references_of_a_member(indexed: Indexed):
     ],
 )
 def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[str, int, tuple[str, ...]] | None):
-    found = find_name_at(f"first\n{line}\n".encode(), 6 + column)
-    assert (found and (found.text, found.start - 6, found.qualifier)) == expected
+    name_at = find_name_at(f"first\n{line}\n".encode(), 6 + column)
+    assert (name_at and (name_at.text, name_at.start - 6, name_at.qualifier)) == expected
 
 
 WRITTEN = {
@@ -145,16 +145,16 @@ WRITTEN = {
 
 @pytest.fixture
 def typed(tmp_path: Path):
-    with closing(Indexed(tmp_path, WRITTEN)) as made:
-        yield made
+    with closing(Indexed(tmp_path, WRITTEN)) as result:
+        yield result
 
 
 def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
     tree = tree_of("app.py", WRITTEN["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
-    found = find_places(indexed.view, text, tree, name, target)
-    return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in found}
+    places = find_places(indexed.view, text, tree, name, target)
+    return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in places}
 
 
 def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
@@ -197,14 +197,14 @@ WITHIN = {
 def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
     tree = tree_of(path, WITHIN[path])
     text = SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0])
-    assert [(one.name, one.bases) for one in text.declarations[:2]] == [
+    assert [(declaration.name, declaration.bases) for declaration in text.declarations[:2]] == [
         ("Login", ("Handler",)),
         ("Handler", ("Thread",)),
     ]
     name = find_name_at(tree.data, WITHIN[path].index("g()"))
     assert name
-    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as made:
-        assert resolve_name(made.view, text, name) == []
+    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as result:
+        assert resolve_name(result.view, text, name) == []
 
 
 TYPES_WRITTEN = [
@@ -256,9 +256,9 @@ def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path)
     source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
     function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
     text = SourceText("a.py", "python", [function], source.encode())
-    with closing(Indexed(tmp_path, {})) as made:
+    with closing(Indexed(tmp_path, {})) as result:
         # otherwise this would take minutes
-        assert resolve_name(made.view, text, NameUse("go", source.index("go()"), ("x",))) == []
+        assert resolve_name(result.view, text, NameUse("go", source.index("go()"), ("x",))) == []
 
 
 @pytest.mark.parametrize(

@@ -23,28 +23,28 @@ def files(root: Path, count: int) -> list[tuple[WorkspaceFile, bytes]]:
 
 
 def parsed(read: list[ReadResult]) -> set[str]:
-    return {one.file.path for one in read if isinstance(one, Extract) and not one.skipped}
+    return {item.file.path for item in read if isinstance(item, Extract) and not item.skipped}
 
 
 @pytest.fixture
 def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # the children of a fork have what a test puts in place of something
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    made = ReaderPool(tmp_path, 2)
-    yield made
-    made.close()
+    reader_pool = ReaderPool(tmp_path, 2)
+    yield reader_pool
+    reader_pool.close()
 
 
 def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
     wanted = files(tmp_path, 50)
-    assert parsed(list(pool.read(wanted))) == {found.path for found, _ in wanted}
+    assert parsed(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
 def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: Path):
-    [(one, _), gone] = files(tmp_path, 2)
+    [(one, _), result] = files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(one, content_digest(b"def f0(): pass\n"))])) == [one]
-    assert list(pool.read([gone])) == [SkippedFile("1.py", "no such file or directory")]
+    assert list(pool.read([result])) == [SkippedFile("1.py", "no such file or directory")]
 
 
 @pytest.mark.parametrize("how", ["crashes", "never ends"])
@@ -62,7 +62,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     wanted = files(tmp_path, 40)
     read = list(pool.read(wanted))
     assert parsed(read) == {found.path for found, _ in wanted} - {"7.py"}
-    assert [one.skipped for one in read if isinstance(one, Extract) and one.file.path == "7.py"] == [
+    assert [item.skipped for item in read if isinstance(item, Extract) and item.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
     assert len(read) == 40
@@ -77,7 +77,7 @@ def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Pa
     monkeypatch.setattr(reader_processes, "extract_file", buggy)
     wanted = files(tmp_path, 3)
     read = list(pool.read(wanted))
-    assert [one.skipped for one in read if isinstance(one, Extract)] == ["", "it cannot be read: RecursionError", ""]
+    assert [item.skipped for item in read if isinstance(item, Extract)] == ["", "it cannot be read: RecursionError", ""]
 
 
 def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
@@ -87,14 +87,15 @@ def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
 
 
 def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
-    """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the other."""
+    """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the
+    other."""
     waited: list[float] = []
     ago = iter(typed)
-    made = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
+    reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
     try:
-        return parsed(list(made.read(files(root, count)))), waited
+        return parsed(list(reader_pool.read(files(root, count)))), waited
     finally:
-        made.close()
+        reader_pool.close()
 
 
 def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -133,7 +134,7 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(multiprocessing, "active_children", lambda: [Stopped()])
     monkeypatch.setattr(reader_processes, "POLL_INTERVAL_S", 0.01)
     monkeypatch.setattr(reader_processes, "SILENCE_LIMIT_S", 0.05)
-    made = ReaderPool(tmp_path)
+    reader_pool = ReaderPool(tmp_path)
 
-    assert made._wait_for_any([task]) == {task}  # pyright: ignore[reportPrivateUsage]
+    assert reader_pool._wait_for_any([task]) == {task}  # pyright: ignore[reportPrivateUsage]
     assert killed == ["it"]

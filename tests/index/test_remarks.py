@@ -1,4 +1,5 @@
-"""What stands in no declaration and is found by what it means: what a module says of itself, and comments between its parts."""
+"""What stands in no declaration and is found by what it means: what a module says of itself, and comments between its
+parts."""
 
 from contextlib import closing
 from pathlib import Path
@@ -33,8 +34,8 @@ SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    retu
     ],
 )
 def test_only_what_says_something_has_a_vector(name: str, text: str, expected: list[bool]):
-    found = extract_file(WorkspaceFile(name, 1, len(text)), text.encode())
-    assert [bool(digest) for *_, digest in found.chunks] == expected
+    file = extract_file(WorkspaceFile(name, 1, len(text)), text.encode())
+    assert [bool(digest) for *_, digest in file.chunks] == expected
 
 
 def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path: Path):
@@ -44,8 +45,8 @@ def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path
             "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest != x''"
         )
         of = {(path, bool(outside)): digest for path, outside, digest in rows}
-        near = [of["tax.py", True], of["shop.py", False], of["shop.py", True]]
-        hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search(SearchRequest("zzz", 5, near))]
+        items = [of["tax.py", True], of["shop.py", False], of["shop.py", True]]
+        hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search(SearchRequest("zzz", 5, items))]
     assert hits == [
         ("shop.py", "total", ("meaning 1",)),
         ("tax.py", "", ("remarks 1",)),

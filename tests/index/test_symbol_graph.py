@@ -96,35 +96,35 @@ def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph
 def said(edges: tuple[Edge, ...]) -> list[str]:
     """Each as the command line has it."""
     return [
-        f"{one.path}:{one.line + 1} {one.name}"
-        + f" through {one.through}" * bool(one.through)
-        + " ?" * (not one.is_certain)
-        for one in edges
+        f"{edge.path}:{edge.line + 1} {edge.name}"
+        + f" through {edge.through}" * bool(edge.through)
+        + " ?" * (not edge.is_certain)
+        for edge in edges
     ]
 
 
 def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_name(tmp_path: Path):
-    found = of(tmp_path, PYTHON, "shop/money.py", "convert")
-    assert said(found.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
-    assert said(found.calls) == ["shop/money.py:9 json.loads ?"]
-    assert said(found.tests) == [
+    result = of(tmp_path, PYTHON, "shop/money.py", "convert")
+    assert said(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
+    assert said(result.calls) == ["shop/money.py:9 json.loads ?"]
+    assert said(result.tests) == [
         "tests/test_cart.py:17 test_convert",
         "tests/test_cart.py:8 test_total through Cart.total",
         "tests/test_cart.py:13 test_main through main",
     ]
-    assert found.imported_by == ("shop/__init__.py", "shop/cart.py", "tests/test_cart.py")
+    assert result.imported_by == ("shop/__init__.py", "shop/cart.py", "tests/test_cart.py")
 
 
 def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
-    found = of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
-    assert said(found.calls) == [
+    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
+    assert said(result.calls) == [
         "shop/cart.py:5 Base.close",
         "shop/cart.py:14 Cart.add",
         "shop/cart.py:11 convert ?",
         "shop/money.py:8 convert",
     ]
-    assert said(found.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
-    assert said(found.tests) == [
+    assert said(result.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
+    assert said(result.tests) == [
         "tests/test_cart.py:8 test_total",
         # of two that are called so
         "tests/test_cart.py:9 test_total ?",
@@ -141,9 +141,9 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
 
 
 def test_what_a_type_extends_and_who_extends_it(tmp_path: Path):
-    found = of(tmp_path, PYTHON, "shop/cart.py", "Cart")
-    assert said(found.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
-    assert said(found.called_by) == ["app.py:7 main"]
+    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart")
+    assert said(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
+    assert said(result.called_by) == ["app.py:7 main"]
     base = of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
     assert said(base.inherited_by) == ["shop/cart.py:8 Cart"]
     assert (base.inherits, base.calls) == ((), ())
@@ -165,12 +165,12 @@ def test_cycles_of_imports(tmp_path: Path):
 
 
 def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
-    with closing(Indexed(tmp_path, PYTHON)) as made:
-        one = made.view.symbols.find_file("one.py")
-        assert one
-        assert [*find_import_cycles(made.view, one[0])]
-        made.writer.execute("DELETE FROM files WHERE path = 'two.py'")
-        assert [*find_import_cycles(made.view, one[0])] == []
+    with closing(Indexed(tmp_path, PYTHON)) as result:
+        file = result.view.symbols.find_file("one.py")
+        assert file
+        assert [*find_import_cycles(result.view, file[0])]
+        result.writer.execute("DELETE FROM files WHERE path = 'two.py'")
+        assert [*find_import_cycles(result.view, file[0])] == []
 
 
 def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
@@ -187,16 +187,16 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
         "money/ABeside.java": "package money;\n" + call.format("Beside"),
         "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
     }
-    with closing(Indexed(tmp_path, files)) as made:
-        rate = made.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
+    with closing(Indexed(tmp_path, files)) as result:
+        rate = result.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
         assert rate
-        found = find_usages(Sources(made.view), rate, 3)
-        assert {one.source.text.path for one in found} == {"money/ABeside.java", "web/APage.java"}
+        usages = find_usages(Sources(result.view), rate, 3)
+        assert {item.source.text.path for item in usages} == {"money/ABeside.java", "web/APage.java"}
 
 
 def test_typescript(tmp_path: Path):
-    found = of(tmp_path, SCRIPT, "src/money.ts", "convert")
-    assert said(found.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
+    result = of(tmp_path, SCRIPT, "src/money.ts", "convert")
+    assert said(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
     total = of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
     assert said(total.calls) == ["src/money.ts:2 Rate.apply", "src/cart.ts:5 convert ?", "src/money.ts:1 convert"]
     assert said(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
@@ -208,8 +208,8 @@ def test_typescript(tmp_path: Path):
 
 
 def test_go(tmp_path: Path):
-    found = of(tmp_path, GO, "money/money.go", "Convert")
-    assert said(found.called_by) == ["cart/cart.go:11 Cart.Total"]
+    result = of(tmp_path, GO, "money/money.go", "Convert")
+    assert said(result.called_by) == ["cart/cart.go:11 Cart.Total"]
     total = of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
     assert said(total.calls) == ["money/money.go:5 Rate.Apply", "money/money.go:7 Convert", "cart/helper.go:3 helper"]
     rate = of(tmp_path / "3", GO, "money/money.go", "Rate")
@@ -252,8 +252,8 @@ def test_go(tmp_path: Path):
     ],
 )
 def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
-    found = of(tmp_path, OTHERS, path, name)
-    assert (said(found.calls), said(found.called_by)) == (calls, called_by)
+    result = of(tmp_path, OTHERS, path, name)
+    assert (said(result.calls), said(result.called_by)) == (calls, called_by)
 
 
 def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):

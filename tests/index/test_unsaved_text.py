@@ -47,8 +47,8 @@ def viewed(indexed: Indexed, **texts: str) -> IndexView:
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
-        yield made
+    with closing(Indexed(tmp_path, FILES)) as result:
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,15 @@ def indexed(tmp_path: Path):
 )
 def test_what_is_imported_but_not_saved(indexed: Indexed, path: str, text: str, name: str, expected: list[str]):
     view = IndexView(indexed.reader, {path: opened(path, text)})
-    assert [f"{one.path} {one.qualified}" for one in view.find_definitions(path, name)] == expected
+    assert [f"{definition.path} {definition.qualified}" for definition in view.find_definitions(path, name)] == expected
 
 
 def test_what_a_module_has_that_is_imported_but_not_saved(indexed: Indexed):
     text = 'package main\n\nimport "example.org/x/geo"\n'
     view = IndexView(indexed.reader, {"main.go": opened("main.go", text)})
-    assert [one.qualified for one in view.find_module_member("main.go", "geo", "Circle")] == ["Circle"]
+    assert [module_member.qualified for module_member in view.find_module_member("main.go", "geo", "Circle")] == [
+        "Circle"
+    ]
 
 
 def test_what_is_declared_but_not_saved(indexed: Indexed):
@@ -83,28 +85,28 @@ def test_what_is_declared_but_not_saved(indexed: Indexed):
     view = viewed(indexed, shop__cart_dot_py=text)
     assert view.find_definitions("app.py", "helper") == []
     assert view.symbols.find_by_name("helper", 5) == []
-    [cart] = [one for one in view.symbols.find_qualified("Cart") if one.path == "shop/cart.py"]
+    [cart] = [item for item in view.symbols.find_qualified("Cart") if item.path == "shop/cart.py"]
     assert view.symbols.find_symbol("shop/cart.py", "Cart") == cart
-    assert [one.name for one in view.symbols.find_members(cart)] == ["total", "tax"]
+    assert [item.name for item in view.symbols.find_members(cart)] == ["total", "tax"]
     assert view.texts.read_signature(view.symbols.find_members(cart)[0]) == "def total(self, rate: int):"
     assert view.texts.read_with_comments(view.symbols.find_members(cart)[1]) == "    def tax(self):\n        return 1"
     assert view.texts.read_with_comments(cart).startswith("# of carts\nclass Cart")
     assert view.texts.read_body(cart).startswith("class Cart(Base):")
-    assert [one.name for one in view.symbols.list_symbols(cart.file)] == ["Cart", "total", "tax"]
+    assert [item.name for item in view.symbols.list_symbols(cart.file)] == ["Cart", "total", "tax"]
     assert view.texts.read_file(cart.file) == text.encode()
-    assert [one.name for one in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
+    assert [item.name for item in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
 def test_what_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
-    assert [one.path for one in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
+    assert [item.path for item in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
     view = viewed(indexed, shop__cart_dot_py="\n")
-    assert [one.path for one in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
+    assert [item.path for item in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
 def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
     view = viewed(indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n")
     [circle] = view.symbols.find_qualified("Circle")
-    assert [one.name for one in view.symbols.find_members(circle)] == ["R", "Area"]
+    assert [member.name for member in view.symbols.find_members(circle)] == ["R", "Area"]
 
 
 def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
@@ -120,10 +122,12 @@ def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, 
     symbols = view.symbols.list_symbols(file)
     assert symbols == before.symbols.list_symbols(file)
     assert view.imports.read_imports(file) == before.imports.read_imports(file)
-    for one in symbols:
-        assert view.symbols.find_members(one) == before.symbols.find_members(one)
-        assert view.texts.read_signature(one) == before.texts.read_signature(one)
-        assert view.texts.read_body(one).rstrip("\n") == before.texts.read_body(one).rstrip("\n")
-        assert view.texts.read_with_comments(one).rstrip("\n") == before.texts.read_with_comments(one).rstrip("\n")
-        assert view.texts.read_line_start(one) == before.texts.read_line_start(one)
-        assert view.symbols.find_symbol(path, one.qualified) == before.symbols.find_symbol(path, one.qualified)
+    for symbol in symbols:
+        assert view.symbols.find_members(symbol) == before.symbols.find_members(symbol)
+        assert view.texts.read_signature(symbol) == before.texts.read_signature(symbol)
+        assert view.texts.read_body(symbol).rstrip("\n") == before.texts.read_body(symbol).rstrip("\n")
+        assert view.texts.read_with_comments(symbol).rstrip("\n") == before.texts.read_with_comments(symbol).rstrip(
+            "\n"
+        )
+        assert view.texts.read_line_start(symbol) == before.texts.read_line_start(symbol)
+        assert view.symbols.find_symbol(path, symbol.qualified) == before.symbols.find_symbol(path, symbol.qualified)

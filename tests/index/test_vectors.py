@@ -16,8 +16,8 @@ def towards(*numbers: float) -> list[float]:
 
 @pytest.fixture
 def vectors(tmp_path: Path):
-    with closing(Vectors(tmp_path)) as made:
-        yield made
+    with closing(Vectors(tmp_path)) as result:
+        yield result
 
 
 def test_the_most_alike_come_first(vectors: Vectors):

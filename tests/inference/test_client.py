@@ -184,9 +184,9 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
     assert starts == [1]
     for wait in (0.5, 1.0):
         clock[0] += wait - 0.01
-        said = await refused()
-        assert "cannot load damaged.gguf" in said
-        assert "the next attempt is possible in" in said
+        result = await refused()
+        assert "cannot load damaged.gguf" in result
+        assert "the next attempt is possible in" in result
         tried = starts[0]
         clock[0] += 0.02
         await refused()

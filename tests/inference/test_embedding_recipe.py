@@ -1,5 +1,5 @@
-"""How the settings have texts made into vectors: prefixes by the model's name, and a key that changes with whatever a vector
-depends on."""
+"""How the settings have texts made into vectors: prefixes by the model's name, and a key that changes with whatever a
+vector depends on."""
 
 import os
 from dataclasses import replace

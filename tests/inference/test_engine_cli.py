@@ -49,16 +49,16 @@ def test_start_starts_one_and_leaves_it_alone(
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     monkeypatch.setenv("LSP_HARNESS_ENGINE__THREADS", "1")
-    found: list[int] = []
+    items: list[int] = []
     for _ in range(2):
         assert cli.start(json=True) == 0
         (row,) = json.loads(capsys.readouterr().out)
-        found.append(row["pid"])
-    assert found[0] == found[1]
+        items.append(row["pid"])
+    assert items[0] == items[1]
     assert cli.start() == 0
-    assert f"tiny (process {found[0]}" in capsys.readouterr().out
+    assert f"tiny (process {items[0]}" in capsys.readouterr().out
     assert cli.stop() == 0
-    assert gone(found[0])
+    assert gone(items[0])
     monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
     with pytest.raises(ConfigError, match="no local engine to start"):
         cli.start()

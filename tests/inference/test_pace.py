@@ -80,14 +80,14 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
 async def test_a_request_is_cut_to_the_machine() -> None:
     long = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(60))
     src = markup.parse(long + "y = <|>\n")
-    asked: list[Infill] = []
+    items: list[Infill] = []
     for facts in (SLOW, QUICK):
         engine = Measured("1", facts=facts)
         await Desk(Completer(engine, Completion())).complete(src.document, parse(src.document), src.cursor, "a.py")
         [request] = engine.foreground_requests
         assert isinstance(request, Infill)
-        asked.append(request)
-    slow, quick = asked
+        items.append(request)
+    slow, quick = items
     assert (slow.budget_ms, quick.budget_ms) == (345, 389)
     assert (slow.sampling.n_predict, quick.sampling.n_predict) == (36, 64)
     # whatever is warm is used in full
@@ -99,8 +99,8 @@ async def test_a_request_is_cut_to_the_machine() -> None:
 async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
-    found = await Desk(Completer(engine, Completion(latency_ms=1))).complete(
+    suggestion = await Desk(Completer(engine, Completion(latency_ms=1))).complete(
         src.document, parse(src.document), src.cursor, "a.py"
     )
-    assert found
-    assert (found.text, engine.closed) == ("3.14 * r", 1)
+    assert suggestion
+    assert (suggestion.text, engine.closed) == ("3.14 * r", 1)

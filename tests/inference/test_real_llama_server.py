@@ -1,4 +1,5 @@
-"""Our client served by a real llama-server: its binary is named by LSP_HARNESS_LLAMA_SERVER (docs/benchmarks.md builds one)."""
+"""Our client served by a real llama-server: its binary is named by LSP_HARNESS_LLAMA_SERVER (docs/benchmarks.md builds
+one)."""
 
 import os
 import subprocess
@@ -120,9 +121,9 @@ async def test_candidates(client: EngineClient):
 
 
 async def test_a_grammar_and_one_that_is_none(client: EngineClient):
-    kept = await answer(client, Continuation("a", Sampling(n_predict=9, grammar='root ::= "yes" | "no"')))
+    result = await answer(client, Continuation("a", Sampling(n_predict=9, grammar='root ::= "yes" | "no"')))
 
-    assert text(kept) in ("yes", "no")
+    assert text(result) in ("yes", "no")
     with pytest.raises(EngineRefused, match="grammar"):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
 
@@ -182,11 +183,11 @@ async def test_embeddings_of_a_server_that_makes_them(
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
     with started(tiny_model, tmp_path, "--embeddings", "--pooling", "last") as place:
         async with aclosing(EngineClient(settings(place))) as engine_client:
-            one, two, again = await engine_client.embed(["return", "print", "return"])
+            result, two, again = await engine_client.embed(["return", "print", "return"])
 
-    assert one == pytest.approx(again, abs=1e-4)
-    assert one != pytest.approx(two, abs=1e-4)
-    assert sum(value * value for value in one) == pytest.approx(1, abs=1e-3)
+    assert result == pytest.approx(again, abs=1e-4)
+    assert result != pytest.approx(two, abs=1e-4)
+    assert sum(value * value for value in result) == pytest.approx(1, abs=1e-3)
 
 
 async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socket: str):

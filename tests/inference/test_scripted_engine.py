@@ -92,14 +92,16 @@ async def test_the_rest_of_an_engine():
 
 
 async def test_scripted_embeddings_are_near_when_texts_share_words():
-    one, same, near, far, none = await ScriptedEngine([]).embed(["read file", "read file", "read line", "x y", ""])
+    result, same, outcome, far, none = await ScriptedEngine([]).embed(
+        ["read file", "read file", "read line", "x y", ""]
+    )
 
     def product(a: list[float], b: list[float]) -> float:
         return sum(x * y for x, y in zip(a, b, strict=True))
 
-    assert one == same
-    assert product(one, one) == pytest.approx(1)
-    assert product(one, near) > product(one, far)
+    assert result == same
+    assert product(result, result) == pytest.approx(1)
+    assert product(result, outcome) > product(result, far)
     assert product(none, none) == 0
     assert await ScriptedEngine([]).embed(["a b"], max_tokens=1) == await ScriptedEngine([]).embed(["a"])
 

@@ -1,4 +1,5 @@
-"""Tests of an engine that gives no sign of life: requests fail, its process is ended, and the next request starts another."""
+"""Tests of an engine that gives no sign of life: requests fail, its process is ended, and the next request starts
+another."""
 
 import asyncio
 import socket
@@ -68,16 +69,16 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
 
 
 async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
-    told: list[str] = []
-    engine = ObservedEngine(EngineClient(impatient), lambda: None, told.append)
+    items: list[str] = []
+    engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
     async with aclosing(engine):
         with listener(place, stopped=True):
             answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)
 
         messages = {answer.message for answer in answers if isinstance(answer, EngineStuck)}
         assert [type(answer) for answer in answers] == [EngineStuck] * 5
-        assert messages == set(told)
-        assert len(told) == 1
+        assert messages == set(items)
+        assert len(items) == 1
         assert engine.state == "failed"
 
 

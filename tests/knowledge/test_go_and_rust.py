@@ -29,8 +29,8 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/cobra.go": COBRA})
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/doc/man.go": "package doc\nfunc Man(a int) {}\n"})
     environ = {variable: str(tmp_path / "c")}
-    found = go(root, "github.com/Corp/cobra", "Command", **environ)
-    assert found == DocFragment(
+    result = go(root, "github.com/Corp/cobra", "Command", **environ)
+    assert result == DocFragment(
         package="github.com/Corp/cobra",
         version="v1.2.3",
         module="github.com/Corp/cobra",
@@ -60,7 +60,7 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
     )
     missing = InstalledPackages(environ).find_absent(root, "go", "github.com/Corp/cobra", "NewComand")
     assert missing
-    assert [one.usage for one in missing.nearest] == [
+    assert [item.usage for item in missing.nearest] == [
         "NewCommand(use string) *Command",
         "NewCommand(use string) *Command",
     ]
@@ -69,9 +69,9 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
 def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
     write(tmp_path, {"go.mod": MOD, "vendor/github.com/Corp/cobra/c.go": "package cobra\nfunc V() {}\n"})
     write(tmp_path / "local", {"l.go": "package local\nfunc L() {}\n"})
-    found = go(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
-    assert found
-    assert found.file == "github.com/Corp/cobra/c.go"
+    result = go(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
+    assert result
+    assert result.file == "github.com/Corp/cobra/c.go"
     assert go(tmp_path, "example.org/local", "L", GOMODCACHE=str(tmp_path)) is None
     assert go(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
     write(
@@ -81,12 +81,12 @@ def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
             "src/strings/s.go": "package strings\nfunc Cut(s, sep string) {}\ntype Kind int\nfunc (k Kind) Name() string { return 0 }\n",
         },
     )
-    found = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
-    assert found
-    assert (found.release, found.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
-    found = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
-    assert found
-    assert found.usage == "Kind.Name() string"
+    result = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
+    assert result
+    assert (result.release, result.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
+    result = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
+    assert result
+    assert result.usage == "Kind.Name() string"
 
 
 LOCK = (
@@ -132,10 +132,10 @@ def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documen
         home / "registry/src/index-1/other-0.1.0",
         {"src/x.rs": "pub fn thing() {}\n", "Cargo.toml": '[lib]\npath = "src/x.rs"\n'},
     )
-    found = InstalledPackages({"CARGO_HOME": str(home)}).find_documentation(tmp_path, "rust", module, name)
-    assert found
-    assert (found.release, found.signature, found.documentation) == ("my-crate 1.10.0", signature, documentation)
-    assert name != "Circle" or found.usage == "Circle.new(r: T) -> Self"
+    result = InstalledPackages({"CARGO_HOME": str(home)}).find_documentation(tmp_path, "rust", module, name)
+    assert result
+    assert (result.release, result.signature, result.documentation) == ("my-crate 1.10.0", signature, documentation)
+    assert name != "Circle" or result.usage == "Circle.new(r: T) -> Self"
 
 
 def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):
@@ -143,9 +143,9 @@ def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):
     for version, text in (("0.1.0", "pub fn f() {}"), ("0.20.0", "pub fn f(a: u8) {}")):
         write(tmp_path, {"Cargo.lock": f'[[package]]\nname = "a"\nversion = "{version}"\n'})
         write(tmp_path / f".cargo/registry/src/index/a-{version}", {"src/lib.rs": f"{text}\n"})
-        found = installed.look_up(tmp_path, "rust", "a::f")
-        assert isinstance(found, DocFragment)
-        assert (found.version, f"{found.signature} {{}}") == (version, text)
+        result = installed.look_up(tmp_path, "rust", "a::f")
+        assert isinstance(result, DocFragment)
+        assert (result.version, f"{result.signature} {{}}") == (version, text)
 
 
 def test_a_crate_that_is_not_locked_is_not_known(tmp_path: Path):

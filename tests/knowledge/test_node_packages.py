@@ -18,9 +18,9 @@ def package(root: Path, name: str, version: str, files: dict[str, str], **info: 
 
 
 def of(root: Path, module: str, name: str = "", near: Path | None = None) -> DocFragment:
-    found = InstalledPackages({}).find_documentation(root, "typescript", module, name, importer_folder=near)
-    assert found is not None
-    return found
+    documentation = InstalledPackages({}).find_documentation(root, "typescript", module, name, importer_folder=near)
+    assert documentation is not None
+    return documentation
 
 
 def test_declarations_by_the_package_s_own_word(tmp_path: Path):
@@ -44,8 +44,8 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         },
         types="lib/pad.d.ts",
     )
-    found = of(tmp_path, "pad", "pad")
-    assert found == DocFragment(
+    result = of(tmp_path, "pad", "pad")
+    assert result == DocFragment(
         package="pad",
         version="1.2.0",
         module="pad",
@@ -56,7 +56,7 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         file="pad/lib/pad.d.ts",
         overloads=2,
     )
-    assert of(tmp_path, "pad").signature == found.signature
+    assert of(tmp_path, "pad").signature == result.signature
     assert of(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"
     assert of(tmp_path, "pad", "deep.inner").file == "pad/lib/inner.d.ts"
     assert of(tmp_path, "pad", "More").signature == "type More = string"
@@ -107,14 +107,14 @@ def test_types_of_their_own_and_a_value_that_is_the_whole_module(tmp_path: Path)
             "debounce.d.ts": 'import { debounce } from "./index";\nexport = debounce;\n',
         },
     )
-    found = of(tmp_path, "low", "debounce")
-    assert (found.release, found.signature, found.documentation) == (
+    result = of(tmp_path, "low", "debounce")
+    assert (result.release, result.signature, result.documentation) == (
         "low 4.1.0",
         "debounce<T>(func: T, wait?: number): T",
         "Waits.",
     )
     assert of(tmp_path, "low", "apart").signature == "function apart(a: 1): void"
-    assert of(tmp_path, "low/debounce").signature == found.signature
+    assert of(tmp_path, "low/debounce").signature == result.signature
 
 
 def test_a_default_that_has_a_type(tmp_path: Path):
@@ -153,9 +153,9 @@ def test_an_upgrade_shows_without_a_restart(tmp_path: Path):
     installed = InstalledPackages({})
     for version, text in (("1.0.0", "(): void"), ("2.0.0", "(a: number): void")):
         package(tmp_path, "x", version, {"index.d.ts": f"export function f{text};\n"})
-        found = installed.find_documentation(tmp_path, "typescript", "x", "f")
-        assert found
-        assert (found.version, found.signature) == (version, f"function f{text}")
+        documentation = installed.find_documentation(tmp_path, "typescript", "x", "f")
+        assert documentation
+        assert (documentation.version, documentation.signature) == (version, f"function f{text}")
 
 
 def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
@@ -164,9 +164,9 @@ def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
         "a.d.ts": "export function format(): 2;\n",
     }
     package(tmp_path, "x", "1.0.0", files)
-    found = InstalledPackages({}).find_absent(tmp_path, "typescript", "x", "formt")
-    assert found
-    assert [one.usage for one in found.nearest] == ["format(): 2"]
+    absent = InstalledPackages({}).find_absent(tmp_path, "typescript", "x", "formt")
+    assert absent
+    assert [item.usage for item in absent.nearest] == ["format(): 2"]
     package(tmp_path, "y", "1.0.0", {"index.js": "exports.parse = function () {}\n"})
     assert InstalledPackages({}).find_absent(tmp_path, "typescript", "y", "prase") is None
 
@@ -176,6 +176,6 @@ def test_a_name_as_people_write_it(tmp_path: Path):
     package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
     installed = InstalledPackages({})
     for written, module, name in (("a.b.f", "a.b", "f"), ("@s/n.T.m", "@s/n", "T.m")):
-        found = installed.look_up(tmp_path, "typescript", written)
-        assert isinstance(found, DocFragment)
-        assert (found.module, found.name) == (module, name)
+        result = installed.look_up(tmp_path, "typescript", written)
+        assert isinstance(result, DocFragment)
+        assert (result.module, result.name) == (module, name)

@@ -18,9 +18,9 @@ def root(tmp_path: Path) -> Path:
 
 
 def of(root: Path, module: str, name: str = "", **environ: str) -> DocFragment:
-    found = InstalledPackages(environ).find_documentation(root, "python", module, name)
-    assert found is not None
-    return found
+    documentation = InstalledPackages(environ).find_documentation(root, "python", module, name)
+    assert documentation is not None
+    return documentation
 
 
 def missing(root: Path, module: str, name: str) -> AbsentName | None:
@@ -56,21 +56,21 @@ def test_a_function_that_its_package_hands_on(root: Path):
     ],
 )
 def test_a_name_is_followed_to_where_it_is_declared(root: Path, module: str, name: str, signature: str, file: str):
-    found = of(root, module, name)
-    assert (found.signature, found.file, found.name) == (signature, file, name)
+    result = of(root, module, name)
+    assert (result.signature, result.file, result.name) == (signature, file, name)
 
 
 def test_a_class_has_the_signature_of_what_makes_it(root: Path):
-    found = of(root, "requests", "Session")
-    assert found.signature == "class Session(_Mixin)"
-    assert found.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
-    assert found.usage == "Session(adapter=None, *, retries: int = 3)"
-    assert found.documentation == "A session. In two lines."
+    result = of(root, "requests", "Session")
+    assert result.signature == "class Session(_Mixin)"
+    assert result.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
+    assert result.usage == "Session(adapter=None, *, retries: int = 3)"
+    assert result.documentation == "A session. In two lines."
 
 
 def test_a_module_says_what_it_is(root: Path):
-    found = of(root, "requests")
-    assert (found.kind, found.documentation, found.file) == (
+    result = of(root, "requests")
+    assert (result.kind, result.documentation, result.file) == (
         "module",
         "Requests HTTP Library.",
         "requests/__init__.py",
@@ -103,8 +103,8 @@ def test_an_object_that_is_called_and_one_of_several_names(root: Path):
         "zeros: Final[_Make] = ...\nones = like = zeros\nib = attr = attrib\ndef attrib(default=None): ...\n"
     )
     install(root / SITE, "make", "1", {"make.pyi": text})
-    found = of(root, "make", "zeros")
-    assert (found.signature, found.overloads) == ("def zeros(shape: int) -> list", 2)
+    result = of(root, "make", "zeros")
+    assert (result.signature, result.overloads) == ("def zeros(shape: int) -> list", 2)
     assert of(root, "make", "ib").signature == "def attrib(default=None)"
     assert of(root, "make", "ib").usage == "ib(default=None)"
 
@@ -121,9 +121,9 @@ def test_stubs_come_before_sources_which_have_the_words(root: Path):
             ),
         },
     )
-    found = of(root, "shapes", "area")
-    assert (found.signature, found.overloads) == ("def area(r: int) -> int", 2)
-    assert (found.documentation, found.file) == ("Of a circle.", "shapes/__init__.pyi")
+    result = of(root, "shapes", "area")
+    assert (result.signature, result.overloads) == ("def area(r: int) -> int", 2)
+    assert (result.documentation, result.file) == ("Of a circle.", "shapes/__init__.pyi")
     assert of(root, "shapes", "hidden").file == "shapes/__init__.py"
 
 
@@ -131,8 +131,8 @@ def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(ro
     site = root / SITE
     install(site, "six-pack", "3.1", {"six.py": "def add(a, b): ...\n"}, tops="six\n")
     install(site, "types-six", "1.0", {"six-stubs/__init__.pyi": "def add(a: int, b: int) -> int: ...\n"})
-    found = of(root, "six", "add")
-    assert (found.release, found.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
+    result = of(root, "six", "add")
+    assert (result.release, result.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
 
 
 def test_of_several_packages_in_a_namespace_the_one_that_has_the_part(root: Path):
@@ -149,9 +149,9 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
         {"lib/python3.11/os.py": "import posixpath as path\n", "lib/python3.11/posixpath.py": "def join(a, *p): ...\n"},
     )
     venv(root, home)
-    found = of(root, "os.path", "join")
-    assert (found.release, found.signature, found.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
-    assert (found.module, found.name) == ("os", "path.join")
+    result = of(root, "os.path", "join")
+    assert (result.release, result.signature, result.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
+    assert (result.module, result.name) == ("os", "path.join")
 
 
 @pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
@@ -167,9 +167,11 @@ def test_the_folder_s_own_environment_comes_before_the_shell_s_and_a_setting_bef
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
     assert of(root, "requests", "get", **environ).version == "2.32.3"
-    found = InstalledPackages(environ, python="../other/.venv").find_documentation(root, "python", "requests", "get")
-    assert found
-    assert found.version == "1.0"
+    documentation = InstalledPackages(environ, python="../other/.venv").find_documentation(
+        root, "python", "requests", "get"
+    )
+    assert documentation
+    assert documentation.version == "1.0"
 
 
 def test_packages_that_are_installed_to_be_edited_but_not_the_workspace_itself(root: Path, tmp_path: Path):
@@ -185,9 +187,9 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
     installed, site = InstalledPackages({}), root / SITE
 
     def now() -> tuple[str, str]:
-        found = installed.find_documentation(root, "python", "requests", "get")
-        assert found
-        return found.version, found.signature
+        documentation = installed.find_documentation(root, "python", "requests", "get")
+        assert documentation
+        return documentation.version, documentation.signature
 
     assert now() == ("2.32.3", "def get(url, params=None, **kwargs)")
     (site / "requests-2.32.3.dist-info").rename(site / "requests-3.0.dist-info")
@@ -202,19 +204,19 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
 
 # -- what is not there
 def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
-    found = missing(root, "requests", "fetch")
-    assert found
-    assert (found.release, found.name, [one.usage for one in found.nearest]) == (
+    result = missing(root, "requests", "fetch")
+    assert result
+    assert (result.release, result.name, [item.usage for item in result.nearest]) == (
         "requests 2.32.3",
         "fetch",
         ["patch(url, data=None, **kwargs)"],
     )
-    found = missing(root, "requests", "Session.gett")
-    assert found
-    assert [one.name for one in found.nearest] == ["Session.get"]
-    found = missing(root, "requests", "sesion.get.now")
-    assert found
-    assert (found.name, [one.name for one in found.nearest]) == ("sesion", ["session", "sessions", "Session"])
+    result = missing(root, "requests", "Session.gett")
+    assert result
+    assert [item.name for item in result.nearest] == ["Session.get"]
+    result = missing(root, "requests", "sesion.get.now")
+    assert result
+    assert (result.name, [item.name for item in result.nearest]) == ("sesion", ["session", "sessions", "Session"])
 
 
 @pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])

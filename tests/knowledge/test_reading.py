@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
 from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
 from tests.knowledge.packages import SITE, install, venv, write
 
@@ -58,9 +58,9 @@ def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path)
 def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
     token = "ghp_" + "a" * 36
     install(site, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
-    found = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
-    assert found
-    assert (found.signature, found.documentation) == ('def f(key="…")', "Uses ….")
+    documentation = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
+    assert documentation
+    assert (documentation.signature, documentation.documentation) == ('def f(key="…")', "Uses ….")
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
     assert installed.find_absent(tmp_path, "python", "ring", "C1.nothing") is None
     missing = installed.find_absent(tmp_path, "python", "ring", "C12")
     assert missing
-    assert {one.name[:2] for one in missing.nearest} <= {"C1", "C2"}
+    assert {item.name[:2] for item in missing.nearest} <= {"C1", "C2"}
     assert len(missing.nearest) == 3
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", package_languages())
 def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
     write(site, {"odd.py": "odd = odd\n"})
     long = ".".join(["odd"] * 5000)
@@ -168,7 +168,7 @@ PIECES = {
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", package_languages())
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data: st.DataObject):

@@ -26,14 +26,13 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import encode
-from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding import STATUS_MARKS, Finding
 from lsp_harness.wire.event import Event
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, checked, settings
 from tests.support import markup
 
 HEADER = re.compile(r"^-- (\S+) --$")
-MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ def told(event: Event) -> str:
         case "candidate.generated":
             return f"candidate {data['candidate']}: {data['kind']} {data['text']!r}"
         case "verify.completed":
-            marks = ", ".join(f"{outcome['check']} {MARKS[outcome['status']]}" for outcome in data["outcomes"])
+            marks = ", ".join(f"{outcome['check']} {STATUS_MARKS[outcome['status']]}" for outcome in data["outcomes"])
             return f"candidate {data['candidate']} {'passed' if data['passed'] else 'failed'}: {marks}"
         case "candidate.rejected":
             return f"candidate {data['candidate']} rejected: {data['reason']}"

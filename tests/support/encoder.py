@@ -40,7 +40,7 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
     def of(*shape: int) -> np.ndarray:
         return random.normal(0, 0.3, shape).astype(np.float32)
 
-    made = {
+    result = {
         "embeddings.position_ids": np.arange(CONTEXT, dtype=np.int64),
         "embeddings.word_embeddings.weight": of(len(SPECIAL) + len(WORDS), WIDTH),
         "embeddings.position_embeddings.weight": of(CONTEXT, WIDTH),
@@ -53,9 +53,9 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
             rows = INNER if part == "intermediate.dense" else WIDTH
             columns = INNER if part == "output.dense" else WIDTH
             norm = part.endswith("LayerNorm")
-            made[f"encoder.layer.{layer}.{part}.weight"] = np.ones(rows, np.float32) if norm else of(rows, columns)
-            made[f"encoder.layer.{layer}.{part}.bias"] = of(rows)
-    return made
+            result[f"encoder.layer.{layer}.{part}.weight"] = np.ones(rows, np.float32) if norm else of(rows, columns)
+            result[f"encoder.layer.{layer}.{part}.bias"] = of(rows)
+    return result
 
 
 def _safetensors(tensors: dict[str, np.ndarray]) -> bytes:

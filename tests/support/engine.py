@@ -44,8 +44,8 @@ class EngineProcess:
             )
         os.close(writer)
         with open(reader, "rb") as pipe:
-            said = pipe.read()
-        return cls(process, socket, json.loads(said or b"{}"))
+            result = pipe.read()
+        return cls(process, socket, json.loads(result or b"{}"))
 
     def http(self) -> httpx2.AsyncClient:
         transport = httpx2.AsyncHTTPTransport(uds=str(self.socket))

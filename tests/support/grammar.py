@@ -54,10 +54,10 @@ class Acceptor:
 
     @staticmethod
     def _allows(sampler: object, token: int) -> bool:
-        one = (lib.llama_token_data * 1)(lib.llama_token_data(id=token, logit=1.0, p=0.0))
-        array = lib.llama_token_data_array(data=one, size=1, selected=-1, sorted=False)
+        result = (lib.llama_token_data * 1)(lib.llama_token_data(id=token, logit=1.0, p=0.0))
+        array = lib.llama_token_data_array(data=result, size=1, selected=-1, sorted=False)
         lib.llama_sampler_apply(sampler, ctypes.byref(array))
-        return one[0].logit != float("-inf")
+        return result[0].logit != float("-inf")
 
 
 QUIET = lib.llama_log_callback(lambda *_: None)

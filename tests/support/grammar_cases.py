@@ -38,29 +38,29 @@ class Case:
 
 
 def read_edit(text: str) -> object | None:
-    found = grammar.parse_edit(text)
-    return found and found.span(TEXT)
+    edit = grammar.parse_edit(text)
+    return edit and edit.span(TEXT)
 
 
 def read_finding(text: str) -> object | None:
-    found = json.loads(text)
+    data = json.loads(text)
     fits = (
-        set(FINDING["required"]) <= found.keys() <= FINDING["properties"].keys()
-        and found["file"] in WORDS
-        and type(found["line"]) is int
-        and 1 <= found["line"] <= 500
-        and found.get("certain") in (True, False, None)
-        and 0 <= found.get("score", 0) <= 1
-        and len(found["notes"]) <= 2
+        set(FINDING["required"]) <= data.keys() <= FINDING["properties"].keys()
+        and data["file"] in WORDS
+        and type(data["line"]) is int
+        and 1 <= data["line"] <= 500
+        and data.get("certain") in (True, False, None)
+        and 0 <= data.get("score", 0) <= 1
+        and len(data["notes"]) <= 2
         # of bytes that are no text at all, llama.cpp counts fewer characters than there are marks for them
-        and all(isinstance(note, str) and note and len(note.replace("\ufffd", "")) <= 12 for note in found["notes"])
+        and all(isinstance(note, str) and note and len(note.replace("\ufffd", "")) <= 12 for note in data["notes"])
     )
-    return found if fits else None
+    return data if fits else None
 
 
 def read_object(text: str) -> object | None:
-    found = json.loads(text)
-    return found if isinstance(found, dict) else None
+    data = json.loads(text)
+    return data if isinstance(data, dict) else None
 
 
 CASES = (

@@ -132,8 +132,8 @@ class Editor:
 
     async def said(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
         """Params of a notification or request of the server, past or to come."""
-        found = await self.find(lambda m: m.get("method") == method and accept(m.get("params")))
-        return found.get("params")
+        result = await self.find(lambda m: m.get("method") == method and accept(m.get("params")))
+        return result.get("params")
 
     async def find(self, accept: Callable[[Message], bool]) -> Message:
         await self.until(lambda: any(map(accept, self.received)))

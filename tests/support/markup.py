@@ -49,17 +49,17 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
         text = dedent(text[1:])
     path = Path(path)
     uri = path.as_uri() if path.is_absolute() else f"file:///{path}"
-    kept: list[str] = []
-    told: list[tuple[int, str, str]] = []
+    items: list[str] = []
+    result: list[tuple[int, str, str]] = []
     for line in text.splitlines(keepends=True):
         match = CARETS.match(line.rstrip("\r\n"))
-        if match and kept:
-            above = sum(len(one) for one in kept[:-1])
-            told.append((above + match.start(2), match[2], match[3]))
+        if match and items:
+            above = sum(len(item) for item in items[:-1])
+            result.append((above + match.start(2), match[2], match[3]))
         else:
-            kept.append(line)
-    marked = "".join(kept)
-    findings = tuple(_findings(marked, told))
+            items.append(line)
+    marked = "".join(items)
+    findings = tuple(_findings(marked, result))
     plain, *rest = marked.split(MARK)
     marks: list[int] = []
     for piece in rest:

@@ -7,12 +7,12 @@
     -- silent: after_deletion --
     who takes away is not finished
 
-A scenario is the texts that followed each other, `<|>` for the cursor; each follows from the one before by one edit. Before
-the first one stands what the last key changed: the character before its cursor was typed, unless the header says `moved`,
-for a cursor that came there without an edit. `-- dismissed --` says that a suggestion was taken off the screen there. The
-last part says `suggest` or `silent` with the rules that may say so, and why in its text. Where it says `-- model --` a model
-wrote that, `¦` between its tokens, each with its probability before it: `0.9:foo¦0.2:bar`. Marks as in `golden`: `⇥` is
-a tab, `␣` a blank, `␊` a newline.
+A scenario is the texts that followed each other, `<|>` for the cursor; each follows from the one before by one edit.
+Before the first one stands what the last key changed: the character before its cursor was typed, unless the header says
+`moved`, for a cursor that came there without an edit. `-- dismissed --` says that a suggestion was taken off the screen
+there. The last part says `suggest` or `silent` with the rules that may say so, and why in its text. Where it says `--
+model --` a model wrote that, `¦` between its tokens, each with its probability before it: `0.9:foo¦0.2:bar`. Marks as
+in `golden`: `⇥` is a tab, `␣` a blank, `␊` a newline.
 """
 
 import re
@@ -80,13 +80,13 @@ class Scenario:
         return policy.find_rule(self.cursor(), history)
 
     def _documents(self) -> list[tuple[Document, int]]:
-        found: list[tuple[Document, int]] = []
+        items: list[tuple[Document, int]] = []
         for version, text in enumerate(self.texts, 1):
             before, after = text.split(MARK)
-            found.append(
+            items.append(
                 (Document.from_text(f"file:///w/{self.path}", before + after, version=version), len(encode(before)))
             )
-        return found
+        return items
 
 
 def _before(document: Document, offset: int) -> Document:
@@ -96,12 +96,12 @@ def _before(document: Document, offset: int) -> Document:
 
 
 def read(path: Path) -> list[Scenario]:
-    found: list[Scenario] = []
+    items: list[Scenario] = []
     for title, body in _parts(path):
-        now = found[-1] if found else None
+        now = items[-1] if items else None
         if (named := NAMED.fullmatch(title)) and (now is None or now.reason or now.model):
             options = [option.strip() for option in named[2].split(",")]
-            found.append(Scenario(path.stem, named[1], options[0], "moved" in options[1:], [body]))
+            items.append(Scenario(path.stem, named[1], options[0], "moved" in options[1:], [body]))
             continue
         assert now, f"{path.name} begins with {title!r}"
         match title.split(":", 1):
@@ -118,8 +118,8 @@ def read(path: Path) -> list[Scenario]:
                 now.rules, now.reason = tuple(rule.strip() for rule in rules.split(",")), body
             case _:
                 raise AssertionError(f"{path.name}: what is {title!r}?")
-    assert all(one.reason for one in found), f"{path.name}: a scenario has no reason"
-    return found
+    assert all(result.reason for result in items), f"{path.name}: a scenario has no reason"
+    return items
 
 
 def _parts(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,5 @@
-"""A server over real sockets in this very process: it answers what a test tells it to, and remembers what it was asked."""
+"""A server over real sockets in this very process: it answers what a test tells it to, and remembers what it was
+asked."""
 
 import asyncio
 import json
@@ -48,7 +49,7 @@ class FakeServer:
         self.url = ""
 
     def bodies(self, path: str) -> list[Any]:
-        return [asked.body for asked in self.asked if asked.path == path]
+        return [result.body for result in self.asked if result.path == path]
 
     async def answer(self, request: Request) -> Response:
         raw = await request.body()

@@ -66,10 +66,10 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
 
 def _vocabulary() -> tuple[list[str], list[str]]:
     """Every byte, and the left-to-right merges that make up `WORDS`."""
-    shown = _byte_names()
-    tokens, merges = list(shown), list[str]()
+    byte_names = _byte_names()
+    tokens, merges = list(byte_names), list[str]()
     for word in WORDS:
-        pieces = [shown[byte] for byte in word.encode()]
+        pieces = [byte_names[byte] for byte in word.encode()]
         whole = pieces[0]
         for piece in pieces[1:]:
             merge = f"{whole} {piece}"

@@ -39,13 +39,14 @@ def marked(path: str, text: str) -> Source:
 
 def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     """Of a file with a source and what is expected of it below a heading: what is above that, and the source's tree."""
-    given = file.read_text("utf-8").split(heading)[0]
-    name, source = given.removeprefix("-- ").split(" --\n", 1)
-    return given, tree_of(name, source)
+    result = file.read_text("utf-8").split(heading)[0]
+    name, source = result.removeprefix("-- ").split(" --\n", 1)
+    return result, tree_of(name, source)
 
 
 def golden(file: Path, found: str, *, update: bool) -> str:
-    """What is expected: the text of a file, which is written with what was found where it is to be brought up to date."""
+    """What is expected: the text of a file, which is written with what was found where it is to be brought up to
+    date."""
     if update:
         file.write_text(found, "utf-8")
     return file.read_text("utf-8")

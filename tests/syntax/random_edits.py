@@ -35,8 +35,8 @@ def sources() -> Iterator[tuple[str, str]]:
 
 
 def edits(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
-    """A token, a bracket, lines or a block of `source` put in, taken out or written over; offsets are of characters first, so
-    that no character is cut in two."""
+    """A token, a bracket, lines or a block of `source` put in, taken out or written over; offsets are of characters
+    first, so that no character is cut in two."""
     text = document.text
     at = rng.randrange(len(text) + 1)
     line = text.rfind("\n", 0, at) + 1
@@ -119,15 +119,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--edits", type=int, default=3000)
     options.add_argument("--seed", type=int, default=1)
-    asked = options.parse_args()
+    args = options.parse_args()
     for name, source in sources():
-        run, checked, wrong = Run(name, source, asked.seed), 0, 0
-        for _ in range(asked.edits):
+        run, checked, wrong = Run(name, source, args.seed), 0, 0
+        for _ in range(args.edits):
             run.step()
             if run.asked():
-                kept, whole = run.both()
+                result, whole = run.both()
                 checked += 1
-                wrong += kept != whole
+                wrong += result != whole
         print(f"{name:<8}{checked:>7} compared {wrong:>5} differ", flush=True)
 
 

@@ -2,7 +2,8 @@
 
 python -m tests.syntax.random_lines FOLDER [--rounds 20000] [--seed 1]
 
-What Python itself does not parse is left out: of a wrong text nobody can say what it declares. tree-sitter takes some of it for right.
+What Python itself does not parse is left out: of a wrong text nobody can say what it declares. tree-sitter takes some
+of it for right.
 """
 
 import argparse
@@ -89,8 +90,8 @@ def changed(text: str, rng: random.Random) -> str:
 def compared(text: str) -> str:
     """`same` and `other`, of what is right; `parser` where the lines do not say; `wrong` for what is no Python."""
     data = replace_invalid_utf8(text.encode("utf-8", "replace"))
-    told = read_python_lines(data)
-    if told is None:
+    python_lines = read_python_lines(data)
+    if python_lines is None:
         return "parser"
     try:
         ast.parse(data)
@@ -99,7 +100,7 @@ def compared(text: str) -> str:
     tree = parse(Document.from_text("file:///a.py", data))
     if tree is None or tree.root.has_error:
         return "wrong"
-    return "same" if told == find_declarations(tree.language, data, tree.root) else "other"
+    return "same" if python_lines == find_declarations(tree.language, data, tree.root) else "other"
 
 
 def rounds(texts: list[str], count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
@@ -118,12 +119,12 @@ def main() -> None:
     args = parser.parse_args()
     files = [path for path in sorted(args.folder.rglob("*.py")) if path.stat().st_size < 15_000]
     texts = [path.read_text("utf-8", "replace") for path in files]
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for text, how in rounds(texts, args.rounds, random.Random(args.seed)):
-        found[how] += 1
+        counter[how] += 1
         if how == "other":
             print(f"--- they differ ---\n{text}")
-    print(dict(found))
+    print(dict(counter))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ MANY_LINES = b"x = f(1)\n" * 5_000
 
 
 def language(name: str) -> LanguageSpec:
-    found = language_named(name)
-    assert found is not None
-    return found
+    result = language_named(name)
+    assert result is not None
+    return result
 
 
 def tree_of(name: str, text: str) -> SyntaxTree:
@@ -122,7 +122,7 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(SyntaxTree, "apply_edit", recorded)
     assert recovery.find_recoveries(tree, 0, 0)
     assert len(used) > 1
-    assert len({id(one) for one in used}) == 1
+    assert len({id(item) for item in used}) == 1
     monkeypatch.setattr(recovery, "PARSE_TIME_S", 0.0)
     assert recovery.find_recoveries(tree, 0, 0) == []
 

@@ -27,12 +27,16 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("path", "source", "expected"), PARAMETERS)
 def test_parameters(path: str, source: str, expected: list[list[str]]):
-    found = find_parameters(tree_of(path, source), "f")
-    assert [[f"{one.name}:{one.type}".rstrip(":") for one in listed] for listed in found] == expected
+    parameters = find_parameters(tree_of(path, source), "f")
+    assert [[f"{item.name}:{item.type}".rstrip(":") for item in listed] for listed in parameters] == expected
 
 
 def test_a_call_has_its_positional_arguments():
     tree = tree_of("a.py", "a.f(1, 'x', y, *z, key=2)\n")
     [call] = find_calls_in(tree, Span(0, len(tree.data)))
     assert (call.name, call.receiver) == ("f", "a")
-    assert [(one.text, one.literal) for one in call.arguments] == [("1", "int"), ("'x'", "string"), ("y", "")]
+    assert [(argument.text, argument.literal) for argument in call.arguments] == [
+        ("1", "int"),
+        ("'x'", "string"),
+        ("y", ""),
+    ]

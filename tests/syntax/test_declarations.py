@@ -17,23 +17,27 @@ EXPECTED = "-- declarations --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_declarations_of(file: Path, golden_update: bool):
-    given, tree = fixture(file, EXPECTED)
+    result, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     declarations, imports = find_declarations(tree.language, tree.data, tree.root)
-    found = ""
-    for one in declarations:
-        first, last = (tree.document.line_of(at) + 1 for at in (one.start, one.end))
-        head = " ".join(decode(tree.data[one.start : one.body_start]).split())
-        bases = f" < {', '.join(one.bases)}" * bool(one.bases)
-        found += f"{one.kind:<14} {first:>2}-{last:<2} {qualified_name(declarations, one)}{bases} | {head}\n"
-        assert decode(tree.data[one.name_start :]).startswith(one.name)
+    outcome = ""
+    for declaration in declarations:
+        first, last = (tree.document.line_of(at) + 1 for at in (declaration.start, declaration.end))
+        head = " ".join(decode(tree.data[declaration.start : declaration.body_start]).split())
+        bases = f" < {', '.join(declaration.bases)}" * bool(declaration.bases)
+        outcome += (
+            f"{declaration.kind:<14} {first:>2}-{last:<2} {qualified_name(declarations, declaration)}{bases} | {head}\n"
+        )
+        assert decode(tree.data[declaration.name_start :]).startswith(declaration.name)
     for it in imports:
-        found += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
-    assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
+        outcome += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
+    assert result + EXPECTED + outcome == golden(file, result + EXPECTED + outcome, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():
-    assert {file.stem for file in FILES} == {one.id for one in shipped_languages() if one.queries}
+    assert {file.stem for file in FILES} == {
+        shipped_language.id for shipped_language in shipped_languages() if shipped_language.queries
+    }
 
 
 DEEP = """\
@@ -69,15 +73,15 @@ if os.name == "nt":
 
 def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked():
     tree = tree_of("deep.py", DEEP)
-    found = find_declarations(tree.language, tree.data, tree.root)
-    assert [qualified_name(found[0], one) for one in found[0]] == [
+    result = find_declarations(tree.language, tree.data, tree.root)
+    assert [qualified_name(result[0], item) for item in result[0]] == [
         "Inner",
         "Inner.FIELD",
         "Inner.deep",
         "Inner.deep.deepest",
         "Inner.deep.deepest.Last",
     ]
-    assert [(it.module, it.name) for it in found[1]] == [
+    assert [(it.module, it.name) for it in result[1]] == [
         ("os", ""),
         ("a.b", ""),
         ("d", ""),
@@ -87,4 +91,4 @@ def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked():
         (".j", "k"),
     ]
     without_words = replace(tree.language, declarations=DeclarationTraits())
-    assert find_declarations(without_words, tree.data, tree.root) == found
+    assert find_declarations(without_words, tree.data, tree.root) == result

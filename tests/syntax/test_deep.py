@@ -70,14 +70,14 @@ def test_who_broke_it_is_told(source: Source, broken: SyntaxTree):
 
 
 def test_what_it_declares_follows_its_edits(source: Source):
-    kept = IncrementalDeclarations(source.tree)
-    list(kept.list_declarations(source.tree))
+    incremental_declarations = IncrementalDeclarations(source.tree)
+    list(incremental_declarations.list_declarations(source.tree))
     edit = Edit(source.start, source.start, b"2")
     after = source.tree.document.apply_edit(edit, 2)
     tree = source.tree.update(source.tree.document, edit, after)
     assert tree is not None
-    kept.record_edit(source.tree.document, edit, after)
-    assert list(kept.list_declarations(tree)) == read_declarations(tree.language, tree.data)[0]
+    incremental_declarations.record_edit(source.tree.document, edit, after)
+    assert list(incremental_declarations.list_declarations(tree)) == read_declarations(tree.language, tree.data)[0]
 
 
 def test_a_place_that_is_deeper_still_is_found_on_one_way_down():

@@ -20,17 +20,17 @@ def touches(data: bytes, a: Region, b: Region) -> bool:
 
 def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
     """`guilty` without an edit, for errors that have not grown, by comparing each with each."""
-    places, missing = [one for one in old if not one.token], [one for one in old if one.token]
-    found: list[int] = []
+    places, missing = [item for item in old if not item.token], [item for item in old if item.token]
+    items: list[int] = []
     for index, region in enumerate(new):
         if any(touches(data, region, place) for place in places):
             continue
-        twin = next((one for one in missing if touches(data, region, one)), None)
+        twin = next((item for item in missing if touches(data, region, item)), None)
         if region.token and twin:
             missing.remove(twin)
         else:
-            found.append(index)
-    return found
+            items.append(index)
+    return items
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -40,15 +40,15 @@ def test_errors_are_the_same_where_they_touch(seed: int):
 
     def regions(most: int) -> list[Region]:
         places = [rng.randrange(55) for _ in range(rng.randint(0, most))]
-        found = [
+        results = [
             Region(at, at + rng.choice((0, 1, 4)), "") if rng.random() < 0.4 else Region(at, at, ")") for at in places
         ]
-        return sorted(found)
+        return sorted(results)
 
     # errors that cover the whole text cannot grow
     old, new = [*regions(6)], regions(6)
     old += [Region(57, 58)] * 60
-    new = [one for one in new if one.token or one.start == one.end]
+    new = [item for item in new if item.token or item.start == item.end]
     assert find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
 
 

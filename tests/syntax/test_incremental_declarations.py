@@ -25,15 +25,15 @@ def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, sourc
     for _ in range(EDITS):
         edit = run.step()
         if run.asked():
-            kept, anew = run.both()
-            assert kept == anew, edit
+            result, anew = run.both()
+            assert result == anew, edit
             if not run.tree.root.has_error:
-                assert kept == whole(run.tree)
+                assert result == whole(run.tree)
 
 
 def test_every_language_with_queries_is_edited():
     edited = {language_for("", name) for name, _ in sources()}
-    assert edited == {one for one in shipped_languages() if one.queries}
+    assert edited == {shipped_language for shipped_language in shipped_languages() if shipped_language.queries}
 
 
 METHOD = "\n    def method_{n}(self):\n        return {n}\n"
@@ -73,53 +73,59 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
 )
 def test_what_is_unfinished_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
     tree = tree_of("a.py", CLASS)
-    kept = IncrementalDeclarations(tree)
+    result = IncrementalDeclarations(tree)
     never_whole()
-    for now in typed(tree, kept, CLASS.index("return 150") + len("return 150"), text):
-        assert list(kept.list_declarations(now)) == whole(now)
+    for now in typed(tree, result, CLASS.index("return 150") + len("return 150"), text):
+        assert list(result.list_declarations(now)) == whole(now)
 
 
 def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
     text = CLASS + 'TEXT = """a text"""\n'
-    tree, asked = tree_of("a.py", text), list[str]()
-    kept, everything = IncrementalDeclarations(tree), incremental_declarations.find_symbol_rows
+    tree, result = tree_of("a.py", text), list[str]()
+    outcome, everything = IncrementalDeclarations(tree), incremental_declarations.find_symbol_rows
     monkeypatch.setattr(incremental_declarations, "MAX_PARTIAL_BYTES", 100)
     monkeypatch.setattr(
-        incremental_declarations, "find_symbol_rows", lambda *given: asked.append("") or everything(*given)
+        incremental_declarations, "find_symbol_rows", lambda *given: result.append("") or everything(*given)
     )
     now = tree
-    for now in typed(tree, kept, text.index("def method_3("), '"""'):
-        assert list(kept.list_declarations(now)) == whole(now)
-    assert [one.name for one in kept.list_declarations(now)] == ["Many", "FIELD", "method_0", "method_1", "method_2"]
-    assert len(asked) == 1
+    for now in typed(tree, outcome, text.index("def method_3("), '"""'):
+        assert list(outcome.list_declarations(now)) == whole(now)
+    assert [declaration.name for declaration in outcome.list_declarations(now)] == [
+        "Many",
+        "FIELD",
+        "method_0",
+        "method_1",
+        "method_2",
+    ]
+    assert len(result) == 1
 
 
 def test_what_was_answered_stays_when_the_text_goes_on():
     tree = tree_of("a.py", CLASS)
-    kept = IncrementalDeclarations(tree)
-    before = kept.list_declarations(tree)
-    *_, now = typed(tree, kept, 0, "import os\n\n")
-    after = kept.list_declarations(now)
-    assert [one.start for one in before[:2]] == [0, CLASS.index("FIELD")]
-    assert [one.start for one in after[:2]] == [11, CLASS.index("FIELD") + 11]
+    result = IncrementalDeclarations(tree)
+    before = result.list_declarations(tree)
+    *_, now = typed(tree, result, 0, "import os\n\n")
+    after = result.list_declarations(now)
+    assert [item.start for item in before[:2]] == [0, CLASS.index("FIELD")]
+    assert [item.start for item in after[:2]] == [11, CLASS.index("FIELD") + 11]
     assert len(before) == len(after) == 303
 
 
 def test_an_edit_of_another_text_is_no_harm():
     tree = tree_of("a.py", "def one(): ...\n")
-    kept = IncrementalDeclarations(tree)
+    result = IncrementalDeclarations(tree)
     other = Document.from_text("file:///a.py", "def two(): ...\n")
     edit = Edit(0, 0, b"\n")
     after = other.apply_edit(edit, 1)
-    kept.record_edit(other, edit, after)
+    result.record_edit(other, edit, after)
     edited = tree.update(other, edit, after)
     assert edited is not None
-    assert [(one.name, one.line) for one in kept.list_declarations(edited)] == [("two", 1)]
+    assert [(declaration.name, declaration.line) for declaration in result.list_declarations(edited)] == [("two", 1)]
 
 
 def test_many_edits_between_two_questions_are_one_change():
     now = tree_of("a.py", CLASS)
-    kept, rng = IncrementalDeclarations(now), random.Random(1)
+    result, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
-        *_, now = typed(now, kept, rng.randrange(len(now.data)), "def x")
-        assert list(kept.list_declarations(now)) == whole(now)
+        *_, now = typed(now, result, rng.randrange(len(now.data)), "def x")
+        assert list(result.list_declarations(now)) == whole(now)

@@ -47,8 +47,8 @@ def _no_network(monkeypatch: pytest.MonkeyPatch):
 )
 @pytest.mark.usefixtures("_no_network")
 def test_the_language_id_counts_before_the_name(language_id: str, path: str, expected: str | None):
-    found = language_for(language_id, path)
-    assert (found.id if found else None) == expected
+    result = language_for(language_id, path)
+    assert (result.id if result else None) == expected
 
 
 @pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)

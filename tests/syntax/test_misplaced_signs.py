@@ -72,9 +72,9 @@ MISPLACED = [
 
 @pytest.mark.parametrize(("language", "text", "reason"), MISPLACED)
 def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str) -> None:
-    found = said(language, text)
-    assert reason in found
-    assert bool(found) == bool(reason)
+    result = said(language, text)
+    assert reason in result
+    assert bool(result) == bool(reason)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
     ],
 )
 def test_a_sign_in_the_place_of_another(language: str, text: str, reason: str) -> None:
-    found = said(language, text, replaced=True)
-    assert reason in found
-    assert bool(found) == bool(reason)
+    result = said(language, text, replaced=True)
+    assert reason in result
+    assert bool(result) == bool(reason)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""The names that a text uses. `references/<language>.txt` hold a source and what is expected of it, line by line; `*` is at what is a
-parameter or variable of the function around it."""
+"""The names that a text uses. `references/<language>.txt` hold a source and what is expected of it, line by line; `*`
+is at what is a parameter or variable of the function around it."""
 
 from itertools import groupby
 from pathlib import Path
@@ -21,19 +21,21 @@ EXPECTED = "-- references --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_references_of(file: Path, golden_update: bool):
-    given, tree = fixture(file, EXPECTED)
+    result, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
-    found = ""
+    outcome = ""
     for line, refer in groupby(find_references(tree), lambda one: tree.document.line_of(one.start) + 1):
-        said = (
+        results = (
             f"{it.kind} {'.'.join((*it.receiver_chain, it.name))}{'*' * (it.local_scope_start >= 0)}" for it in refer
         )
-        found += f"{line:>2} {', '.join(said)}\n"
-    assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
+        outcome += f"{line:>2} {', '.join(results)}\n"
+    assert result + EXPECTED + outcome == golden(file, result + EXPECTED + outcome, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():
-    assert {file.stem for file in FILES} == {one.id for one in shipped_languages() if one.queries}
+    assert {file.stem for file in FILES} == {
+        shipped_language.id for shipped_language in shipped_languages() if shipped_language.queries
+    }
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -41,8 +43,8 @@ def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
     name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)
     everything = find_references(tree)
-    for word in {one.name for one in everything}:
-        assert find_references(tree, word) == [one for one in everything if one.name == word]
+    for word in {item.name for item in everything}:
+        assert find_references(tree, word) == [item for item in everything if item.name == word]
 
 
 @pytest.mark.parametrize(
@@ -84,22 +86,24 @@ def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytes
     monkeypatch.setattr(name_uses, "matches", matched)
     source = "valid = id\nidle(é_id, idé, id2)\n"
     tree = tree_of("a.py", source)
-    assert [one.start for one in find_references(tree, "id")] == [8]
+    assert [reference.start for reference in find_references(tree, "id")] == [8]
     assert set(looked) == {(8, 10)}
 
 
 def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
     bare = LanguageSpec("javascript", "tree_sitter_javascript")
     source = "a.b" * 30_000 + ".turn\n"
-    found = tree_of("a.js", source)
+    result = tree_of("a.js", source)
     # otherwise this would take minutes
-    [turn] = find_references(SyntaxTree(bare, found.document, found.tree), "turn")
+    [turn] = find_references(SyntaxTree(bare, result.document, result.tree), "turn")
     assert len(turn.receiver_chain) <= MAX_LINE_BYTES
 
 
 def test_a_variable_of_a_function_hides_what_is_outside_of_it():
     tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
-    assert [(one.kind, one.start, one.local_scope_start) for one in find_references(tree, "turn")] == [
+    assert [
+        (reference.kind, reference.start, reference.local_scope_start) for reference in find_references(tree, "turn")
+    ] == [
         ("use", 6, 0),
         ("call", 17, 0),
         ("call", 30, -1),
@@ -111,9 +115,9 @@ def test_a_variable_of_a_function_hides_what_is_outside_of_it():
 def test_a_language_without_queries_is_told_by_looks():
     bare = LanguageSpec("java", "tree_sitter_java")
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
-    found = tree_of("A.java", source)
-    tree = SyntaxTree(bare, found.document, found.tree)
-    assert [(one.kind, *one.receiver_chain, one.name) for one in find_references(tree)] == [
+    result = tree_of("A.java", source)
+    tree = SyntaxTree(bare, result.document, result.tree)
+    assert [(reference.kind, *reference.receiver_chain, reference.name) for reference in find_references(tree)] == [
         ("use", "A"),
         ("call", "go"),
         ("use", "this"),
@@ -122,7 +126,7 @@ def test_a_language_without_queries_is_told_by_looks():
         ("call", "größe"),
         ("use", "turn"),
     ]
-    assert [one.start for one in find_references(tree, "turn")] == [
+    assert [reference.start for reference in find_references(tree, "turn")] == [
         source.index("turn(gr"),
         source.encode().index(b"turn;"),
     ]
@@ -130,7 +134,7 @@ def test_a_language_without_queries_is_told_by_looks():
 
 def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
     tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
-    chains = [one.receiver_chain for one in find_references(tree, "b")]
+    chains = [reference.receiver_chain for reference in find_references(tree, "b")]
     assert len(chains) == 2_000
     assert chains[0] == ("a",)
     assert chains[1] == ("a", "b()")
@@ -142,8 +146,8 @@ def test_one_walk_finds_what_a_look_at_each_place_does(name: str, monkeypatch: p
     text = "def f(a, b=1):\n    a.b(a).b\n    return f(b, a.f)\n\n\nclass A(f):\n    b: a = f(b).a\n" * 5
     tree = tree_of("a.py", text)
     for within in (None, (30, 200)):
-        found = list[list[name_uses.Reference]]()
+        result = list[list[name_uses.Reference]]()
         for most in (0, 1_000):
             monkeypatch.setattr(name_uses, "MAX_PLACES", most)
-            found.append(find_references(tree, name, within))
-        assert found[0] == found[1] != []
+            result.append(find_references(tree, name, within))
+        assert result[0] == result[1] != []

@@ -101,24 +101,24 @@ KEYWORDS = re.compile(r"(?:auto|var|return|fn)\Z")
 def test_roles_and_scopes(path: str, source: str, expected: str):
     tree = tree_of(path, source)
     assert not tree.root.has_error
-    found: list[str] = []
+    items: list[str] = []
     for match in re.finditer(rb"[A-Za-z_]\w*", tree.data):
         name = match[0].decode()
-        one = occurrence_at(tree, Span(*match.span()))
-        if one and not KEYWORDS.match(name):
-            found.append(f"{name}*{one.scope_kind}" if one.is_binding else f"{name}:{one.role}")
-    assert " ".join(found) == expected
+        result = occurrence_at(tree, Span(*match.span()))
+        if result and not KEYWORDS.match(name):
+            items.append(f"{name}*{result.scope_kind}" if result.is_binding else f"{name}:{result.role}")
+    assert " ".join(items) == expected
 
 
 def test_strings_and_comments_have_no_names():
     tree = tree_of("a.py", "# total\nx = 'total'\ntotal = 1\n")
-    assert [one.span.start for one in find_occurrences(tree, "total")] == [tree.data.rindex(b"total")]
+    assert [occurrence.span.start for occurrence in find_occurrences(tree, "total")] == [tree.data.rindex(b"total")]
 
 
 def test_a_sentence_that_ends_in_a_comment_makes_no_member():
     tree = tree_of("a.rb", "# The name.\nattr_readers :name\n")
-    [one] = find_occurrences(tree, "attr_readers")
-    assert (one.role, one.receiver) == ("value", "")
+    [result] = find_occurrences(tree, "attr_readers")
+    assert (result.role, result.receiver) == ("value", "")
 
 
 def test_a_member_has_what_is_before_it():
@@ -128,12 +128,12 @@ def test_a_member_has_what_is_before_it():
         ("a.rs", 'fn f() { p!("", a.d); }', "a"),
         ("a.go", "package p\nvar x = a.b.d", "a.b"),
     ):
-        [one] = find_occurrences(tree_of(path, source), "d")
-        assert (one.role, one.receiver) == ("member", receiver)
+        [result] = find_occurrences(tree_of(path, source), "d")
+        assert (result.role, result.receiver) == ("member", receiver)
 
 
 def test_a_block_has_its_own_variables_where_the_language_says_so():
     for path, source, own in (("a.ts", "{ const a = 1; }", True), ("a.py", "if x:\n    a = 1\n", False)):
-        [one] = find_occurrences(tree_of(path, source), "a")
-        assert (one.scope.end < len(source)) == own or one.scope.start == 0
-        assert one.scope_kind == ("function" if own else "file")
+        [result] = find_occurrences(tree_of(path, source), "a")
+        assert (result.scope.end < len(source)) == own or result.scope.start == 0
+        assert result.scope_kind == ("function" if own else "file")

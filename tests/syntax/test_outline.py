@@ -14,22 +14,24 @@ EXPECTED = "-- outline --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_outline_of(file: Path, golden_update: bool):
-    given, expected = file.read_text("utf-8").split(EXPECTED)
-    name, source = given.removeprefix("-- ").split(" --\n", 1)
+    result, expected = file.read_text("utf-8").split(EXPECTED)
+    name, source = result.removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)
     assert not tree.root.has_error
     lines = build_outline(tree)
-    found = "".join(f"{line.kind:<9} {line.depth} {line.text}\n" for line in lines)
+    outcome = "".join(f"{line.kind:<9} {line.depth} {line.text}\n" for line in lines)
     if golden_update:
-        file.write_text(given + EXPECTED + found, "utf-8")
+        file.write_text(result + EXPECTED + outcome, "utf-8")
     else:
-        assert found == expected
+        assert outcome == expected
     assert [line.start for line in lines] == sorted(line.start for line in lines)
 
 
 def test_every_language_with_queries_has_one():
     # tsx is typescript's
-    assert {file.stem for file in FILES} == {one.id for one in shipped_languages() if one.queries} - {"tsx"}
+    assert {file.stem for file in FILES} == {
+        shipped_language.id for shipped_language in shipped_languages() if shipped_language.queries
+    } - {"tsx"}
 
 
 def test_what_lies_inside_the_excluded_range_is_left_out():

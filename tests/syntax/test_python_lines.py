@@ -124,6 +124,6 @@ def test_texts_that_repeat_their_beginning_take_no_longer_than_others(sign: str)
 
 
 def test_random_changes_of_lines_make_no_difference():
-    found = [how for _, how in rounds([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
-    assert "other" not in found
-    assert found.count("same") > 50
+    result = [how for _, how in rounds([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
+    assert "other" not in result
+    assert result.count("same") > 50

@@ -23,8 +23,8 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 def mended(language: str, text: str, limits: TrialLimits | None = None) -> list[tuple[str, Recovery]]:
     """The texts that the edits make, the likeliest first."""
     tree = tree_of(language, text)
-    found = find_recoveries(tree, 0, 0, limits)
-    return [(apply(tree.data, [one.edit]).decode(), one) for one in found]
+    recoveries = find_recoveries(tree, 0, 0, limits)
+    return [(apply(tree.data, [result.edit]).decode(), result) for result in recoveries]
 
 
 EVIDENT = [
@@ -188,9 +188,9 @@ EVIDENT = [
 
 @pytest.mark.parametrize(("language", "text", "truth"), EVIDENT)
 def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: str) -> None:
-    found = mended(language, text)
-    assert found[0][0] == truth
-    assert all(one.cost - found[0][1].cost > AMBIGUOUS for _, one in found[1:])
+    result = mended(language, text)
+    assert result[0][0] == truth
+    assert all(item.cost - result[0][1].cost > AMBIGUOUS for _, item in result[1:])
 
 
 def test_no_edit_is_chosen_among_some_of_them_only() -> None:
@@ -219,8 +219,8 @@ def test_a_brace_behind_a_header_is_first() -> None:
 
 def test_a_token_is_put_between_two_others_once() -> None:
     text = "class A {\n  m() {\n    if (x) {\n      f();\n    g();\n  }\n}\n"
-    made = ["".join(made.split()) for made, _ in mended("javascript", text)]
-    assert len(made) == len(set(made))
+    result = ["".join(result.split()) for result, _ in mended("javascript", text)]
+    assert len(result) == len(set(result))
 
 
 AMBIGUOUS_TEXTS = [
@@ -238,7 +238,7 @@ AMBIGUOUS_TEXTS = [
 
 @pytest.mark.parametrize(("language", "text", "truths"), AMBIGUOUS_TEXTS)
 def test_where_the_text_does_not_say_both_cost_almost_the_same(language: str, text: str, truths: list[str]) -> None:
-    by_text = {made: one.cost for made, one in mended(language, text)}
+    by_text = {item: items.cost for item, items in mended(language, text)}
     assert by_text.keys() >= set(truths)
     assert max(by_text[truth] for truth in truths) - min(by_text.values()) <= AMBIGUOUS
 
@@ -255,9 +255,9 @@ def test_the_line_ends_of_a_text_are_kept() -> None:
 
 def test_of_two_faults_each_is_mended_by_itself() -> None:
     text = "function f() {\n  return [1 2];\n}\n\nfunction g() {\n  return h(3;\n}\n"
-    made = {made for made, _ in mended("javascript", text)}
-    assert text.replace("1 2", "1, 2") in made
-    assert text.replace("h(3", "h(3)") in made
+    result = {result for result, _ in mended("javascript", text)}
+    assert text.replace("1 2", "1, 2") in result
+    assert text.replace("h(3", "h(3)") in result
 
 
 def test_a_text_without_a_fault_has_no_repair() -> None:
@@ -299,5 +299,5 @@ def test_one_slip_is_one_letter() -> None:
 
 def test_no_two_trials_give_the_same_text() -> None:
     tree = tree_of("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
-    made = [apply(tree.data, [trial.edit]) for trial in trials(BrokenText(tree, 0, 0))]
-    assert len(made) == len(set(made))
+    results = [apply(tree.data, [trial.edit]) for trial in trials(BrokenText(tree, 0, 0))]
+    assert len(results) == len(set(results))

@@ -48,16 +48,16 @@ from tests.syntax.markup import marked, tree_of
 )
 def test_the_function_and_class_around(path: str, source: str, function: str | None, around: str | None):
     src = marked(path, source)
-    found, outer = enclosing_function(src.tree, src.start), enclosing_class(src.tree, src.start)
-    assert (found and found.name, outer and outer.name) == (function, around)
+    result, outer = enclosing_function(src.tree, src.start), enclosing_class(src.tree, src.start)
+    assert (result and result.name, outer and outer.name) == (function, around)
 
 
 def test_a_scope_knows_where_its_body_is():
     src = marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
-    found = enclosing_function(src.tree, src.start)
-    assert found is not None
-    assert src.text((found.start, found.body_start)) == "def f(a,\n      b):\n    "
-    assert src.text((found.body_start, found.end)) == "return 1"
+    result = enclosing_function(src.tree, src.start)
+    assert result is not None
+    assert src.text((result.start, result.body_start)) == "def f(a,\n      b):\n    "
+    assert src.text((result.body_start, result.end)) == "return 1"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""What `scopes.scm` says of each language. `scopes/<language>.txt` hold what is expected of the sources in `references/`."""
+"""What `scopes.scm` says of each language. `scopes/<language>.txt` hold what is expected of the sources in
+`references/`."""
 
 from pathlib import Path
 
@@ -23,10 +24,10 @@ def test_scopes_of(language: str, golden_update: bool):
     )
     # not by the node's points: to read these often corrupts memory in tree-sitter 0.26.0
     line_of = tree.document.line_of
-    found = "".join(
+    result = "".join(
         f"{kind:<9} {line_of(node.start_byte) + 1:>2}-{line_of(node.end_byte) + 1:<2} "
         f"{decode(tree.data[node.start_byte :]).splitlines()[0].strip()}\n"
         for _, _, kind, node in rows
     )
     file = Path(__file__).parent / "scopes" / f"{language}.txt"
-    assert found == golden(file, found, update=golden_update)
+    assert result == golden(file, result, update=golden_update)

@@ -54,10 +54,10 @@ def test_the_compiler_says_what_and_where(text: str, message: str, at: str):
 
 
 def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         assert find_python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None
-    assert seen == []
+    assert result == []
     assert find_python_fault(b"# coding: latin-1\nx = '\xe9'\n") is None
     assert find_python_fault(b"\xef\xbb\xbfx = 1\n") is None
     assert find_python_fault(b"-" * 100_000 + b"1") is None

@@ -45,14 +45,14 @@ def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
 
 def listed(tree: SyntaxTree) -> list[str]:
     """Kind, name and signature of each."""
-    found, imports = find_declarations(tree.language, tree.data, tree.root)
+    result, imports = find_declarations(tree.language, tree.data, tree.root)
     assert imports == []
-    for one in found:
-        assert tree.data[one.name_start :].decode().startswith(one.name)
-        assert one.start <= one.name_start < one.body_start <= one.end
+    for item in result:
+        assert tree.data[item.name_start :].decode().startswith(item.name)
+        assert item.start <= item.name_start < item.body_start <= item.end
     return [
-        f"{one.kind} {qualified_name(found, one)} | {' '.join(tree.data[one.start : one.body_start].decode().split())}"
-        for one in found
+        f"{item.kind} {qualified_name(result, item)} | {' '.join(tree.data[item.start : item.body_start].decode().split())}"
+        for item in result
     ]
 
 
@@ -70,17 +70,17 @@ def test_what_tags_define_is_declared():
 
 def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch):
     """Some tags say of a method only the class that it is in, others only what is behind a name."""
-    said = """
+    result = """
         (class body: (body_statement (method name: (identifier) @name))) @definition.method
         (class name: (constant) @name) @definition.class
         (class body: (body_statement (assignment left: (constant) @name right: (_) @definition.constant)))
         (call method: (identifier) @name) @reference.call
         (module name: (constant) @name) @definition.unheard_of
     """
-    monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: said)
+    monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: result)
     tree = tree_of(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
-    found, _ = find_declarations(tree.language, tree.data, tree.root)
-    assert [(one.kind, one.name, tree.data[one.start : one.end].decode()[:8]) for one in found] == [
+    outcome, _ = find_declarations(tree.language, tree.data, tree.root)
+    assert [(item.kind, item.name, tree.data[item.start : item.end].decode()[:8]) for item in outcome] == [
         ("class", "Circle", "class Ci"),
         ("constant", "PI", "PI = 3"),
         ("method", "area", "def area"),
@@ -90,8 +90,8 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
 def test_a_part_of_a_text_has_what_is_around_and_in_it():
     tree = tree_of(RUBY, SHAPES)
     at = tree.data.index(b"PI * r")
-    found, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
-    assert [qualified_name(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
+    result, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
+    assert [qualified_name(result, item) for item in result] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
 
 
 @pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)
@@ -123,7 +123,7 @@ def test_an_open_text_is_followed():
         tree = SyntaxTree(RUBY, after, Parser(grammar(RUBY)).parse(after.data))
         assert list(following.list_declarations(tree)) == find_declarations(RUBY, tree.data, tree.root)[0]
         before = after
-    assert [one.name for one in following.list_declarations(tree)][-1] == "last"
+    assert [declaration.name for declaration in following.list_declarations(tree)][-1] == "last"
 
 
 def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):

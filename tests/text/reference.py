@@ -27,15 +27,15 @@ def size(text: str) -> int:
 
 def lines(text: str) -> list[str]:
     """All lines with their terminators; the last has none and may be empty."""
-    found, now, at = [], "", 0
+    items, now, at = [], "", 0
     while at < len(text):
         step = 2 if text[at : at + 2] == "\r\n" else 1
         now += text[at : at + step]
         if text[at] in "\r\n":
-            found.append(now)
+            items.append(now)
             now = ""
         at += step
-    return [*found, now]
+    return [*items, now]
 
 
 def bare(line: str) -> str:
@@ -51,7 +51,7 @@ def index(text: str, line: int, character: int, encoding: Encoding) -> int:
         return 0
     if line >= len(all_lines):
         return len(text)
-    at = sum(len(one) for one in all_lines[:line])
+    at = sum(len(all_line) for all_line in all_lines[:line])
     left = character
     for char in bare(all_lines[line]):
         left -= width(char, encoding)

@@ -40,8 +40,8 @@ def test_lines_end_at_r_n_and_rn_and_at_nothing_else(text: str) -> None:
 @example("é\n", 0, 1, "utf-8")
 @example("a\r\nb", 0, 99, "utf-16")
 def test_a_client_position_is_where_the_protocol_says(text: str, line: int, character: int, encoding: Encoding) -> None:
-    found = document(text).offset(Position(line, character), encoding)
-    assert found == reference.size(text[: reference.index(text, line, character, encoding)])
+    result = document(text).offset(Position(line, character), encoding)
+    assert result == reference.size(text[: reference.index(text, line, character, encoding)])
 
 
 @many
@@ -107,9 +107,9 @@ def test_a_chain_of_client_edits_gives_what_the_reference_gives(
         a = reference.index(text, line, character, encoding)
         b = reference.index(text, end_line, end_character, encoding)
         a, b = min(a, b), max(a, b)
-        one = doc.offset(Position(line, character), encoding)
+        result = doc.offset(Position(line, character), encoding)
         other = doc.offset(Position(end_line, end_character), encoding)
-        doc = doc.apply_edit(Edit(min(one, other), max(one, other), encode(new)), version)
+        doc = doc.apply_edit(Edit(min(result, other), max(result, other), encode(new)), version)
         text = text[:a] + new + text[b:]
         assert doc == document(text).apply_edit(Edit(0, 0, b""), version)
         assert list(doc.line_starts) == line_starts(doc.data)

@@ -13,22 +13,22 @@ moves = st.lists(st.tuples(st.integers(0, 12), st.integers(-3, 9)), max_size=8)
 @given(st.lists(st.integers(0, 9), max_size=12), moves)
 def test_moved_as_a_plain_list_is(steps: list[int], told: list[tuple[int, int]]):
     plain = [sum(steps[: n + 1]) * 4 for n in range(len(steps))]
-    found = ShiftedOffsets(list(plain))
+    result = ShiftedOffsets(list(plain))
     for start, by in told:
         start = min(start, len(plain))
-        before, was = found, list(plain)
+        before, was = result, list(plain)
         if start < len(plain) and start and plain[start] + by < plain[start - 1]:
             continue
         plain[start:] = [value + by for value in plain[start:]]
-        found = found.shift_from(start, by)
+        result = result.shift_from(start, by)
         assert list(before) == was
-    assert list(found) == plain
-    assert [found[n] for n in range(-len(plain), len(plain))] == plain * 2
-    assert [found[a:b] for a in range(len(plain) + 1) for b in range(a, len(plain) + 2)] == [
+    assert list(result) == plain
+    assert [result[n] for n in range(-len(plain), len(plain))] == plain * 2
+    assert [result[a:b] for a in range(len(plain) + 1) for b in range(a, len(plain) + 2)] == [
         plain[a:b] for a in range(len(plain) + 1) for b in range(a, len(plain) + 2)
     ]
-    assert found[::-2] == plain[::-2]
-    assert [found.count_up_to(value) for value in range(-2, 200)] == [
+    assert result[::-2] == plain[::-2]
+    assert [result.count_up_to(value) for value in range(-2, 200)] == [
         bisect_right(plain, value) for value in range(-2, 200)
     ]
 

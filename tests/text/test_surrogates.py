@@ -38,13 +38,13 @@ def test_any_text_can_be_sent(text: str):
 @given(TEXTS, st.sampled_from(["utf-8", "utf-16", "utf-32"]), st.integers(0, 99))
 def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, character: int):
     document = parse(text.replace("\n", " ")).document
-    sent = parse(decode(to_valid_utf8(document.data))).document
+    result = parse(decode(to_valid_utf8(document.data))).document
 
-    assert len(document.data) == len(sent.data)
-    sent.data.decode()
+    assert len(document.data) == len(result.data)
+    result.data.decode()
     place = Position(0, character)
     # of a pair in two halves other programs see two characters, too
-    assert document.offset(place, encoding) == sent.offset(place, encoding)
+    assert document.offset(place, encoding) == result.offset(place, encoding)
 
 
 @given(TEXTS)

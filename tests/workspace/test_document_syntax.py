@@ -8,7 +8,9 @@ TEXT = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 
 
 def names(parsed: DocumentSyntax, document: Document, *, is_current: bool = True) -> list[tuple[str, int]]:
-    return [(one.name, one.line) for one in parsed.declarations(document, is_current=is_current)]
+    return [
+        (declaration.name, declaration.line) for declaration in parsed.declarations(document, is_current=is_current)
+    ]
 
 
 def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:

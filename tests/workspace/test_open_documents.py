@@ -34,14 +34,14 @@ def test_a_change_gives_the_text_before_and_after() -> None:
     ],
 )
 def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], numbers: list[int]) -> None:
-    documents, found = opened(version=3), list[int]()
+    documents, result = opened(version=3), list[int]()
     for version in versions:
         number = documents.get(URI).next_version(version)
         for new in (b"y", b"z"):
             documents.get(URI).edit(Edit(0, 1, new), number)
-        found.append(documents.get(URI).text.version)
+        result.append(documents.get(URI).text.version)
         assert documents.get(URI).client_version(documents.get(URI).text) == version
-    assert found == numbers
+    assert result == numbers
     assert documents.get(URI).text.text == "z = 1\n"
 
 

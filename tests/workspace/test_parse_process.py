@@ -54,8 +54,8 @@ def processes(tmp_path: Path) -> Processes:
 
 async def test_one_process_answers_for_several_texts(processes: Processes):
     trials = Trials(*processes.command)
-    asked = [trials.refusal_reason("python", text) for text in (b"one", b"", b"two" * 10_000)]
-    assert await asyncio.gather(*asked) == ["one", "", "two" * 10_000]
+    results = [trials.refusal_reason("python", text) for text in (b"one", b"", b"two" * 10_000)]
+    assert await asyncio.gather(*results) == ["one", "", "two" * 10_000]
     [pid] = processes.pids
     await trials.aclose()
     assert not alive(pid)
@@ -82,11 +82,11 @@ async def test_a_process_that_never_answers_is_killed_and_replaced(processes: Pr
 async def test_a_request_that_is_cancelled_leaves_no_answer_for_the_next(processes: Processes):
     trials = Trials(*processes.command)
     assert await trials.refusal_reason("python", b"first") == "first"
-    asked = asyncio.create_task(trials.refusal_reason("python", b"never"))
+    task = asyncio.create_task(trials.refusal_reason("python", b"never"))
     await asyncio.sleep(0)
-    asked.cancel()
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked
+        await task
     assert await trials.refusal_reason("python", b"next") == "next"
     await trials.aclose()
     assert not any(map(alive, processes.pids))
@@ -110,8 +110,8 @@ async def test_the_real_process_tells_texts_apart():
 
 def test_what_the_process_says():
     texts = [("python", b"x = 1\n"), ("python", b"\0"), ("no such language", b"x")]
-    asked = b"".join(json.dumps({"language": name, "size": len(data)}).encode() + b"\n" + data for name, data in texts)
+    result = b"".join(json.dumps({"language": name, "size": len(data)}).encode() + b"\n" + data for name, data in texts)
     answers = io.BytesIO()
-    parse_worker.serve(io.BytesIO(asked), answers)
-    said = [json.loads(line)["why"] for line in answers.getvalue().splitlines()]
-    assert said == ["", "it is not a text", ""]
+    parse_worker.serve(io.BytesIO(result), answers)
+    results = [json.loads(line)["why"] for line in answers.getvalue().splitlines()]
+    assert results == ["", "it is not a text", ""]

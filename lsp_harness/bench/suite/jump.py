@@ -12,6 +12,7 @@ from lsp_harness.bench.lab import Lab
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.simulated_editor import SimulatedEditor
 from lsp_harness.bench.timing import Timing, measure_stream
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
 
 JUMPS, FILES = 200, 4
@@ -118,7 +119,7 @@ def new_line_text(document: Document, offset: int) -> str:
     """Return the text of the key that begins a new line: a newline and the indentation, one level deeper in a block."""
     line = document.line(document.line_of(offset)).decode("utf-8", "replace")
     # the indentation that the files use
-    unit = "  " if document.language == "typescript" else "    "
+    unit = " " * find_language(document.language).lines.indent_width
     deeper = unit if line.rstrip().endswith((":", "{", "(", "[")) else ""
     return "\n" + line[: len(line) - len(line.lstrip())] + deeper
 

@@ -18,6 +18,7 @@ from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.cli.console import console, say
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.errors import HarnessError
+from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.session.log import read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
@@ -28,7 +29,6 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 CURSOR = re.compile(r"(<\|>|<~>)")
 """Marks in the samples where ghost text is requested: at `<|>` it is accepted, and at `<~>` typing goes on."""
-LANGUAGES = {".py": "python", ".js": "javascript"}
 COMPLETION_FILES = ("geometry.py", "queue.js")
 BROKEN_FILE = "stats.py"
 TRANSCRIPT_WIDTH = 80
@@ -77,12 +77,17 @@ async def _status(client: LspClient) -> dict[str, Any]:
     return await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
+def _language_id(file: Path) -> str:
+    language = find_language_of_file(file.name)
+    return language.id if language else ""
+
+
 async def _complete(client: LspClient, file: Path) -> None:
     """Show ghost text at each cursor mark of a file, one after the other."""
     out = console(TRANSCRIPT_WIDTH)
     out.print(f"[bold]{file.name}[/]: completions at the cursor (ghost text)")
     typed, *rest = CURSOR.split(file.read_text())
-    uri = client.open(file, typed + _text_after_cursor(rest), LANGUAGES[file.suffix])
+    uri = client.open(file, typed + _text_after_cursor(rest), _language_id(file))
     while rest:
         mark, following, *rest = rest
         start = perf_counter()
@@ -118,7 +123,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     """Repair one diagnostic of ruff: choose the quick fix, show the checks and the diff, and apply it."""
     out = console(TRANSCRIPT_WIDTH)
     text = file.read_text()
-    document = Document.from_text(file.as_uri(), text, language="python", version=1)
+    document = Document.from_text(file.as_uri(), text, language=_language_id(file), version=1)
     before = await _lint(document, file)
     if not before:
         raise DemoFailed(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
@@ -127,7 +132,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     out.print(f"[bold]{file.name}[/]: an error is repaired")
     out.print(f"  line {row + 1}: [red]{problem.code} {_escape_markup(problem.message)}[/]")
     out.print(f"  [dim]{row + 1:3} │[/] {_escape_markup(text.splitlines()[row])}\n")
-    uri = client.open(file, text, "python")
+    uri = client.open(file, text, _language_id(file))
     diagnostic = {
         "range": {side: _lsp_position(document, at) for side, at in (("start", problem.start), ("end", problem.end))},
         "severity": 1,
@@ -167,7 +172,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     client.change(uri, fixed)
     await client.run(resolved.get("command"))
     file.write_text(fixed)
-    after = await _lint(Document.from_text(uri, fixed, language="python"), file)
+    after = await _lint(Document.from_text(uri, fixed, language=_language_id(file)), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise DemoFailed(f"the demo failed: the error is still there: {after}")
     out.print(

@@ -11,9 +11,13 @@ from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.errors import UsageError
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
-from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
+from lsp_harness.languages.language_table import shipped_languages
 
-LANGUAGE_NAMES = (*LANGUAGES, "javascript")
+LANGUAGE_NAMES = (
+    *package_languages(),
+    *(language.id for language in shipped_languages() if language.packages.language and not language.dialect_of),
+)
 
 
 def docs(
@@ -42,13 +46,13 @@ def docs(
         raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
     config = read_settings(root)
-    found = _look_up(
-        InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name
+    fragment = _look_up(
+        InstalledPackages(python=config.knowledge.python), root, [language] if language else package_languages(), name
     )
     if json:
-        print_json({**asdict(found), "called": found.usage})
+        print_json({**asdict(fragment), "called": fragment.usage})
     else:
-        _show(found)
+        _print_fragment(fragment)
     return 0
 
 
@@ -74,12 +78,12 @@ def _look_up(installed: InstalledPackages, root: Path, languages: Sequence[str],
     raise UsageError(f"{root} has no installed package with {name}; searched in {searched}")
 
 
-def _show(found: DocFragment) -> None:
-    several = f"  (the first of {found.overloads} signatures)" if found.overloads > 1 else ""
-    say(f"{found.release}: {found.signature or found.name or found.module}{several}")
-    if found.constructor:
-        say(f"  {found.constructor}")
-    if found.documentation:
-        say(f"  {found.documentation}")
-    if found.file:
-        say(f"  {found.file}")
+def _print_fragment(fragment: DocFragment) -> None:
+    several = f"  (the first of {fragment.overloads} signatures)" if fragment.overloads > 1 else ""
+    say(f"{fragment.release}: {fragment.signature or fragment.name or fragment.module}{several}")
+    if fragment.constructor:
+        say(f"  {fragment.constructor}")
+    if fragment.documentation:
+        say(f"  {fragment.documentation}")
+    if fragment.file:
+        say(f"  {fragment.file}")

@@ -27,11 +27,11 @@ app.command(embed)
 @app.command
 def status(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Show what the index of a folder contains, which files were left out and why, and which process updates it."""
-    found = asyncio.run(read_index_status(find_index_place(folder)))
+    contents = asyncio.run(read_index_status(find_index_place(folder)))
     if json:
-        print_json(status_json(found))
+        print_json(status_json(contents))
     else:
-        show_status(found)
+        show_status(contents)
     return 0
 
 

@@ -32,12 +32,12 @@ def locate(
     result = asyncio.run(locate_in_project(project_at(folder), task, make_engine, explains=explain))
     if json:
         candidates = [asdict(candidate) for candidate in result.candidates]
-        print_json({"chosen": result.chosen, "by": result.by, "candidates": candidates})
+        print_json({"chosen": result.choice, "by": result.chooser, "candidates": candidates})
     elif explain:
         for number, candidate in enumerate(result.candidates):
-            mark = "*" if number == result.chosen else " "
+            mark = "*" if number == result.choice else " "
             say(f"{mark} {candidate.place}: {candidate.symbol or 'text'}  [{', '.join(candidate.reasons)}]")
-        say(f"chosen by the {result.by}")
+        say(f"chosen by the {result.chooser}")
     else:
         say(f"{result.best.place}: {result.best.symbol or 'text'}")
     return 0

@@ -6,7 +6,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Span
+from lsp_harness.text.position import Span, encode
 
 KIND = "declaration"
 COST = 0.5
@@ -17,7 +17,7 @@ ASSIGNMENT = re.compile(rb"(?:\s*,\s*\w+)*\s*(=)(?!=)")
 async def declare_name(request: RepairRequest) -> list[Repair]:
     """Replace `=` by `:=` after a name that its function uses again below."""
     subject, tree = request.subject, request.tree
-    if tree.language.id != "go" or subject.kind != "name" or not subject.name:
+    if not tree.language.names.declaring_sign or subject.kind != "name" or not subject.name:
         return []
     assignment = ASSIGNMENT.match(tree.data, subject.span.end)
     line_start = tree.document.line_span(tree.document.line_of(subject.span.start))[0]
@@ -33,4 +33,8 @@ async def declare_name(request: RepairRequest) -> list[Repair]:
     later_uses = find_occurrences(
         tree, subject.name, Span(assignment.end(), max(assignment.end(), occurrence.scope.end))
     )
-    return [Repair(KIND, (Edit(*assignment.span(1), b":="),), COST)] if any(later_uses) else []
+    return (
+        [Repair(KIND, (Edit(*assignment.span(1), encode(tree.language.names.declaring_sign)),), COST)]
+        if any(later_uses)
+        else []
+    )

@@ -10,6 +10,7 @@ from lsp_harness.coding.repair.spelling_cost import find_similar
 from lsp_harness.index.query.name_lookup import LengthRange
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.syntax.names.calls import Call, Parameter, find_calls_around, find_parameters, parse_parameters
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.scope import find_imports
@@ -18,15 +19,12 @@ from lsp_harness.text.position import encode
 
 INDEX_COST = 0.4
 """Added cost of a name that another file of the workspace declares."""
-SHARED_NAMESPACE_LANGUAGES = frozenset({"go", "java", "csharp", "php", "ruby", "c", "cpp"})
-"""Languages in which a file may use a declaration of another file without importing its name."""
 MEMBER_KINDS = ("method", "field", "property", "member", "function", "constant", "variable")
 PARAMETER_NAME = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
 CLASS_MESSAGE = re.compile(
     r"(?:class|type|for|of) [\"'`]+(?:type\[)?([\w.\[\]]+?)\]?\*?[\"'`]|^[\"'`]([\w.]+)[\"'`] object has no"
 )
 """A message that an attribute does not belong to a class. The groups are the name of the class."""
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
 def find_exported_names(request: RepairRequest, place: NamePlace, name: str) -> Collection[str]:
@@ -36,7 +34,7 @@ def find_exported_names(request: RepairRequest, place: NamePlace, name: str) -> 
     module = _module_of(place, place.occurrence.receiver)
     if module:
         return _find_module_exports(request, place, module, name)
-    return _find_class_members(request, place) if place.language == "python" else ()
+    return _find_class_members(request, place) if place.language.imports.reads_interpreter_library else ()
 
 
 def _find_class_members(request: RepairRequest, place: NamePlace) -> Collection[str]:
@@ -61,21 +59,21 @@ def _find_importable_names(request: RepairRequest, place: NamePlace, name: str) 
         return unbound_names | set(_find_module_exports(request, place, own_import.module, name))
     modules = (
         python_stdlib.MODULES | set(python_stdlib.SUBMODULES)
-        if place.language == "python"
-        else load_standard(place.language).modules
+        if place.language.imports.reads_interpreter_library
+        else load_standard(place.language.id).modules
     )
     parts = {part for module in modules for part in re.split(r"[./]|::", module)}
     return unbound_names | parts
 
 
 def _find_module_exports(request: RepairRequest, place: NamePlace, module: str, name: str) -> Collection[str]:
-    if place.language == "python" and python_stdlib.is_module(module):
+    if place.language.imports.reads_interpreter_library and python_stdlib.is_module(module):
         return python_stdlib.find_members(module)
-    if exports := load_standard(place.language).find_exports(module):
+    if exports := load_standard(place.language.id).find_exports(module):
         return exports
     if request.installed and request.root and module[:1] not in (".", "/"):
         folder = request.file.parent if request.file else None
-        absent = request.installed.find_absent(request.root, place.language, module, name, importer_folder=folder)
+        absent = request.installed.find_absent(request.root, place.language.id, module, name, importer_folder=folder)
         return [hit.name.rpartition(".")[2] for hit in absent.nearest] if absent else ()
     return ()
 
@@ -85,11 +83,12 @@ def _module_of(place: NamePlace, receiver: str) -> str:
     if not re.fullmatch(r"[\w.:\\]+", receiver):
         return ""
     first, *rest = re.split(r"\.|::", receiver)
-    if place.language == "rust" and first == "std":
+    imports = place.language.imports
+    if imports.library_root and first == imports.library_root:
         return receiver
     for item in _find_imports_of(place, first):
-        if (module := _bound_module(item, first, place.language)) is not None:
-            return ("::" if place.language == "rust" else ".").join(filter(None, (module, *rest)))
+        if (module := _bound_module(item, first, imports)) is not None:
+            return imports.separator.join(filter(None, (module, *rest)))
     return ""
 
 
@@ -107,10 +106,10 @@ def _find_imports_of(place: NamePlace, name: str) -> list[Import]:
     ]
 
 
-def _bound_module(item: Import, first: str, language: str) -> str | None:
+def _bound_module(item: Import, first: str, traits: ImportTraits) -> str | None:
     """Return the module that an import binds to the name `first`, or None if it binds another name."""
     bound_name = item.alias or item.name or re.split(r"[./]|::", item.module)[-1]
-    if language == "python" and not item.alias and not item.name:
+    if traits.binds_first_part and not item.alias and not item.name:
         # `import os.path` binds `os`
         bound_name = item.module.split(".")[0]
         return bound_name if bound_name == first else None
@@ -118,14 +117,13 @@ def _bound_module(item: Import, first: str, language: str) -> str | None:
         return None
     if not item.name:
         return item.module
-    separator = "::" if language == "rust" else "."
-    return f"{item.module}{separator}{item.name}" if language in ("python", "rust") else None
+    return f"{item.module}{traits.separator}{item.name}" if traits.names_may_be_modules else None
 
 
 def find_wildcard_names(place: NamePlace) -> Collection[str]:
     """Return the names of the standard library that the file imports with whole modules (`import java.util.*;`)."""
-    table = load_standard(place.language)
-    if place.language not in ("java", "csharp", "c", "cpp"):
+    table = load_standard(place.language.id)
+    if not place.language.imports.has_whole_module_imports:
         return ()
     text = place.tree.document.text
     imported_names: set[str] = set()
@@ -161,7 +159,7 @@ def _find_documented_parameters(request: RepairRequest, place: NamePlace, call: 
         return ()
     folder = request.file.parent if request.file else None
     documentation = request.installed.find_documentation(
-        request.root, place.language, *module.rpartition(".")[::2], importer_folder=folder
+        request.root, place.language.id, *module.rpartition(".")[::2], importer_folder=folder
     )
     signature = (documentation.constructor or documentation.signature) if documentation else ""
     return set(PARAMETER_NAME.findall(signature.partition("(")[2]))
@@ -181,10 +179,9 @@ async def find_indexed_names(request: RepairRequest, place: NamePlace, name: str
     role, language = place.occurrence.role, place.language
     if request.index is None or place.has_sigil or role in ("key", "import"):
         return {}
-    if role != "member" and language not in SHARED_NAMESPACE_LANGUAGES:
+    if role != "member" and not language.imports.shares_declarations:
         return {}
-    sibling = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
-    lengths = LengthRange((language, sibling), len(name) - 2, len(name) + 2)
+    lengths = LengthRange((language.id, language.sibling or language.id), len(name) - 2, len(name) + 2)
     declared_names = await request.index.names_by_length(request.tree.document.uri, lengths)
     fitting_names = {item.name for item in declared_names if item.kind in MEMBER_KINDS or role != "member"}
     return {other: cost + INDEX_COST for other, cost in find_similar(name, fitting_names)}

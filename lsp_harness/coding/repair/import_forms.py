@@ -3,27 +3,28 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from lsp_harness.context.lookup.import_list import SORT_KEYS
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.languages.import_traits import ImportForm
+from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.symbols.import_block import ImportStatement, find_import_statements, insert_import
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-IMPORT_LISTS: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(r"\Afrom\s+(?P<module>[\w.]+)\s+import\s*(?P<open>\()?(?P<names>[^()*]+)\)?\Z", re.DOTALL),
-    **dict.fromkeys(
-        SCRIPTS,
-        re.compile(
-            r"\A(?:import\s+(?:[\w$]+\s*,\s*)?(?P<open>\{)(?P<names>[^{}]*)\}\s*from\s*[\"'](?P<module>[^\"']+)[\"'];?"
-            r"|(?:const|let|var)\s*(?P<open2>\{)(?P<names2>[^{}]*)\}"
-            r"\s*=\s*require\([\"'](?P<module2>[^\"']+)[\"']\);?)\Z"
-        ),
+IMPORT_LISTS: Mapping[ImportForm, re.Pattern[str]] = {
+    "from-import": re.compile(
+        r"\Afrom\s+(?P<module>[\w.]+)\s+import\s*(?P<open>\()?(?P<names>[^()*]+)\)?\Z", re.DOTALL
     ),
-    "rust": re.compile(r"\Ause\s+(?P<module>[\w:]+)::(?P<open>\{)(?P<names>[^{}]*)\};\Z"),
+    "module-import": re.compile(
+        r"\A(?:import\s+(?:[\w$]+\s*,\s*)?(?P<open>\{)(?P<names>[^{}]*)\}\s*from\s*[\"'](?P<module>[^\"']+)[\"'];?"
+        r"|(?:const|let|var)\s*(?P<open2>\{)(?P<names2>[^{}]*)\}"
+        r"\s*=\s*require\([\"'](?P<module2>[^\"']+)[\"']\);?)\Z"
+    ),
+    "use-tree": re.compile(r"\Ause\s+(?P<module>[\w:]+)::(?P<open>\{)(?P<names>[^{}]*)\};\Z"),
 }
 """Statements with a list of names of one module."""
 
@@ -48,20 +49,20 @@ def make_import_edit(tree: SyntaxTree, new_import: NewImport) -> Edit | None:
 
     The name goes into the list of an existing statement for the module. Otherwise it gets a statement of its own.
     """
-    language, statements = tree.language.id, find_import_statements(tree)
-    if new_import.name and language in IMPORT_LISTS and (edit := _extend_list(tree, statements, new_import)):
+    traits, statements = tree.language.imports, find_import_statements(tree)
+    if new_import.name and traits.form in IMPORT_LISTS and (edit := _extend_list(tree, statements, new_import)):
         return edit
-    if language == "go":
+    if traits.has_import_blocks:
         return _go_edit(tree, statements, new_import)
-    form = STATEMENT_FORMS.get(language)
+    form = STATEMENT_FORMS.get(traits.form)
     text = form(statements, new_import) if form else ""
     if not text:
         return None
-    rank = GROUP_RANKS.get(language, _same_group)
+    rank = GROUP_RANKS.get(traits.form, _same_group)
     ranked_statements = [replace(statement, rank=rank(statement.module, statement.text)) for statement in statements]
     module = (
         ".".join(filter(None, (new_import.module, new_import.name)))
-        if language in ("java", "rust")
+        if traits.imports_single_names
         else new_import.module
     )
     return insert_import(tree, ImportStatement(Span(0, 0), text, module, rank(module, text)), ranked_statements)
@@ -69,7 +70,7 @@ def make_import_edit(tree: SyntaxTree, new_import: NewImport) -> Edit | None:
 
 def _extend_list(tree: SyntaxTree, statements: Iterable[ImportStatement], new_import: NewImport) -> Edit | None:
     for statement in statements:
-        match = IMPORT_LISTS[tree.language.id].match(statement.text)
+        match = IMPORT_LISTS[tree.language.imports.form].match(statement.text)
         groups = match.groupdict() if match else {}
         module = groups.get("module") or groups.get("module2")
         if not match or module != new_import.module or statement.text.startswith("import type"):
@@ -155,7 +156,7 @@ def _script_statement(statements: Sequence[ImportStatement], new_import: NewImpo
         quote = '"'
     end = "" if statements and not any(statement.text.endswith(";") for statement in statements) else ";"
     may_be_builtin = not new_import.module.startswith((".", "@", "/", "node:", "react"))
-    is_builtin = new_import.module.split("/")[0] in _BUILTIN_MODULES
+    is_builtin = new_import.module.split("/")[0] in _builtin_modules()
     module = new_import.module
     if may_be_builtin and is_builtin and any(statement.module.startswith("node:") for statement in statements):
         module = f"node:{module}"
@@ -175,9 +176,12 @@ def _script_statement(statements: Sequence[ImportStatement], new_import: NewImpo
     return f"import {'* as ' if has_star else ''}{name} from {quote}{module}{quote}{end}"
 
 
-_BUILTIN_MODULES = frozenset(
-    module.partition("/")[0] for module in load_standard("javascript").modules if module != "react"
-)
+@cache
+def _builtin_modules() -> frozenset[str]:
+    """Return the modules that come with the run-time system of languages with module imports."""
+    languages = [language for language in shipped_languages() if language.imports.has_module_imports]
+    modules = {module.partition("/")[0] for language in languages for module in load_standard(language.id).modules}
+    return frozenset(modules - {"react"})
 
 
 def _rust_statement(statements: Sequence[ImportStatement], new_import: NewImport) -> str:
@@ -195,20 +199,19 @@ def _include_statement(statements: Sequence[ImportStatement], new_import: NewImp
     return f"#include {new_import.module}" if new_import.module.startswith('"') else f"#include <{new_import.module}>"
 
 
-STATEMENT_FORMS: Mapping[str, Callable[[Sequence[ImportStatement], NewImport], str]] = {
-    "python": _python_statement,
-    **dict.fromkeys(SCRIPTS, _script_statement),
-    "java": lambda statements, new_import: (
+STATEMENT_FORMS: Mapping[ImportForm, Callable[[Sequence[ImportStatement], NewImport], str]] = {
+    "from-import": _python_statement,
+    "module-import": _script_statement,
+    "type-import": lambda statements, new_import: (
         f"import {new_import.module}{f'.{new_import.name}' if new_import.name else ''};"
     ),
-    "csharp": lambda statements, new_import: f"using {new_import.module};",
-    "rust": _rust_statement,
-    "php": lambda statements, new_import: (
+    "using-namespace": lambda statements, new_import: f"using {new_import.module};",
+    "use-tree": _rust_statement,
+    "use-name": lambda statements, new_import: (
         f"use {new_import.module}{f' as {new_import.alias}' if new_import.alias else ''};"
     ),
-    "ruby": _ruby_statement,
-    "c": _include_statement,
-    "cpp": _include_statement,
+    "require-file": _ruby_statement,
+    "include": _include_statement,
 }
 """Functions that return the text of an import statement, given the statements of the file."""
 
@@ -223,21 +226,18 @@ def _python_rank(module: str, text: str) -> int:
     return 3 if module.startswith(".") else 1 if module.split(".")[0] in python_stdlib.MODULES else 2
 
 
-GROUP_RANKS: Mapping[str, Callable[[str, str], int]] = {
-    "python": _python_rank,
-    **dict.fromkeys(
-        SCRIPTS,
-        lambda module, text: (
-            2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _BUILTIN_MODULES else 1
-        ),
+GROUP_RANKS: Mapping[ImportForm, Callable[[str, str], int]] = {
+    "from-import": _python_rank,
+    "module-import": lambda module, text: (
+        2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _builtin_modules() else 1
     ),
-    "java": lambda module, text: 1 if text.startswith("import static") else 0,
-    "csharp": lambda module, text: 1 if "=" in text or text.startswith("using static") else 0,
-    "rust": lambda module, text: (
+    "type-import": lambda module, text: 1 if text.startswith("import static") else 0,
+    "using-namespace": lambda module, text: 1 if "=" in text or text.startswith("using static") else 0,
+    "use-tree": lambda module, text: (
         0 if re.match(r"(?:std|core|alloc)\b", module) else 2 if re.match(r"(?:crate|self|super)\b", module) else 1
     ),
-    "php": lambda module, text: 1 if re.match(r"use (?:function|const) ", text) else 0,
-    "ruby": lambda module, text: 1 if text.startswith("require_relative") else 0,
-    **dict.fromkeys(("c", "cpp"), lambda module, text: 1 if '"' in text else 0),
+    "use-name": lambda module, text: 1 if re.match(r"use (?:function|const) ", text) else 0,
+    "require-file": lambda module, text: 1 if text.startswith("require_relative") else 0,
+    "include": (lambda module, text: 1 if '"' in text else 0),
 }
 """Functions that return the rank of a statement's group from its module and text. The standard library comes first."""

@@ -6,6 +6,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.syntax.tree import nodes_around
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
 
 KIND = "interpolation"
 INTERPOLATION_REPORT = re.compile(
@@ -14,7 +15,6 @@ INTERPOLATION_REPORT = re.compile(
 """The codes and messages of linters for such a string."""
 SCRIPT_PLACEHOLDER = re.compile(rb"\$\{[^{}]+\}")
 PYTHON_PLACEHOLDER = re.compile(rb"(?<!\{)\{[^\W\d][^{}]*\}(?!\})")
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
 async def fix_interpolation(request: RepairRequest) -> list[Repair]:
@@ -27,9 +27,10 @@ async def fix_interpolation(request: RepairRequest) -> list[Repair]:
     if node is None:
         return []
     text = tree.data[node.start_byte : node.end_byte]
-    if tree.language.id == "python" and text[:1] in b"'\"" and PYTHON_PLACEHOLDER.search(text):
-        return [Repair(KIND, (Edit(node.start_byte, node.start_byte, b"f"),), 0.1)]
-    if tree.language.id in SCRIPTS and SCRIPT_PLACEHOLDER.search(text) and b"`" not in text and len(text) > 2:
+    mark = tree.language.tokens.interpolation_mark
+    if mark.isalpha() and text[:1] in b"'\"" and PYTHON_PLACEHOLDER.search(text):
+        return [Repair(KIND, (Edit(node.start_byte, node.start_byte, encode(mark)),), 0.1)]
+    if mark and not mark.isalpha() and SCRIPT_PLACEHOLDER.search(text) and encode(mark) not in text and len(text) > 2:
         quotes = (node.start_byte, node.end_byte - 1)
-        return [Repair(KIND, tuple(Edit(quote, quote + 1, b"`") for quote in quotes), 0.1)]
+        return [Repair(KIND, tuple(Edit(quote, quote + 1, encode(mark)) for quote in quotes), 0.1)]
     return []

@@ -9,13 +9,14 @@ import asyncio
 import re
 from collections.abc import Iterator
 
-from lsp_harness.coding.repair.import_forms import SCRIPTS, NewImport, make_import_edit
+from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.repair.name_place import NamePlace, name_place_at
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.context.lookup.import_usage import find_imports
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.symbols.import_block import find_import_statements
 
@@ -63,25 +64,27 @@ async def find_missing_imports(request: RepairRequest) -> list[Repair]:
     return repairs
 
 
-def load_library(language: str) -> None:
+def load_library(language: LanguageSpec) -> None:
     """Read the exports of a language's standard library. Only the first call for a language takes time."""
-    load_standard(language)
-    if language == "python":
+    load_standard(language.id)
+    if language.imports.reads_interpreter_library:
         python_stdlib.load_exports()
 
 
 def _may_be_extension(place: NamePlace) -> bool:
     """Return whether an import may add the member: an extension method of C#, or a name of `std` in C++."""
-    return place.language == "csharp" or (place.language == "cpp" and place.occurrence.receiver == "std")
+    imports = place.language.imports
+    is_in_library = bool(imports.library_namespace) and place.occurrence.receiver == imports.library_namespace
+    return imports.has_extension_members or is_in_library
 
 
 def _find_in_standard_library(request: RepairRequest, place: NamePlace, name: str) -> CostedImports:
-    language = place.language
-    if language == "python":
+    traits = place.language.imports
+    if traits.reads_interpreter_library:
         yield from _find_python_imports(request, place, name)
-    elif language == "go":
+    elif traits.has_import_blocks:
         yield from _find_go_packages(place, name)
-    elif language in SCRIPTS:
+    elif traits.has_module_imports:
         yield from _find_script_imports(place, name)
     else:
         yield from _find_exporting_modules(place, name)
@@ -100,10 +103,10 @@ def _find_python_imports(request: RepairRequest, place: NamePlace, name: str) ->
             yield NewImport(submodule if submodule != "os.path" else name), MODULE_COST
         elif members & exported_members:
             yield NewImport(name), MODULE_COST + COMMON_NAME_COST
-    if module := load_standard("python").aliases.get(name):
-        if python_stdlib.is_module(module) or _is_installed(request, module):
+    if module := load_standard(place.language.id).aliases.get(name):
+        if python_stdlib.is_module(module) or _is_installed(request, place, module):
             yield NewImport(module, "", name), MODULE_COST + 0.1
-    elif not python_stdlib.is_module(name) and members and _is_installed(request, name):
+    elif not python_stdlib.is_module(name) and members and _is_installed(request, place, name):
         yield NewImport(name), MODULE_COST + 0.2
     for index, module in enumerate(python_stdlib.find_exporting_modules(name)[:MAX_IMPORTS]):
         is_preferred = module in python_stdlib.PREFERRED_MODULES
@@ -124,16 +127,16 @@ def _find_python_imports(request: RepairRequest, place: NamePlace, name: str) ->
             yield NewImport(module, name), cost
 
 
-def _is_installed(request: RepairRequest, module: str) -> bool:
+def _is_installed(request: RepairRequest, place: NamePlace, module: str) -> bool:
     if request.installed is None or request.root is None:
         return False
-    return bool(request.installed.find_release(request.root, "python", module))
+    return bool(request.installed.find_release(request.root, place.language.id, module))
 
 
 def _find_go_packages(place: NamePlace, name: str) -> CostedImports:
     """Yield the packages of Go whose path ends with the name and that export the used members."""
     members = _find_used_members(place, name)
-    table = load_standard("go").modules
+    table = load_standard(place.language.id).modules
     paths = [path for path in table if path.rpartition("/")[2] == name]
     matching_paths = [path for path in paths if members and members <= table[path]] or [
         path for path in paths if not table[path] and members
@@ -143,7 +146,7 @@ def _find_go_packages(place: NamePlace, name: str) -> CostedImports:
 
 
 def _find_script_imports(place: NamePlace, name: str) -> CostedImports:
-    table = load_standard(place.language)
+    table = load_standard(place.language.id)
     members = _find_used_members(place, name)
     imported_modules = {statement.module.removeprefix("node:") for statement in find_import_statements(place.tree)}
     if (exports := table.modules.get(name)) and members and members <= exports:
@@ -162,37 +165,40 @@ def _find_script_imports(place: NamePlace, name: str) -> CostedImports:
 
 def _find_exporting_modules(place: NamePlace, name: str) -> CostedImports:
     """Yield the modules of the other languages that export the name."""
-    language, table = place.language, load_standard(place.language)
+    traits, table = place.language.imports, load_standard(place.language.id)
     imported_modules = {statement.module for statement in find_import_statements(place.tree)}
-    if language == "php":
+    if traits.imports_own_types:
         # In a namespace, PHP's own types must be imported, too.
         has_namespace = re.search(r"^[ \t]*namespace\s", place.tree.document.text, re.MULTILINE)
         if name in table.types and name[:1].isupper() and has_namespace:
             yield NewImport(name), NAME_COST
         return
-    if language in ("rust", "ruby") and name in table.types:
+    if traits.has_prelude and name in table.types:
         return
-    by_name = language in ("rust", "java")
+    by_name = traits.imports_single_names
     modules = [module for module in table.find_exporting_modules(name) if by_name or module not in imported_modules]
-    if language == "cpp":
+    if namespace := traits.library_namespace:
         # Prefer `<cstring>` to `<string.h>`.
         modules.sort(
-            key=lambda module: (module.endswith(".h"), place.occurrence.receiver != "std" and not module.endswith(".h"))
+            key=lambda module: (
+                module.endswith(".h"),
+                place.occurrence.receiver != namespace and not module.endswith(".h"),
+            )
         )
     members = _find_used_members(place, name)
-    if language == "java" and place.occurrence.role == "value" and not (members or place.occurrence.is_called):
+    if traits.imports_types_only and place.occurrence.role == "value" and not (members or place.occurrence.is_called):
         # A type is not a value.
         return
     for index, module in enumerate(modules):
-        if language == "rust" and module == "std" and not (members and _path_follows(place)):
+        if traits.library_root and module == traits.library_root and not (members and _path_follows(place)):
             continue
-        if name[:1].islower() and not place.occurrence.is_called and language in ("csharp",):
+        if name[:1].islower() and not place.occurrence.is_called and traits.imports_capitalized_names:
             continue
         yield (
             NewImport(module, name if by_name else ""),
             NAME_COST
             + NEXT_MODULE_COST * index
-            + COMMON_NAME_COST * (place.occurrence.role == "member" and language == "csharp"),
+            + COMMON_NAME_COST * (place.occurrence.role == "member" and traits.has_extension_members),
         )
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.names.occurrences import (
     Occurrence,
     ScopeKind,
@@ -18,7 +19,7 @@ from lsp_harness.syntax.names.occurrences import (
     scopes_around,
 )
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span
+from lsp_harness.text.position import Span, encode
 
 OWN_RECEIVERS = frozenset({"self", "this", "cls", "$this", "static", "Self", "@", "super", "super()", "base", "parent"})
 """Receivers that denote the enclosing class or its instance."""
@@ -75,8 +76,8 @@ class NamePlace:
         return self.occurrence.span.start
 
     @property
-    def language(self) -> str:
-        return self.tree.language.id
+    def language(self) -> LanguageSpec:
+        return self.tree.language
 
     @property
     def is_own_member(self) -> bool:
@@ -114,7 +115,7 @@ def fit_cost(place: NamePlace, name: str) -> float | None:
 
 def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float | None:
     """Return the cost of a name without a receiver, given its occurrences in the file."""
-    if place.language == "php":
+    if place.language.names.sigil:
         occurrences = [
             occurrence for occurrence in occurrences if _has_sigil(place.tree, occurrence.span) == place.has_sigil
         ]
@@ -130,11 +131,11 @@ def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float
         return _visible_name_cost(place, visible_bindings, uses) + _kind_cost(place, visible_bindings, uses)
     # The class may inherit the method from another class.
     is_inherited_method = (
-        place.tree.language.names.has_bare_members
+        place.language.names.has_bare_members
         and place.occurrence.is_called
         and any(occurrence.role == "member" for occurrence in occurrences)
     )
-    if place.language == "ruby" and _is_attribute(place.tree, occurrences[0]):
+    if place.language.names.member_sigil and _is_attribute(place.tree, occurrences[0]):
         return 0.0
     if any(occurrence.is_binding for occurrence in occurrences):
         # As far as the tree shows, the binding is not visible at the place.
@@ -149,7 +150,7 @@ def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float
 def _is_own_member(place: NamePlace, occurrence: Occurrence) -> bool:
     """Return whether an occurrence is a member of the enclosing class that may be written without its receiver."""
     return (
-        place.tree.language.names.has_bare_members
+        place.language.names.has_bare_members
         and occurrence.role == "member"
         and occurrence.receiver in OWN_RECEIVERS - {"@"}
     )
@@ -167,7 +168,7 @@ def is_visible(place: NamePlace, binding: Occurrence) -> bool:
         return binding.scope_kind == "file"
     if binding.scope_kind != "class":
         return True
-    return place.tree.language.names.has_bare_members or place.scopes[0][0] == binding.scope
+    return place.language.names.has_bare_members or place.scopes[0][0] == binding.scope
 
 
 def _visible_name_cost(place: NamePlace, bindings: Sequence[Occurrence], uses: Sequence[Occurrence]) -> float:
@@ -250,7 +251,7 @@ def _member_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float |
 
 def _is_outside_class(place: NamePlace, occurrence: Occurrence) -> bool:
     """Return whether an occurrence is a method that is declared outside its class, as in Go, C++ and Rust."""
-    return place.language in ("go", "cpp", "rust") and occurrence.role == "function"
+    return place.language.declarations.members_outside_types and occurrence.role == "function"
 
 
 def _key_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float | None:
@@ -262,4 +263,4 @@ def _key_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float | No
 
 
 def _has_sigil(tree: SyntaxTree, span: Span) -> bool:
-    return tree.language.id == "php" and tree.data[span.start - 1 : span.start] == b"$"
+    return tree.data[span.start - 1 : span.start] == encode(tree.language.names.sigil) != b""

@@ -12,16 +12,13 @@ from lsp_harness.text.position import decode, encode
 
 KIND = "nearest name"
 SIGIL_PATTERN = re.compile(r"@@?|\$")
-SIGILS = {"php": "$", "ruby": "@"}
-RECEIVERS = {"python": "self", **dict.fromkeys(("javascript", "typescript", "tsx"), "this")}
-"""The receiver that members of the enclosing class need, by language."""
 PREFIX_COST = 0.3
 """Cost of adding the prefix to a name that occurs in the text with this prefix."""
 
 
 def find_sigil_names(place: NamePlace) -> list[Repair] | None:
     """Return repairs by similar names with the same sigil in Ruby, or None if the misspelt name has no sigil."""
-    if place.language != "ruby":
+    if not place.language.names.member_sigil:
         return None
     span = place.occurrence.span
     spelling = decode(place.tree.data[span.start : span.end])
@@ -40,7 +37,7 @@ def find_sigil_names(place: NamePlace) -> list[Repair] | None:
 async def add_receiver(request: RepairRequest) -> list[Repair]:
     """Add `self.` or `this.` before a name that is a member of the enclosing class."""
     subject, tree = request.subject, request.tree
-    receiver = RECEIVERS.get(tree.language.id)
+    receiver = tree.language.names.self_name
     place = name_place_at(tree, subject.span) if receiver and subject.kind == "name" and subject.name else None
     if not receiver or place is None or not place.class_names:
         return []
@@ -65,7 +62,7 @@ def _is_member(place: NamePlace, occurrence: Occurrence, receiver: str) -> bool:
 async def add_sigil(request: RepairRequest) -> list[Repair]:
     """Add the sigil before a name that occurs with it in the same function (PHP) or anywhere in the file (Ruby)."""
     subject, tree = request.subject, request.tree
-    sigil = SIGILS.get(tree.language.id)
+    sigil = tree.language.names.sigil or tree.language.names.member_sigil
     place = name_place_at(tree, subject.span) if sigil and subject.kind == "name" and subject.name else None
     if not sigil or place is None or place.has_sigil or place.occurrence.role != "value" or place.occurrence.is_called:
         return []
@@ -79,6 +76,7 @@ async def add_sigil(request: RepairRequest) -> list[Repair]:
 
 def _is_sigil_visible(place: NamePlace, occurrence: Occurrence) -> bool:
     """Return whether an occurrence has the sigil and is visible at the place."""
-    data, start, sigil = place.tree.data, occurrence.span.start, encode(SIGILS[place.language])
+    names, data, start = place.language.names, place.tree.data, occurrence.span.start
+    sigil = encode(names.sigil or names.member_sigil)
     has_sigil = sigil in (data[start : start + 1], data[start - 1 : start])
-    return has_sigil and (place.language == "ruby" or occurrence.scope == place.occurrence.scope)
+    return has_sigil and (bool(names.member_sigil) or occurrence.scope == place.occurrence.scope)

@@ -54,8 +54,6 @@ SUGGESTED_COST = -0.5
 SEVERAL_USES_COST = 0.8
 """Added cost of a name that is bound and never used, if the unknown name is used more than once."""
 LOCAL_ROLES = frozenset({"variable", "parameter", "import", "function", "class"})
-FIRST_USE_ONLY_LANGUAGES = frozenset({"c", "cpp"})
-"""Languages whose compilers report only the first use of an unknown name in a function."""
 
 
 async def find_similar_names(request: RepairRequest) -> list[Repair]:
@@ -97,15 +95,16 @@ def _find_in_file(request: RepairRequest, place: NamePlace, name: str) -> dict[s
 
 def _find_builtins(place: NamePlace, name: str) -> dict[str, float]:
     """Return the similar names that the language itself defines, with their costs."""
-    table, role = load_standard(place.language), place.occurrence.role
+    table, role = load_standard(place.language.id), place.occurrence.role
     costs: dict[str, float] = {}
     if role == "member":
-        if place.language == "cpp" and place.occurrence.receiver == "std":
+        namespace = place.language.imports.library_namespace
+        if namespace and place.occurrence.receiver == namespace:
             return {other: cost + BUILTIN_COST for other, cost in find_similar(name, find_wildcard_names(place))}
         if static_members := table.statics.get(place.occurrence.receiver):
             return dict(find_similar(name, static_members))
         # Every object has the members with two underscores. In Ruby every object has most of the others, too.
-        includes_all = not place.is_own_member or place.language == "ruby"
+        includes_all = not place.is_own_member or place.language.names.has_common_members
         members = [member for member in table.members if includes_all or member.startswith("__")]
         return {other: cost + COMMON_MEMBER_COST for other, cost in find_similar(name, members)}
     if role not in ("value", "type") or place.has_sigil:
@@ -188,7 +187,7 @@ def _is_common(name: str) -> bool:
 
 def _make_edits(place: NamePlace, name: str, other: str) -> tuple[Edit, ...]:
     spans = [place.occurrence.span]
-    if place.language in FIRST_USE_ONLY_LANGUAGES and place.occurrence.role in ("value", "type"):
+    if place.language.names.reports_first_use_only and place.occurrence.role in ("value", "type"):
         scope = place.occurrence.scope if place.occurrence.scope_kind == "function" else Span(0, 0)
         occurrences = [*find_occurrences(place.tree, name, scope)]
         if not any(occurrence.is_binding for occurrence in occurrences):

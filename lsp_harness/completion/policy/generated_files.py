@@ -4,7 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from lsp_harness.text.code_lines import PROSE_LANGUAGES
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
 
 NAME_PATTERNS = (
@@ -35,5 +35,5 @@ def is_generated(document: Document, path: str) -> bool:
         return True
     has_long_lines = len(document.data) > max(MIN_FILE_BYTES, MAX_LINE_BYTES * len(document.line_starts))
     # a paragraph of prose is one long line
-    is_prose = document.language in PROSE_LANGUAGES or name.endswith((".md", ".txt", ".rst", ".tex"))
+    is_prose = find_language(document.language).lines.is_prose or name.endswith((".md", ".txt", ".rst", ".tex"))
     return has_long_lines and not is_prose

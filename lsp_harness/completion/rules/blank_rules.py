@@ -6,7 +6,6 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.overlap_rules import has_closer_below
 from lsp_harness.text.code_lines import (
     CONTINUES_STATEMENT,
-    PROSE_LANGUAGES,
     TAB_COLUMNS,
     indentation_columns,
     indentation_of,
@@ -43,7 +42,7 @@ def _missing_indentation(ghost: Ghost, indentation: str) -> str:
     body_indentation = indentation_of(line_above) + ghost.cursor_lines.indent_unit
     is_short = (
         indentation
-        and opens_block(line_above, ghost.language)
+        and opens_block(line_above, ghost.syntax)
         and indentation_columns(ghost.indent) < indentation_columns(body_indentation)
     )
     return body_indentation[len(ghost.indent) :] if is_short and body_indentation.startswith(ghost.indent) else ""
@@ -75,7 +74,7 @@ def _find_tab_columns(ghost: Ghost, lines: list[str]) -> int:
         if (index == 0 and ghost.line_prefix) or is_blank(line) or not indentation or "\t" in indentation:
             continue
         line_above = ghost.line_prefix + lines[0] if index else ghost.previous_line
-        levels = indentation_of(line_above).count("\t") + opens_block(line_above, ghost.language)
+        levels = indentation_of(line_above).count("\t") + opens_block(line_above, ghost.syntax)
         if levels and len(indentation) % levels == 0 and len(indentation) // levels in (2, 4, 8):
             return len(indentation) // levels
         return 4 if len(indentation) % 4 == 0 else 2 if len(indentation) % 2 == 0 else TAB_COLUMNS
@@ -106,8 +105,8 @@ def _find_shift(ghost: Ghost, first_line: str, second_line: str) -> int:
     column, indent_columns = line_depth(first_line), indentation_columns(ghost.cursor_lines.indent_unit)
     second_column = line_depth(second_line)
     if is_lone_closer(second_line):
-        return column - second_column if opens_block(first_line, ghost.language) and second_column < column else 0
-    if opens_block(first_line, ghost.language):
+        return column - second_column if opens_block(first_line, ghost.syntax) and second_column < column else 0
+    if opens_block(first_line, ghost.syntax):
         is_wrong = second_column <= column or second_column >= column + 2 * indent_columns
         return column + indent_columns - second_column if is_wrong and not CONTINUES_STATEMENT.match(second_line) else 0
     # Only a line that continues the one above may be deeper.
@@ -127,7 +126,7 @@ def cut_after_block(ghost: Ghost) -> Ghost:
     first_line = ghost.line_prefix + lines[0]
     column = line_depth(first_line)
     # If the line of the cursor opens a block, only that statement is shown.
-    opens_statement = not is_blank(ghost.line_prefix) and opens_block(first_line, ghost.language)
+    opens_statement = not is_blank(ghost.line_prefix) and opens_block(first_line, ghost.syntax)
     for index, line in enumerate(lines[1:], 1):
         line_column = line_depth(line)
         if is_blank(line) or line_column > column or (line_column == column and not opens_statement):
@@ -147,14 +146,14 @@ def _is_opened_above(ghost: Ghost, column: int) -> bool:
     """Return whether the line above to which a closer at this column would belong opens a block or a bracket."""
     for line in reversed(ghost.cursor_lines.lines_above):
         if not is_blank(line) and line_depth(line) <= column:
-            return line_depth(line) == column and (opens_block(line, ghost.language) or line.rstrip()[-1] in "([{")
+            return line_depth(line) == column and (opens_block(line, ghost.syntax) or line.rstrip()[-1] in "([{")
     return False
 
 
 def trim_trailing_blanks(ghost: Ghost) -> Ghost:
     """Remove blanks at the ends of lines and blank lines at the end. One blank stays before the rest of the line."""
     lines = ghost.text.split("\n")
-    if ghost.language not in PROSE_LANGUAGES:
+    if not ghost.syntax.is_prose:
         lines = [*(line.rstrip(" \t") for line in lines[:-1]), lines[-1]]
     text = "\n".join(lines)
     stripped = text.rstrip()

@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from lsp_harness.text.code_lines import HASH_COMMENT_LANGUAGES, PROSE_LANGUAGES
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.text.code_lines import LineSyntax
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 OPENERS = frozenset(PAIRS.values())
@@ -45,6 +46,8 @@ def scan_brackets(text: str, language: str = "", quote: str = "") -> BracketBala
         language: The language id, which decides what a comment is.
         quote: The quote of the string in which the text begins. Empty if it begins in no string.
     """
+    syntax = find_language(language).lines
+    has_hash_comments = syntax.comment_style == "hash"
     balance = BracketBalance()
     offset, quote_start = 0, -1
     while match := TOKEN.search(text, offset):
@@ -61,16 +64,14 @@ def scan_brackets(text: str, language: str = "", quote: str = "") -> BracketBala
             elif token == "\n" and quote in ("'", '"'):
                 quote = ""
         elif token[0] in QUOTES:
-            if _is_quote(text, match.start(), token, language):
+            if _is_quote(text, match.start(), token, syntax):
                 quote, quote_start = token, match.start()
-            elif language == "rust" and (character := RUST_CHARACTER.match(text, match.start())):
+            elif syntax.has_lifetimes and (character := RUST_CHARACTER.match(text, match.start())):
                 offset = character.end()
-        elif (token == "#" and language in HASH_COMMENT_LANGUAGES) or (
-            token == "//" and language not in HASH_COMMENT_LANGUAGES
-        ):
+        elif (token == "#" and has_hash_comments) or (token == "//" and not has_hash_comments):
             end = text.find("\n", offset)
             offset = len(text) if end < 0 else end
-        elif token == "/*" and language not in HASH_COMMENT_LANGUAGES:
+        elif token == "/*" and not has_hash_comments:
             end = text.find("*/", offset)
             offset = len(text) if end < 0 else end + 2
         elif token in OPENERS:
@@ -80,8 +81,8 @@ def scan_brackets(text: str, language: str = "", quote: str = "") -> BracketBala
     return BracketBalance(balance.surplus_closers, balance.pairs, balance.open_brackets, quote)
 
 
-def _is_quote(text: str, offset: int, token: str, language: str) -> bool:
-    if language in PROSE_LANGUAGES or (token == "'" and language == "rust"):
+def _is_quote(text: str, offset: int, token: str, syntax: LineSyntax) -> bool:
+    if syntax.is_prose or (token == "'" and syntax.has_lifetimes):
         return False
     if token != "'" or not offset or not (text[offset - 1].isalnum() or text[offset - 1] == "_"):
         return True

@@ -9,17 +9,13 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.text.code_lines import indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.text.code_lines import LineSyntax, indentation_columns, indentation_of, is_blank, is_lone_closer, to_lf
 
 WINDOW_CHARS = 8000
 """Number of characters on each side that are read. 60 lines are usually much shorter."""
 COPIED_LINES = 5
 """Number of consecutive lines that count as a copy. Three equal lines also occur in ordinary boilerplate."""
-DEFAULT_INDENT_COLUMNS: dict[str, int] = dict.fromkeys(
-    ("javascript", "typescript", "javascriptreact", "typescriptreact", "html", "css", "ruby"), 2
-)
-"""Columns of one level in files that show no indentation. Languages that are not listed have 4."""
-TAB_LANGUAGES = frozenset({"go", "makefile"})
 LINE_BREAK = re.compile(r"[\r\n]")
 
 
@@ -36,6 +32,11 @@ class CursorLines:
     prefix: str
     suffix: str
     language: str = ""
+
+    @cached_property
+    def syntax(self) -> LineSyntax:
+        """The syntax of single lines of the language."""
+        return find_language(self.language).lines
 
     @cached_property
     def lines_above(self) -> list[str]:
@@ -100,7 +101,7 @@ class CursorLines:
         lines = [line for line in (*self.lines_above, self.line_prefix, *self.lines_below) if line.strip()]
         tabs = sum(line[0] == "\t" for line in lines)
         spaces = sum(line.startswith("  ") for line in lines)
-        if tabs > spaces or (tabs == spaces and self.language in TAB_LANGUAGES):
+        if tabs > spaces or (tabs == spaces and self.syntax.indents_with_tabs):
             return "\t"
         steps: Counter[int] = Counter()
         last_columns = 0
@@ -110,7 +111,7 @@ class CursorLines:
             if 1 < columns - last_columns <= 8:
                 steps[columns - last_columns] += 1
             last_columns = columns
-        return " " * (steps.most_common(1)[0][0] if steps else DEFAULT_INDENT_COLUMNS.get(self.language, 4))
+        return " " * (steps.most_common(1)[0][0] if steps else self.syntax.indent_width)
 
     @cached_property
     def has_indentation(self) -> bool:

@@ -10,8 +10,6 @@ from lsp_harness.completion.rules.cursor_lines import COPIED_LINES
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.line_similarity import are_similar
 from lsp_harness.text.code_lines import (
-    MARKUP_LANGUAGES,
-    PROSE_LANGUAGES,
     is_blank,
     is_lone_closer,
     line_depth,
@@ -56,7 +54,7 @@ def cut_special_tokens(ghost: Ghost) -> Ghost:
     match = SPECIAL_TOKEN.search(ghost.text)
     text = ghost.text[: match.start()] if match else ghost.text
     # In markup, `<s>` is a tag.
-    match = SENTENCE_END.search(text) if ghost.language not in MARKUP_LANGUAGES else None
+    match = SENTENCE_END.search(text) if not ghost.syntax.has_tags else None
     if match and match.end() >= len(text.rstrip()):
         text = text[: match.start()]
     return ghost.with_text(text)
@@ -70,7 +68,7 @@ def cut_broken_characters(ghost: Ghost) -> Ghost:
 
 def remove_chatter(ghost: Ghost) -> Ghost | None:
     """Keep only the code inside the first fence, unless the document itself has fences."""
-    if ghost.language in PROSE_LANGUAGES or "```" in ghost.prefix or "```" in ghost.suffix:
+    if ghost.syntax.is_prose or "```" in ghost.prefix or "```" in ghost.suffix:
         return ghost
     text = ghost.text
     is_chatter = is_blank(ghost.line_prefix) and CHATTER.match(text) is not None
@@ -113,7 +111,7 @@ def cut_at_following_line(ghost: Ghost) -> Ghost:
         if stripped == stripped_target or are_similar(stripped, stripped_target):
             # In a block that the text itself opened, the same words are another statement.
             line_column = line_depth(full_line)
-            is_in_own_block = line_column > column and opens_block(line_above, ghost.language)
+            is_in_own_block = line_column > column and opens_block(line_above, ghost.syntax)
             if line_column == column or (len(stripped) >= MIN_DISTINCT_CHARS and not is_in_own_block):
                 return _keep_lines(ghost, lines, index)
         line_above = full_line if stripped else line_above
@@ -175,7 +173,7 @@ def limit_lines(ghost: Ghost) -> Ghost:
         return ghost
     lines = lines[:MAX_LINES]
     # A line that opens a block is useless without its body.
-    while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.language)):
+    while len(lines) > 1 and (is_blank(lines[-1]) or opens_block(lines[-1], ghost.syntax)):
         lines.pop()
     return ghost.with_text("\n".join(lines))
 

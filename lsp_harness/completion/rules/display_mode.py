@@ -8,14 +8,12 @@ import re
 from typing import Literal
 
 from lsp_harness.completion.rules.cursor_lines import CursorLines
-from lsp_harness.text.code_lines import PROSE_LANGUAGES, is_blank, is_comment, is_lone_closer, line_depth, opens_block
+from lsp_harness.text.code_lines import is_blank, is_comment, is_lone_closer, line_depth, opens_block
 
 DisplayMode = Literal["line", "block", "line-above"]
 
 LINE_FRAGMENT = re.compile(r"[)\],;:?.=]|&&|\|\||[-+*/%<>]\s|(?:and|or)\b")
 """The start of a rest of the line that cannot stand alone."""
-STYLESHEET_LANGUAGES = frozenset({"css", "scss", "less"})
-"""Languages in which `.name` and `:root` start a statement."""
 
 
 def choose_display_mode(prefix: str, suffix: str, language: str = "") -> DisplayMode:
@@ -28,19 +26,19 @@ def choose_display_mode(prefix: str, suffix: str, language: str = "") -> Display
     if not is_blank(lines.line_suffix):
         return "line-above" if is_blank(lines.line_prefix) and _is_complete_line(lines) else "line"
     line_above = lines.previous_line if is_blank(lines.line_prefix) else lines.line_prefix
-    if opens_block(line_above, language):
+    if opens_block(line_above, lines.syntax):
         has_no_body = not lines.next_line or line_depth(lines.next_line) <= line_depth(line_above)
         return "block" if has_no_body else "line"
     if not _is_block_end(lines):
         return "line"
     # A comment or docstring with nothing below it announces a body that is not written yet.
-    return "block" if is_blank(lines.line_prefix) and is_comment(lines.previous_line, language) else "line"
+    return "block" if is_blank(lines.line_prefix) and is_comment(lines.previous_line, lines.syntax) else "line"
 
 
 def _is_complete_line(lines: CursorLines) -> bool:
     """Return whether the rest of the line can stand alone."""
     is_before_indentation = not lines.line_prefix and lines.line_suffix[0].isspace()
-    if is_before_indentation or lines.language in PROSE_LANGUAGES | STYLESHEET_LANGUAGES:
+    if is_before_indentation or lines.syntax.is_prose or lines.syntax.is_style_sheet:
         return True
     return LINE_FRAGMENT.match(lines.line_suffix.lstrip()) is None
 

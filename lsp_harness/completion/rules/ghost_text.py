@@ -10,6 +10,7 @@ from functools import cached_property
 
 from lsp_harness.completion.rules.cursor_lines import CursorLines
 from lsp_harness.completion.rules.display_mode import DisplayMode, choose_display_mode
+from lsp_harness.text.code_lines import LineSyntax
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.cursor import Cursor
 
@@ -51,6 +52,11 @@ class Ghost:
     @cached_property
     def cursor_lines(self) -> CursorLines:
         return CursorLines(self.prefix, self.suffix, self.language)
+
+    @property
+    def syntax(self) -> LineSyntax:
+        """The syntax of single lines of the language."""
+        return self.cursor_lines.syntax
 
     @property
     def line_prefix(self) -> str:

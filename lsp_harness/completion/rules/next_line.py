@@ -41,7 +41,7 @@ def split_body(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
     """
     header, newline, body = text.partition("\n")
     line = ghost.line_prefix + header
-    if ghost.mode == "block" or not newline or not opens_block(line, ghost.language):
+    if ghost.mode == "block" or not newline or not opens_block(line, ghost.syntax):
         return None
     line_below = ghost.line_suffix if ghost.line_suffix.strip() else ghost.next_line
     if line_below and line_depth(line_below) > line_depth(line):

@@ -27,7 +27,6 @@ SCRIPT_LIST = re.compile(
 )
 SCRIPT_LIST_END = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
 RUST_LIST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
-SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 LISTED_NAME = re.compile(r"(?:type\s+)?([\w$:]+)")
 REST_OF_LINE = re.compile(r"\s*(?:[)}].*)?")
 """What may follow the cursor on its line."""
@@ -84,12 +83,12 @@ def find_import_list(tree: SyntaxTree, offset: int) -> ImportList | None:
     if typed is None or text_after[:1].isalnum() or text_after[:1] in ("_", "$"):
         return None
     text_before = text_before[: typed.start()]
-    match tree.language.id:
-        case "python":
+    match tree.language.imports.form:
+        case "from-import":
             return _find_python_list(text_before, text_after, typed[0])
-        case "rust":
+        case "use-tree":
             return _find_rust_list(text_before, text_after, typed[0])
-        case language if language in SCRIPT_LANGUAGES:
+        case "module-import":
             return _find_script_list(text_before, text_after, typed[0])
         case _:
             return None
@@ -186,7 +185,7 @@ def complete_import_list(names: ImportList, exported: Sequence[str], path: str, 
     listed = {name.rpartition("::")[2] for name in (*names.before, *names.after)}
     unlisted = [name for name in dict.fromkeys(exported) if name not in listed]
     line_above = _read_line_above(tree, offset)
-    fills_lines = tree.language.id == "rust" or len(_read_names(line_above.split(","))) > 1
+    fills_lines = tree.language.imports.fills_lines or len(_read_names(line_above.split(","))) > 1
     candidates = _select_by_order(names, unlisted if names.is_export else _find_unbound(tree, offset, unlisted))
     if names.is_export and not fills_lines:
         # nothing tells whether the file wants to export more than the next name
@@ -207,7 +206,7 @@ def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[s
     # an unfinished import may seem to contain the text that follows it, so its names do not count as imported
     own_start = max((item.start for item in all_imports if item.start <= offset), default=-1)
     bound = {item.name for item in declarations}
-    bound |= {local_name(item, tree.language.id) for item in all_imports if item.start != own_start}
+    bound |= {local_name(item, tree.language) for item in all_imports if item.start != own_start}
     return [name for name in names if name not in bound and _is_used(tree, name)]
 
 

@@ -4,7 +4,7 @@ import posixpath
 from collections import Counter
 
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.query.import_statements import SCRIPT_LANGUAGES
+from lsp_harness.languages.language_table import find_language
 
 MAX_IMPORTS = 2
 """Most imports to return, as each is tried."""
@@ -39,7 +39,7 @@ def _module_seen_from(path: str, module: str, importer: str, language: str) -> s
     importer_folder, folder = posixpath.dirname(importer), posixpath.dirname(path)
     if module[:1] != "." or importer_folder == folder:
         return module
-    if language not in SCRIPT_LANGUAGES:
+    if not find_language(language).imports.has_module_imports:
         return None
     target = posixpath.normpath(posixpath.join("/", importer_folder, module))
     relative = posixpath.relpath(target, posixpath.join("/", folder))

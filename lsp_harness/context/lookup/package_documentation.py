@@ -30,7 +30,6 @@ NAME_SEPARATOR = re.compile(r"\s*(?:\.|::)\s*")
 CONSTRUCTOR_CALL = r"\b{}\s*(?::[^=\n]+)?=\s*(?:await\s+)?(?:new\s+)?([^\W\d][\w.]*)\s*\("
 CONTEXT_MANAGER = r"\b(?:with|async\s+with)\s+([^\W\d][\w.]*)\s*\([^\n]*\)\s+as\s+{}\b"
 REQUIRE_CALL = re.compile(r"\b(?:const|let|var)\s+(?:([\w$]+)|\{([^}]*)\})\s*=\s*require\(\s*[\"']([^\"']+)[\"']\s*\)")
-SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _find_package_names(tree: SyntaxTree, part: str) -> Iterator[PackageName]:
     text = decode(tree.data)
     for match in DOTTED_NAME.finditer(part):
         first, *rest = NAME_SEPARATOR.split(match[0])
-        if first not in imported and tree.language.id == "rust" and rest:
+        if first not in imported and tree.language.imports.library_root and rest:
             # a path may begin with the name of a crate
             imported[first] = PackageName(first, "")
         if first not in imported and rest and (class_parts := _find_class(first, text)):
@@ -138,7 +137,7 @@ def _find_class(name: str, text: str) -> Sequence[str]:
 
 def _read_imports(tree: SyntaxTree) -> dict[str, PackageName]:
     """Return the imported things by the name that the text uses, without imports from its own workspace."""
-    language = tree.language.id
+    language = tree.language
     imported: dict[str, PackageName] = {}
     for item in find_declarations(tree.language, tree.data, tree.root)[1]:
         name = local_name(language, item)
@@ -146,14 +145,14 @@ def _read_imports(tree: SyntaxTree) -> dict[str, PackageName]:
         is_own = module.startswith(".") or module.split("::")[0] in ("crate", "self", "super")
         if not name or item.name == "*" or is_own:
             continue
-        if language == "rust":
+        if language.imports.form == "use-tree":
             crate, *path = module.split("::")
             imported[name] = PackageName(crate, ".".join([*path, *filter(None, [item.name])]))
-        elif language == "python" and not item.name and not item.alias:
+        elif language.imports.binds_first_part and not item.name and not item.alias:
             imported[name] = PackageName(name, "")
         else:
             imported[name] = PackageName(module, item.name)
-    if language in SCRIPT_LANGUAGES:
+    if language.imports.has_module_imports:
         imported |= _read_require_calls(decode(tree.data))
     return imported
 

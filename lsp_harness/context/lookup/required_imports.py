@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
@@ -20,7 +21,7 @@ def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
     """
     used_names = set(IDENTIFIER.findall(decode(tree.data[slice(*span)])))
     all_imports = find_declarations(tree.language, tree.data, tree.root)[1]
-    language = tree.language.id
+    language = tree.language
     lines: list[str] = []
     for statement in scope.find_imports(tree):
         items = [item for item in all_imports if statement.start <= item.start < statement.end]
@@ -28,23 +29,27 @@ def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
             item for item in items if local_name(item, language) in used_names or _imports_everything(item, language)
         ]
         if required:
-            lines += _write_python(required) if language == "python" else [_cut(tree, statement, items, required)]
+            lines += (
+                _write_from_imports(required)
+                if language.imports.form == "from-import"
+                else [_cut(tree, statement, items, required)]
+            )
     return lines
 
 
-def local_name(item: Import, language: str) -> str:
+def local_name(item: Import, language: LanguageSpec) -> str:
     """Return the name by which the importing file calls what it imports."""
-    if language == "python" and not item.name and not item.alias:
+    if language.imports.binds_first_part and not item.name and not item.alias:
         return item.module.partition(".")[0]
     last = LAST_IDENTIFIER.search(item.module)
     return item.alias or item.name or (last[0] if last else "")
 
 
-def _imports_everything(item: Import, language: str) -> bool:
-    return item.name == "*" or language in ("c", "cpp", "csharp", "ruby")
+def _imports_everything(item: Import, language: LanguageSpec) -> bool:
+    return item.name == "*" or language.imports.imports_everything
 
 
-def _write_python(items: Sequence[Import]) -> Iterator[str]:
+def _write_from_imports(items: Sequence[Import]) -> Iterator[str]:
     """Yield Python import statements for these imports alone."""
     modules = dict.fromkeys(item.module for item in items if item.name)
     yield from (f"import {_with_alias(item.module, item.alias)}" for item in items if not item.name)

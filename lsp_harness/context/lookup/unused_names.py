@@ -23,7 +23,7 @@ def find_unused_imports(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     spans = find_imports(tree)
     unused: dict[str, None] = {}
     for item in reversed(_visible_imports(tree, offset, spans)):
-        name = local_name(item, tree.language.id)
+        name = local_name(item, tree.language)
         statement_start = next((span.start for span in spans if span.start <= item.start < span.end), item.start)
         is_export = EXPORT.match(tree.data, _line_start(tree.data, statement_start))
         if not name or name == "*" or item.start >= offset or is_export:

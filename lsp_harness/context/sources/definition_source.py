@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lsp_harness.context.context_inputs import CompletionInputs
 from lsp_harness.context.context_source import CompletionSource, Share
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.lookup.named_definitions import DEFINITION_REASON, fit_signatures
+from lsp_harness.context.lookup.signature_fitting import DEFINITION_REASON, fit_signatures
 from lsp_harness.index.query.definition_lines import DefinitionLine
 
 

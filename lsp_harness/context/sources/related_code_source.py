@@ -7,8 +7,8 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_source import RELATED_SECTION, InstructionSource, Share
 from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.lookup.cursor_names import read_span_names
-from lsp_harness.context.lookup.named_definitions import DEFINITION_REASON, fit_signatures
 from lsp_harness.context.lookup.required_imports import find_required_imports
+from lsp_harness.context.lookup.signature_fitting import DEFINITION_REASON, fit_signatures
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.index.query.declaration_usage import DeclarationUsage
 from lsp_harness.index.query.declaration_uses import Use

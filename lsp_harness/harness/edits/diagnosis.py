@@ -140,7 +140,7 @@ class RepairPreviews:
     async def describe(self, finding: Finding, subject: "Subject") -> str:
         """Return the repair of a finding in a few words. Empty if no repair is evident."""
         from lsp_harness.coding.repair.repair_request import RepairRequest
-        from lsp_harness.coding.repair_preview import preview
+        from lsp_harness.coding.repair_preview import preview_repair
         from lsp_harness.verify.change import Change
 
         snapshot = self.snapshot
@@ -152,7 +152,7 @@ class RepairPreviews:
         def create_change(edits: tuple[Edit, ...]) -> Change:
             return Change.from_edits(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
 
-        return await preview(request, create_change)
+        return await preview_repair(request, create_change)
 
 
 async def create_offers(

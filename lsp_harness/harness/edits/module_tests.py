@@ -4,6 +4,7 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.files.folders import is_same_file
+from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.open_documents import OpenDocuments
@@ -31,4 +32,5 @@ def open_test_file(documents: OpenDocuments, file: Path) -> tuple[Document, bool
         if opened.uri == uri or ((open_file := local_path(opened.uri)) and is_same_file(open_file, file)):
             return opened.text, False
     is_new = not file.exists()
-    return Document.from_text(uri, b"" if is_new else read_file(file), language="python"), is_new
+    language = find_language_of_file(uri)
+    return Document.from_text(uri, b"" if is_new else read_file(file), language=language.id if language else ""), is_new

@@ -10,7 +10,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.coding.turn_context import TurnContext
     from lsp_harness.session.log import Turn
 
 MAX_PROPOSALS = 32
@@ -76,7 +76,7 @@ class DocumentProposals:
         self._sent.clear()
 
 
-def register(opened: OpenDocument | None, job: "Job", proposal: Proposal) -> Proposal:
+def register(opened: OpenDocument | None, job: "TurnContext", proposal: Proposal) -> Proposal:
     """Remember a proposal before the client receives it, and return it.
 
     Args:

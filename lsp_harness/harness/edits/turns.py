@@ -8,7 +8,7 @@ from lsp_harness.session.results import Proposal, Report
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.coding.turn_context import TurnContext
     from lsp_harness.verify.digest.digest_result import Digest
 
 UNTRUSTED = "this workspace is not trusted, so there are only completions; trust it in the editor"
@@ -64,7 +64,7 @@ class Turns:
         await self._services.documents.tree_when_ready(snapshot.document)
         self.require_editable(snapshot, needs_model=needs_model)
 
-    def begin(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
+    def begin(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "TurnContext":
         """Begin the next turn of the session.
 
         Args:
@@ -72,13 +72,13 @@ class Turns:
             report: Receives the progress.
             output: The output of a tool that the turn is about.
         """
-        from lsp_harness.coding.turn_context import Job
+        from lsp_harness.coding.turn_context import TurnContext
         from lsp_harness.context.context_inputs import WorkspaceScope
 
         services, workspace = self._services, self._services.workspace
         log, verifier = services.session_log, services.verifier
         failing_tests = output.failing_tests if output else frozenset[str]()
-        return Job(
+        return TurnContext(
             engine=services.engines.current,
             config=services.config,
             ruff=verifier.linter,
@@ -89,11 +89,11 @@ class Turns:
             path=snapshot.path,
             report=report,
             workspace=WorkspaceScope(services.index.query, failing_tests, services.index.find_similar),
-            persist=workspace.may_persist(snapshot),
+            may_persist=workspace.may_persist(snapshot),
             installed=services.installed,
             output=output,
-            session=tuple(log.summary.lines_for(snapshot.path, workspace.private_files.is_private)),
-            create_checks=verifier.create_checks,
+            session_lines=tuple(log.summary.lines_for(snapshot.path, workspace.private_files.is_private)),
+            make_checks=verifier.create_checks,
         )
 
     def verdict_name(self, proposal: Proposal) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lsp_harness.coding.task_location import Sought
+from lsp_harness.coding.task_location import TaskPlaces
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.index_service import ReadyIndex
@@ -17,7 +17,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 async def locate_in_project(
     project: CommandProject, task: str, make_engine: Callable[[Config], Engine], *, explains: bool = False
-) -> Sought:
+) -> TaskPlaces:
     """Update the index and return the candidates for a task.
 
     Args:
@@ -41,8 +41,8 @@ async def locate_in_project(
         return await find_similar_texts(project, task, explains=explains)
 
     with open_index(project.place.database) as index:
-        ready = ReadyIndex(index, find_similar)
-        harness = Harness(project.config, make_engine, Workspace([project.root]), index=ready)
+        ready_index = ReadyIndex(index, find_similar)
+        harness = Harness(project.config, make_engine, Workspace([project.root]), index=ready_index)
         try:
             return (await harness.tasks.locate(request)).ranking
         finally:

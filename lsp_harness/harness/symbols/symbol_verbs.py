@@ -10,7 +10,6 @@ from lsp_harness.text.position import decode
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.indexes.folder_index import Folder
     from lsp_harness.index.query.name_locations import CursorPlace, NameLocation
     from lsp_harness.index.query.symbol_lookup import Rank
     from lsp_harness.index.symbol_table import Symbol
@@ -38,16 +37,15 @@ class SymbolVerbs:
         for number, folder in enumerate(folders):
             # one folder may be open by two names
             if not any(is_same_file(folder.root, earlier.root) for earlier in folders[:number]):
-                ranked += await self._search_folder(folder, query)
+                ranked += await self._search_folder(query, folder.root)
         ranked.sort(key=lambda entry: (entry[0], entry[1].file, entry[1].line))
         return [location for _, location in ranked[:MAX_SYMBOLS]]
 
     async def definition(self, snapshot: Snapshot, offset: int) -> list[SymbolLocation]:
         """Return the declarations of the name at a byte offset."""
-        place = self._place(snapshot, offset)
-        if place is None:
+        if (place := self._place(snapshot, offset)) is None:
             return []
-        locations = await self._services.index.folder_indexes.query.declaration_locations(place)
+        locations = await self._services.index.query.declaration_locations(place)
         return [_name_location(place.root, location) for location in locations]
 
     async def references(self, snapshot: Snapshot, offset: int, *, include_declaration: bool) -> list[SymbolLocation]:
@@ -58,15 +56,11 @@ class SymbolVerbs:
             offset: The byte offset of the name.
             include_declaration: Whether the declaration itself is returned, too.
         """
-        place = self._place(snapshot, offset)
-        if place is None:
+        if (place := self._place(snapshot, offset)) is None:
             return []
-        locations = await self._services.index.folder_indexes.query.reference_locations(place)
-        return [
-            _name_location(place.root, location)
-            for location in locations
-            if include_declaration or not location.is_declaration
-        ]
+        locations = await self._services.index.query.reference_locations(place)
+        wanted = [location for location in locations if include_declaration or not location.is_declaration]
+        return [_name_location(place.root, location) for location in wanted]
 
     def _search_open_files(self, query: str) -> "RankedLocations":
         from lsp_harness.index.query.symbol_lookup import rank_symbol
@@ -82,27 +76,28 @@ class SymbolVerbs:
                     ranked.append((rank, _declared_location(snapshot, snapshot.file, declaration, name)))
         return ranked
 
-    async def _search_folder(self, folder: "Folder", query: str) -> "RankedLocations":
-        """Return the symbols in the index of one workspace folder."""
-        root = folder.root
+    async def _search_folder(self, query: str, root: Path) -> "RankedLocations":
+        """Return the symbols of one workspace folder, without those of the open files."""
         open_paths = {snapshot.path for snapshot in self._services.open_files() if snapshot.root == root}
         # a workspace folder within this one has an index of its own
         inner = [path for other in self._services.workspace.roots if (path := path_inside(other, root)) and path.parts]
+        matches = await self._services.index.query.matching_symbols(root.as_uri(), query, open_paths)
         return [
             (match.rank, _indexed_location(root / match.symbol.path, match.symbol, match.text_before))
-            for match in await folder.query.matching_symbols(root.as_uri(), query, open_paths)
-            if not any(match.symbol.path.startswith(f"{path}/") for path in inner)
+            for match in matches
+            if not any(match.symbol.path.startswith(f"{folder}/") for folder in inner)
         ]
 
     def _place(self, snapshot: Snapshot, offset: int) -> "CursorPlace | None":
-        """Return a byte offset as the index knows it, or None for a text outside of the workspace."""
+        """Return the place of a byte offset, or None if the text is in no workspace folder or is binary."""
         from lsp_harness.index.query.name_locations import CursorPlace
 
         root = snapshot.root
         if root is None or snapshot.document.is_binary:
             return None
         texts = {other.path: other.document for other in self._services.open_files() if other.root == root}
-        return CursorPlace(root, snapshot.path, offset, texts | {snapshot.path: snapshot.document})
+        texts[snapshot.path] = snapshot.document
+        return CursorPlace(root, snapshot.path, offset, texts)
 
 
 def _declared_location(snapshot: Snapshot, file: Path, declaration: "Declaration", qualified: str) -> SymbolLocation:
@@ -119,9 +114,8 @@ def _indexed_location(file: Path, symbol: "Symbol", line_prefix: str) -> SymbolL
 
 def _name_location(root: Path, location: "NameLocation") -> SymbolLocation:
     kind = DECLARATION if location.is_declaration else REFERENCE
-    return SymbolLocation(
-        location.uri, root / location.path, location.line, location.text_before, location.name, kind, ""
-    )
+    file = root / location.path
+    return SymbolLocation(location.uri, file, location.line, location.text_before, location.name, kind, "")
 
 
 def _container(qualified: str) -> str:

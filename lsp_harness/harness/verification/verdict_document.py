@@ -74,7 +74,7 @@ def render_document(name: str, log: SessionLog | None) -> str:
 
 
 def _render_events(events: Iterable[Event]) -> Iterator[str]:
-    generated: set[int] = set()
+    shown_numbers: set[int] = set()
     prompts: dict[int, ContextBuilt] = {}
     for envelope in events:
         match decode_event(envelope.type, envelope.data):
@@ -87,10 +87,10 @@ def _render_events(events: Iterable[Event]) -> Iterator[str]:
             case ContextBuilt() as prompt:
                 prompts |= dict.fromkeys(prompt.candidates, prompt)
             case CandidateGenerated() as candidate:
-                generated.add(candidate.candidate)
+                shown_numbers.add(candidate.candidate)
                 yield from _render_candidate(candidate, prompts.get(candidate.candidate))
             case ChecksCompleted() as checks:
-                yield from _render_checks(checks, has_heading=checks.candidate not in generated)
+                yield from _render_checks(checks, has_heading=checks.candidate not in shown_numbers)
             case CandidateRejected(reason=reason):
                 yield f"\nRejected: {_one_line(reason)}"
             case EditProposed(summary=summary, diff=diff):

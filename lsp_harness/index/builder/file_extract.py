@@ -121,7 +121,9 @@ def _comment_pattern(language: LanguageSpec) -> re.Pattern[bytes]:
     Outside of declarations, only chunks with such a line get a vector: imports would be similar to many texts and say
     little.
     """
-    comment_starts = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if language.id == "python" else [])]
+    documentation = language.declarations.documentation
+    has_docstrings = documentation is not None and documentation.is_inside
+    comment_starts = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if has_docstrings else [])]
     return re.compile(rf"(?m)^[ \t]*(?:{'|'.join(comment_starts)})".encode())
 
 

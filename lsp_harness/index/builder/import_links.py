@@ -8,11 +8,14 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import cast
 
 from lsp_harness.index.path_suffixes import PathSuffixes
+from lsp_harness.languages.import_traits import ImportForm
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.store.database import placeholders
 
 SCRIPT_EXTENSIONS = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
 INDEX_FILES = tuple(f"/index{extension}" for extension in SCRIPT_EXTENSIONS[1:-1])
@@ -27,12 +30,22 @@ FindNamespaceFiles = Callable[[str], Iterable[str]]
 """Returns the paths of the files that declare a namespace."""
 
 
-def namespace_condition(namespace: str) -> tuple[str, tuple[str, str, str]]:
+@cache
+def namespace_languages() -> tuple[str, ...]:
+    """Return the ids of the languages whose imports name namespaces."""
+    return tuple(language.id for language in shipped_languages() if language.imports.names_namespaces)
+
+
+def namespace_condition(namespace: str) -> tuple[str, tuple[str, ...]]:
     """Return an SQL condition, with its arguments, for the symbols that declare a namespace, written as one name or
     nested."""
     # The condition on `name` uses an index of the database.
     names = namespace, namespace.rpartition(".")[2]
-    return "name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'", (*names, namespace)
+    languages = namespace_languages()
+    condition = (
+        f"name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language IN ({placeholders(len(languages))})"
+    )
+    return condition, (*names, namespace, *languages)
 
 
 class ImportLinks:
@@ -51,18 +64,18 @@ class ImportLinks:
             PathSuffixes(sorted(self._paths)),
             PathSuffixes(self._files_by_folder),
         )
-        self._rules: dict[str, Callable[[str, str, str], Iterable[str]]] = {
-            "python": self._resolve_python,
-            **dict.fromkeys(("javascript", "typescript", "tsx"), self._resolve_script),
-            "go": self._resolve_go,
-            "rust": self._resolve_rust,
-            "java": self._resolve_java,
-            "csharp": self._resolve_csharp,
-            **dict.fromkeys(("c", "cpp"), self._resolve_include),
-            "ruby": self._resolve_ruby,
-            "php": self._resolve_php,
-            "lua": self._resolve_lua,
-            "bash": self._resolve_bash,
+        self._rules: dict[ImportForm, Callable[[str, str, str], Iterable[str]]] = {
+            "from-import": self._resolve_python,
+            "module-import": self._resolve_script,
+            "import-block": self._resolve_go,
+            "use-tree": self._resolve_rust,
+            "type-import": self._resolve_java,
+            "using-namespace": self._resolve_csharp,
+            "include": self._resolve_include,
+            "require-file": self._resolve_ruby,
+            "use-name": self._resolve_php,
+            "require-module": self._resolve_lua,
+            "source-file": self._resolve_bash,
         }
 
     def find_targets(self, path: str, language: str, module: str, name: str) -> list[str]:
@@ -74,7 +87,7 @@ class ImportLinks:
             module: The module as the import writes it.
             name: The imported name; empty or `*` for the whole module.
         """
-        rule = self._rules.get(language)
+        rule = self._rules.get(find_language(language).imports.form)
         candidates: Iterable[str] = rule(path, module, "" if name == "*" else name) if rule else ()
         return [target for target in dict.fromkeys(candidates) if target != path]
 

@@ -7,18 +7,25 @@ from typing import NamedTuple
 
 from lsp_harness.files.walk import SkippedFile, WorkspaceFile
 from lsp_harness.index.builder.file_extract import Extract, Row
-from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition, namespace_languages
 from lsp_harness.index.index_tables import INDEXES
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import Writer, placeholders
 
 SELECT_IMPORTS = (
     "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
 )
-SELECT_CSHARP_FILES = "SELECT id FROM files WHERE language = 'csharp'"
-"""Files whose imports name namespaces, so any other file may be meant."""
 
 MIN_FILES_FOR_INDEXES = 2_000
 """Number of files after which database indexes are created. Until then every query reads all rows."""
+
+
+def select_namespace_users() -> str:
+    """Return the SQL for the files whose imports name namespaces, so that any other file may be meant.
+
+    Its arguments are the ids of `namespace_languages`.
+    """
+    return f"SELECT id FROM files WHERE language IN ({placeholders(len(namespace_languages()))})"
 
 
 class IndexedFile(NamedTuple):
@@ -53,7 +60,7 @@ class IndexWriter:
             for extract in extracts:
                 old_file = self.files.get(extract.file.path)
                 old_namespaces = self._namespaces(old_file.id) if old_file else set[str]()
-                if extract.language == "csharp" or old_namespaces:
+                if find_language(extract.language).imports.names_namespaces or old_namespaces:
                     self._namespaces_changed |= old_namespaces != {
                         row[4] for row in extract.symbols if row[2] == "namespace"
                     }
@@ -111,8 +118,9 @@ class IndexWriter:
         else:
             files = {self.files[path].id for path in paths}
             if self._namespaces_changed:
+                languages = namespace_languages()
                 # Imports of other files name a namespace, not a file.
-                files |= {file for (file,) in self._writer.rows(SELECT_CSHARP_FILES)}
+                files |= {file for (file,) in self._writer.rows(select_namespace_users(), languages)}
             import_rows = [
                 row
                 for file in sorted(files)
@@ -127,7 +135,9 @@ class IndexWriter:
             if paths is None:
                 self._writer.execute("DELETE FROM targets")
             elif self._namespaces_changed:
-                self._writer.execute(f"DELETE FROM targets WHERE file IN ({SELECT_CSHARP_FILES})")
+                self._writer.execute(
+                    f"DELETE FROM targets WHERE file IN ({select_namespace_users()})", namespace_languages()
+                )
             self._writer.execute_many(f"INSERT OR IGNORE INTO targets VALUES ({placeholders(3)})", target_rows)
             self._writer.execute("DELETE FROM unlinked")
         self.was_interrupted = self._namespaces_changed = False
@@ -140,10 +150,10 @@ class IndexWriter:
         return [path for (path,) in rows]
 
     def _namespaces(self, file: int) -> set[str]:
-        """Return the namespaces that a C# file declares."""
+        """Return the namespaces that a file declares, in a language whose imports name namespaces."""
         rows = self._writer.rows(
-            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SELECT_CSHARP_FILES})",
-            (file,),
+            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({select_namespace_users()})",
+            (file, *namespace_languages()),
         )
         return {name for (name,) in rows}
 

@@ -6,14 +6,11 @@ Only unambiguous types are returned: `rows: list[Till]` yields none.
 
 import re
 
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.name_uses import UNKNOWN_RECEIVER, split_chain
 
 WRAPPER_TYPES = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
 """Types whose members are those of their type argument."""
-TYPE_FIRST_LANGUAGES = frozenset({"c", "cpp", "csharp", "java", "php"})
-"""Languages that write the type before the name."""
-TYPE_LAST_LANGUAGES = frozenset({"python", "typescript", "tsx", "rust"})
-"""Languages that write the type after the name and a colon."""
 DOTTED_NAME = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
 TYPE_PATTERN = re.compile(
     rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({DOTTED_NAME})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL
@@ -36,13 +33,14 @@ def find_written_types(text: str, name: str, language: str) -> list[tuple[str, .
     """
     word = rf"(?<![\w.]){re.escape(name)}"
     types: list[tuple[str, ...]] = []
-    if language in TYPE_LAST_LANGUAGES:
+    traits = find_language(language).declarations
+    if traits.types_follow_colon:
         types += [
             type_
             for match in re.findall(rf"{word}\??\s*:(?![:=])\s*([^\n=;{{]+)", text)
             for type_ in _parse_type(_cut_parameter(match))
         ]
-    if language in TYPE_FIRST_LANGUAGES:
+    if traits.types_come_first:
         types += [
             type_
             for match in re.findall(
@@ -52,7 +50,7 @@ def find_written_types(text: str, name: str, language: str) -> list[tuple[str, .
             if match not in NON_TYPE_WORDS
             for type_ in _parse_type(match)
         ]
-    if language == "go":
+    if traits.types_follow_name:
         types += [
             type_ for match in re.findall(rf"{word}\s+(\*?{DOTTED_NAME})\b", text) for type_ in _parse_type(match)
         ]
@@ -71,10 +69,11 @@ def find_return_types(signature: str, name: str, language: str) -> list[tuple[st
     match = re.search(r"\)\s*(?:->|:)\s*(.+)", signature, re.DOTALL)
     if match:
         return _parse_type(_cut_parameter(match[1].rstrip(" :{;")))
-    if language == "go":
+    traits = find_language(language).declarations
+    if traits.types_follow_name:
         match = re.search(rf"\)\s*\(?\s*(\*?{DOTTED_NAME})\b", signature.partition(name)[2])
         return _parse_type(match[1]) if match else []
-    if language in TYPE_FIRST_LANGUAGES:
+    if traits.types_come_first:
         type_ = rf"([^\W\d][\w.:]{{0,{MAX_GAP_CHARS}}}(?:<.{{0,{MAX_GAP_CHARS}}}?>)?)"
         match = re.search(rf"{type_}[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
         return _parse_type(match[1]) if match else []

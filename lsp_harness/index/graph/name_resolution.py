@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from lsp_harness.index.graph.declared_types import MAX_GAP_CHARS, find_return_types, find_written_types
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration
 from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES
 from lsp_harness.text.position import decode, encode
 
-IMPLICIT_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "ruby"})
-"""Languages in which the functions of a type see its members without a qualifier."""
 MAX_TYPE_HOPS = 8
 """Number of base types through which a member is searched."""
 SELF_NAMES = frozenset({"self", "cls", "this", "Self"})
@@ -108,7 +107,7 @@ def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: 
 
 def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
     """Return inherited members of the types around a name, in languages where they need no qualifier."""
-    if text.language not in IMPLICIT_MEMBER_LANGUAGES:
+    if not find_language(text.language).declarations.has_implicit_members:
         return []
     # In the head of a type, its bases are not searched.
     types = [n for n in _enclosing_types(text, name) if text.declarations[n].body_start <= name.start]
@@ -138,11 +137,11 @@ def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
 def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
     """Return the declarations of this name in the innermost scope that has one."""
     best_parent, meanings = -2, list[Meaning]()
+    has_implicit_members = find_language(text.language).declarations.has_implicit_members
     for n, declaration in enumerate(text.declarations):
         parent = text.declarations[declaration.parent] if declaration.parent >= 0 else None
         is_visible = parent is None or (
-            parent.start <= name.start < parent.end
-            and (parent.kind not in TYPE_KINDS or text.language in IMPLICIT_MEMBER_LANGUAGES)
+            parent.start <= name.start < parent.end and (parent.kind not in TYPE_KINDS or has_implicit_members)
         )
         if declaration.name != name.text or not (is_visible or declaration.name_start == name.start):
             continue

@@ -22,8 +22,9 @@ from lsp_harness.index.graph.reference_search import (
     find_files_with_name,
     find_places,
 )
-from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES, NAMESPACE_LANGUAGES, IndexView
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.syntax.symbols.name_uses import Reference, find_references
 from lsp_harness.text.position import encode
@@ -38,8 +39,6 @@ MAX_IMPORT_HOPS = 100
 """Number of imports over which a file may see the declarations of another one."""
 MAX_CYCLES = 10
 """Largest number of import cycles of a file."""
-HEADER_LANGUAGES = frozenset({"c", "cpp"})
-"""Languages that declare in header files what other files define."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def build_graph(view: IndexView, symbol: Symbol) -> SymbolGraph:
     uses = [
         usage
         for usage in usages
-        if usage.place.kind == "call" or symbol.kind not in CALLABLE_KINDS or _is_ruby_call(symbol, usage)
+        if usage.place.kind == "call" or symbol.kind not in CALLABLE_KINDS or _is_bare_call(symbol, usage)
     ]
     callers = [usage for usage in uses if usage.place.kind != "base"]
     return SymbolGraph(
@@ -148,7 +147,7 @@ def find_usages(
 
 def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
     """Return a declaration and, in C and C++, its declarations in files that include its file or that it includes."""
-    if symbol.language not in HEADER_LANGUAGES:
+    if not find_language(symbol.language).declarations.has_headers:
         return [symbol]
     files = [view.symbols.find_file(path) for path in view.imports.find_importers(symbol.file)]
     near_files = {file for file, _ in filter(None, files)} | {
@@ -226,9 +225,8 @@ def find_candidate_files(
 
 def _can_see(file: int, language: str, symbol: Symbol, dependents: AbstractSet[int]) -> bool:
     """Return whether a file may see a declaration at all."""
-    return file in dependents or (
-        language == symbol.language and language in FOLDER_SCOPED_LANGUAGES | NAMESPACE_LANGUAGES
-    )
+    traits = find_language(language).imports
+    return file in dependents or (language == symbol.language and (traits.shares_folder or traits.shares_namespace))
 
 
 def _is_near(path: str, file: int, symbol: Symbol, dependents: AbstractSet[int]) -> bool:
@@ -247,9 +245,9 @@ def _find_owner(view: IndexView, symbol: Symbol) -> Symbol | None:
     return view.symbols.find_symbol(symbol.path, owner_name) if owner_name else None
 
 
-def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:
-    """Return whether a use is a call in Ruby, which needs no brackets and creates objects by a message."""
-    if symbol.language != "ruby" or usage.place.kind != "use":
+def _is_bare_call(symbol: Symbol, usage: Usage) -> bool:
+    """Return whether a use is a call without brackets. In Ruby, the message `new` creates an object."""
+    if find_language(symbol.language).declarations.calls_need_brackets or usage.place.kind != "use":
         return False
     data, end = usage.source.tree.data, usage.place.start + len(encode(symbol.name))
     return symbol.kind not in TYPE_KINDS or data.startswith(b".new", end)
@@ -263,12 +261,12 @@ def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     for reference in find_references(source.tree, byte_range=(symbol.start, symbol.end)):
         if SUPER_NAMES & {reference.name, f"{reference.name}()"}:
             continue
-        is_ruby_call = (
-            symbol.language == "ruby"
+        is_bare_call = (
+            not find_language(symbol.language).declarations.calls_need_brackets
             and reference.kind == "use"
             and reference.start not in {declared.named for declared in source.symbols}
         )
-        for edge in _resolve_reference(sources, source, reference) if reference.kind == "call" or is_ruby_call else ():
+        for edge in _resolve_reference(sources, source, reference) if reference.kind == "call" or is_bare_call else ():
             # The first place of an unresolved call is enough.
             edge_key = (edge.path if edge.is_certain else "", edge.line if edge.is_certain else 0, edge.name)
             if edge_key not in seen_edges and (

@@ -7,6 +7,7 @@ import re
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.position import decode
 
 MAX_CHARS = 200
@@ -19,7 +20,8 @@ EMPTY_COMMENT = re.compile(r"^(?:\W*$|noqa|type:|pylint|eslint|@ts-|nolint|clang
 
 def read_doc_line(view: IndexView, symbol: Symbol) -> str:
     """Return the first line of a symbol's documentation; empty if there is none."""
-    line = _docstring_line(view, symbol) if symbol.language == "python" else ""
+    style = find_language(symbol.language).declarations.documentation
+    line = _docstring_line(view, symbol) if style and style.is_inside else ""
     return (line or _comment_line(view, symbol))[:MAX_CHARS]
 
 

@@ -1,7 +1,10 @@
 """The names that a module exports, judged by its declarations."""
 
+import re
+
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
 
 
 def find_exported_names(view: IndexView, path: str, language: str, module: str) -> list[str]:
@@ -18,10 +21,8 @@ def find_exported_names(view: IndexView, path: str, language: str, module: str) 
 
 def is_public(view: IndexView, symbol: Symbol) -> bool:
     """Return whether other files may import a symbol, judged by its declaration."""
-    match symbol.language:
-        case "python":
-            return not symbol.name.startswith("_")
-        case "rust":
-            return symbol.kind != "implementation" and view.texts.read_line_start(symbol).lstrip().startswith("pub")
-        case _:
-            return "export" in view.texts.read_line_start(symbol)
+    word = find_language(symbol.language).declarations.public_word
+    if not word:
+        return not symbol.name.startswith("_")
+    line_start = view.texts.read_line_start(symbol)
+    return symbol.kind != "implementation" and re.search(rf"\b{word}\b", line_start) is not None

@@ -4,13 +4,13 @@ import re
 from dataclasses import dataclass
 
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.store.database import placeholders
 
-SCRIPT_LANGUAGES = ("javascript", "typescript", "tsx")
-"""Languages whose files import each other."""
 MODULE_SEPARATOR = re.compile(r"[./\\\\:]")
 SELECT_IMPORTS = """
 SELECT module, name, alias, path FROM imports JOIN files ON files.id = imports.file
-WHERE language IN (?, ?, ?) AND path != ?
+WHERE language IN ({languages}) AND path != ?
   AND (alias = ? OR (alias = '' AND (name = ? OR (name IN ('', '*') AND (module = ? OR module LIKE ?)))))
 """
 
@@ -41,7 +41,10 @@ def find_import_statements(view: IndexView, path: str, language: str, name: str)
         language: The language of the file. Only files of the same language count.
         name: The name.
     """
-    languages = SCRIPT_LANGUAGES if language in SCRIPT_LANGUAGES else (language,) * 3
-    rows = view.reader.rows(SELECT_IMPORTS, (*languages, path, name, name, name, f"%{name}"))
+    languages = [language]
+    if find_language(language).imports.has_module_imports:
+        languages = [spec.id for spec in shipped_languages() if spec.imports.has_module_imports]
+    statement = SELECT_IMPORTS.format(languages=placeholders(len(languages)))
+    rows = view.reader.rows(statement, (*languages, path, name, name, name, f"%{name}"))
     statements = [ImportStatement(*row) for row in rows]
     return [item for item in statements if item.alias or item.name or MODULE_SEPARATOR.split(item.module)[-1] == name]

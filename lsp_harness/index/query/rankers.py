@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
-from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES
 from lsp_harness.index.query.anchor import Anchor, SymbolName, find_chunks, find_declared, find_used_symbols
 from lsp_harness.index.query.stop_words import STOP_WORDS
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import Reader, placeholders
 
 Ranking = tuple[str, list[int]]
@@ -128,7 +128,7 @@ class Rankers:
             ('text: "' + last.replace('"', "") + '"', MAX_MENTIONS),
         )
         distances = self._import_distances(anchor.path, importers_only=True)
-        if anchor.language in FOLDER_SCOPED_LANGUAGES:
+        if find_language(anchor.language).imports.shares_folder:
             folder = anchor.path.rpartition("/")[0]
             distances = {file: 1 for _, file, path, _ in rows if path.rpartition("/")[0] == folder} | distances
         return [

@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-PARENTS = {"typescript": "javascript", "tsx": "typescript", "cpp": "c"}
-"""Languages that include all names of another language."""
+from lsp_harness.languages.language_table import find_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,8 @@ class StandardNames:
 @cache
 def load_standard(language: str) -> StandardNames:
     """Return the names of a language; empty for a language without a table."""
-    base = load_standard(PARENTS[language]) if language in PARENTS else StandardNames()
+    parent = find_language(language).parent
+    base = load_standard(parent) if parent else StandardNames()
     file = Path(__file__).with_name(f"{language}.toml")
     if not file.is_file():
         return base

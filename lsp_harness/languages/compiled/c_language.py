@@ -1,5 +1,7 @@
 """C."""
 
+from lsp_harness.languages.declaration_traits import STAR_COMMENT, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
@@ -21,6 +23,7 @@ SPEC = LanguageSpec(
         must_declare_above=True,
         is_block_scoped=True,
         has_bare_members=True,
+        reports_first_use_only=True,
     ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b"."),
@@ -31,4 +34,9 @@ SPEC = LanguageSpec(
         allows_outer_statements=False,
         requires_declarations=True,
     ),
+    imports=ImportTraits(
+        form="include", imports_everything=True, shares_declarations=True, has_whole_module_imports=True
+    ),
+    declarations=DeclarationTraits(documentation=STAR_COMMENT, types_come_first=True, has_headers=True),
+    sibling="cpp",
 )

@@ -17,4 +17,8 @@ SPEC = replace(
         visible_roles=frozenset({"variable", "function", "class"}),
     ),
     recovery=replace(C.recovery, has_type_arguments=True),
+    imports=replace(C.imports, library_namespace="std"),
+    declarations=replace(C.declarations, has_implicit_members=True, members_outside_types=True),
+    parent="c",
+    sibling="c",
 )

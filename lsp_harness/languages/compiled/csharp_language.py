@@ -1,5 +1,7 @@
 """C#."""
 
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
@@ -41,5 +43,24 @@ SPEC = LanguageSpec(
         has_own_line_braces=True,
         wrappers=((b"", b""), (b"class X {\n", b"\n}"), (b"enum X {\n", b"\n}")),
         requires_declarations=True,
+    ),
+    imports=ImportTraits(
+        form="using-namespace",
+        imports_everything=True,
+        hides_imports=True,
+        names_namespaces=True,
+        shares_folder=True,
+        shares_namespace=True,
+        shares_declarations=True,
+        has_whole_module_imports=True,
+        has_extension_members=True,
+        imports_capitalized_names=True,
+    ),
+    declarations=DeclarationTraits(
+        documentation=CommentStyle("/// ", "", "/// "),
+        types_come_first=True,
+        has_implicit_members=True,
+        decorator_start=r"\[",
+        decorated_phrase="with the attribute",
     ),
 )

@@ -1,11 +1,13 @@
 """Go."""
 
-from lsp_harness.languages.declaration_traits import DeclarationTraits
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
 from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="go",
@@ -21,9 +23,24 @@ SPEC = LanguageSpec(
         visible_roles=frozenset({"import", "variable", "function", "class"}),
         is_block_scoped=True,
         blank_name="_",
+        declaring_sign=":=",
     ),
-    imports=ImportTraits(has_import_blocks=True, packages_name_themselves=True),
-    declarations=DeclarationTraits(has_groups=True),
+    imports=ImportTraits(
+        has_import_blocks=True,
+        packages_name_themselves=True,
+        form="import-block",
+        shares_folder=True,
+        shares_declarations=True,
+    ),
+    declarations=DeclarationTraits(
+        has_groups=True,
+        documentation=CommentStyle("// ", "", "// "),
+        doc_comments=("//",),
+        any_comment_documents=True,
+        types_follow_name=True,
+        members_outside_types=True,
+        extending_phrase="embedding",
+    ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b":=", b"."),
         else_if=b"else if",
@@ -36,4 +53,6 @@ SPEC = LanguageSpec(
         requires_declarations=True,
         has_statements_in_headers=True,
     ),
+    packages=PackageTraits(Ecosystem.GO_MODULES, constructor_prefix="New"),
+    lines=LineSyntax(indents_with_tabs=True),
 )

@@ -1,5 +1,7 @@
 """Java."""
 
+from lsp_harness.languages.declaration_traits import STAR_COMMENT, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
@@ -35,5 +37,18 @@ SPEC = LanguageSpec(
         wrappers=((b"class X {\n", b"\n}"), (b"class X { { \n", b"\n}}"), (b"enum X {\n", b"\n}")),
         allows_outer_statements=False,
         requires_declarations=True,
+    ),
+    imports=ImportTraits(
+        form="type-import",
+        last_part_is_name=True,
+        hides_imports=True,
+        shares_folder=True,
+        shares_declarations=True,
+        has_whole_module_imports=True,
+        imports_single_names=True,
+        imports_types_only=True,
+    ),
+    declarations=DeclarationTraits(
+        documentation=STAR_COMMENT, types_come_first=True, has_implicit_members=True, decorated_phrase="annotated with"
     ),
 )

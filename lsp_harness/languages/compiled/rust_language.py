@@ -1,10 +1,13 @@
 """Rust."""
 
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
 from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="rust",
@@ -25,7 +28,16 @@ SPEC = LanguageSpec(
         allows_underscore=True,
         prefers_underscore=True,
     ),
-    imports=ImportTraits(keys_include_names=True, has_attributes=True),
+    imports=ImportTraits(
+        keys_include_names=True,
+        form="use-tree",
+        separator="::",
+        fills_lines=True,
+        names_may_be_modules=True,
+        library_root="std",
+        imports_single_names=True,
+        has_prelude=True,
+    ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b"->", b"=>", b"."),
         meant_by_equals=(b"=>",),
@@ -41,4 +53,17 @@ SPEC = LanguageSpec(
         blocks_are_values=True,
         incomplete_call=rb"\b(?:Ok|Err|Some)\(\)",
     ),
+    declarations=DeclarationTraits(
+        documentation=CommentStyle("/// ", "", "/// "),
+        doc_comments=("///",),
+        module_doc_comment="//!",
+        has_attribute_lines=True,
+        public_word="pub",
+        types_follow_colon=True,
+        members_outside_types=True,
+        decorator_start=r"#\[",
+        decorated_phrase="with the attribute",
+    ),
+    packages=PackageTraits(Ecosystem.CRATES, constructor_names=("new",)),
+    lines=LineSyntax(has_lifetimes=True),
 )

@@ -1,6 +1,7 @@
 """TOML."""
 
 from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="toml",
@@ -8,4 +9,5 @@ SPEC = LanguageSpec(
     extensions=("toml",),
     file_names=("cargo.lock", "poetry.lock", "uv.lock"),
     comment="#",
+    lines=LineSyntax(comment_style="hash"),
 )

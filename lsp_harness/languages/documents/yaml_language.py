@@ -1,6 +1,7 @@
 """YAML."""
 
 from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="yaml",
@@ -12,4 +13,5 @@ SPEC = LanguageSpec(
     # The scanner writes behind the end of its buffer when blocks are nested more than 253 levels deep. A level is
     # indented by at least one column.
     crash_pattern=rb"(?m)^[ \t?:-]{200}",
+    lines=LineSyntax(comment_style="hash"),
 )

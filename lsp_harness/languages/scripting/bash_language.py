@@ -1,8 +1,11 @@
 """Bash and other shells."""
 
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import Interpolation, TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="bash",
@@ -29,4 +32,7 @@ SPEC = LanguageSpec(
         has_multiline_strings=True,
         comment_pattern=r"(?<!\S)#",
     ),
+    imports=ImportTraits(form="source-file"),
+    declarations=DeclarationTraits(documentation=CommentStyle("# ", "", "# ")),
+    lines=LineSyntax(comment_style="hash", has_block_words=True),
 )

@@ -1,10 +1,13 @@
 """JavaScript, with the elements of JSX."""
 
+from lsp_harness.languages.declaration_traits import STAR_COMMENT, DeclarationTraits
 from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 GLOBAL_NAMES = (
     "undefined NaN Infinity arguments globalThis window document self console process global require module exports"
@@ -23,7 +26,7 @@ SPEC = LanguageSpec(
     comment="//",
     block="braces",
     stub=";",
-    tokens=TokenTraits(has_block_comments=True, has_backquoted_strings=True, has_jsx=True),
+    tokens=TokenTraits(has_block_comments=True, has_backquoted_strings=True, has_jsx=True, interpolation_mark="`"),
     names=NameTraits(
         binders={"import_clause": {"": "import"}},
         visible_roles=frozenset({"import", "variable", "function", "class"}),
@@ -33,8 +36,9 @@ SPEC = LanguageSpec(
         global_names=frozenset(GLOBAL_NAMES.split()),
         binding_keyword="const",
         allows_underscore=True,
+        self_name="this",
     ),
-    imports=ImportTraits(has_require_calls=True),
+    imports=ImportTraits(has_require_calls=True, form="module-import"),
     recovery=RecoveryTraits(
         meant_by_equals=(b"=>", b":"),
         else_if=b"else if",
@@ -45,4 +49,7 @@ SPEC = LanguageSpec(
         wrappers=((b"", b""), (b"class X {\n", b"\n}"), (b"x = {\n", b"\n}"), (b"x(", b")")),
         requires_declarations=True,
     ),
+    declarations=DeclarationTraits(documentation=STAR_COMMENT, public_word="export"),
+    packages=PackageTraits(Ecosystem.NPM, language="typescript", constructor_names=("constructor",)),
+    lines=LineSyntax(indent_width=2),
 )

@@ -1,8 +1,11 @@
 """Lua."""
 
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="lua",
@@ -22,4 +25,7 @@ SPEC = LanguageSpec(
     recovery=RecoveryTraits(
         signs_between=(b",", b"=", b"then", b"do", b"in", b"."), inserts_braces=False, comment_pattern="--"
     ),
+    imports=ImportTraits(form="require-module"),
+    declarations=DeclarationTraits(documentation=CommentStyle("--- ", "", "--- ")),
+    lines=LineSyntax(has_block_words=True),
 )

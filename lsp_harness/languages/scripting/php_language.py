@@ -1,5 +1,7 @@
 """PHP."""
 
+from lsp_harness.languages.declaration_traits import STAR_COMMENT, DeclarationTraits
+from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
@@ -31,6 +33,7 @@ SPEC = LanguageSpec(
         common_receivers={"parent": "super", "static": "self"},
         has_function_namespace=True,
         assignments_declare=True,
+        sigil="$",
     ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b"=>", b"->"),
@@ -42,5 +45,11 @@ SPEC = LanguageSpec(
         comment_pattern=r"//|(?<!\S)#(?!\[)",
         wrappers=((b"<?php ", b""), (b"<?php class X {\n", b"\n}"), (b"<?php [\n", b"\n];")),
         arrow_reads_members=True,
+    ),
+    imports=ImportTraits(
+        form="use-name", last_part_is_name=True, shares_namespace=True, shares_declarations=True, imports_own_types=True
+    ),
+    declarations=DeclarationTraits(
+        documentation=STAR_COMMENT, types_come_first=True, decorator_start=r"#\[", decorated_phrase="with the attribute"
     ),
 )

@@ -1,10 +1,12 @@
 """Ruby."""
 
+from lsp_harness.languages.declaration_traits import CommentStyle, DeclarationTraits
 from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
 from lsp_harness.languages.token_traits import Interpolation, TokenTraits
+from lsp_harness.text.code_lines import LineSyntax
 
 SPEC = LanguageSpec(
     id="ruby",
@@ -34,8 +36,12 @@ SPEC = LanguageSpec(
         has_function_namespace=True,
         assignments_declare=True,
         allows_underscore=True,
+        member_sigil="@",
+        has_common_members=True,
     ),
-    imports=ImportTraits(has_require_calls=True),
+    imports=ImportTraits(
+        has_require_calls=True, form="require-file", imports_everything=True, shares_declarations=True, has_prelude=True
+    ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b"=>", b"->", b"."),
         meant_by_equals=(b"=>",),
@@ -48,4 +54,8 @@ SPEC = LanguageSpec(
         wrappers=((b"", b""), (b"x(", b")"), (b"x {", b"}")),
         arrow_matches_patterns=True,
     ),
+    declarations=DeclarationTraits(
+        documentation=CommentStyle("# ", "", "# "), has_implicit_members=True, calls_need_brackets=False
+    ),
+    lines=LineSyntax(comment_style="hash", has_block_words=True, indent_width=2),
 )

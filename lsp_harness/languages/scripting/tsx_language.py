@@ -12,4 +12,8 @@ SPEC = replace(
     extensions=("tsx",),
     queries=("javascript", "typescript", "jsx"),
     tokens=replace(TYPESCRIPT.tokens, has_jsx=True),
+    parent="typescript",
+    dialect_of="typescript",
+    sibling="typescript",
+    packages=replace(TYPESCRIPT.packages, language="typescript"),
 )

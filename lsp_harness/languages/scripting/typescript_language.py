@@ -15,4 +15,8 @@ SPEC = replace(
     tokens=replace(JAVASCRIPT.tokens, has_jsx=False),
     names=replace(JAVASCRIPT.names, types_are_values=False),
     recovery=replace(JAVASCRIPT.recovery, signs_between=(b",", b":", b"=", b"=>", b".", b";"), has_type_arguments=True),
+    declarations=replace(JAVASCRIPT.declarations, types_follow_colon=True),
+    parent="javascript",
+    sibling="tsx",
+    packages=replace(JAVASCRIPT.packages, language=""),
 )

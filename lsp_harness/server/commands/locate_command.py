@@ -54,4 +54,4 @@ def location_result(client: EditorClient, located: "LocatedTask") -> dict[str, A
         }
         for candidate in located.ranking.candidates
     ]
-    return {"chosen": located.ranking.chosen, "by": located.ranking.by, "candidates": candidates}
+    return {"chosen": located.ranking.choice, "by": located.ranking.chooser, "candidates": candidates}

@@ -147,7 +147,7 @@ def _sort_key(group: Sequence[ImportStatement]) -> Callable[[ImportStatement], t
 def _first_line_start(tree: SyntaxTree, statement: ImportStatement) -> int:
     """Return the start of the first line of a statement, including its attributes in Rust."""
     start = _line_start(tree, statement.span.start)
-    while tree.language.imports.has_attributes and start:
+    while tree.language.declarations.has_attribute_lines and start:
         above = _line_start(tree, start - 1)
         line = tree.data[above:start]
         if not tree.data.startswith(b"#[", above + len(line) - len(line.lstrip())):

@@ -1,5 +1,5 @@
-"""The development set fix_ruff by the same count: right is ruff's own fix to the letter, equivalent is whatever else the
-set's scorer accepts.
+"""The development set fix_ruff by the same count: right is ruff's own fix to the letter, equivalent is whatever else
+the set's scorer accepts.
 """
 
 import gzip

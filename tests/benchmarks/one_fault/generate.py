@@ -1,4 +1,5 @@
-"""Make the cases: as many of each kind as the number for a language allows, each in another file where there are enough."""
+"""Make the cases: as many of each kind as the number for a language allows, each in another file where there are
+enough."""
 
 import hashlib
 import sys

@@ -1,7 +1,7 @@
 """Where each grammar has the uses of names, the members, the types and the typed declarations.
 
-A use is named by the type of the parent and the field that the name is in (`*` is any, `0` the first child). What is listed is surely a use
-and no declaration; what is not listed is never mutated.
+A use is named by the type of the parent and the field that the name is in (`*` is any, `0` the first child). What is
+listed is surely a use and no declaration; what is not listed is never mutated.
 """
 
 from dataclasses import dataclass, field

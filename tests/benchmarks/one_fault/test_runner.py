@@ -1,4 +1,5 @@
-"""Cases go through the product as a user's would, in this process and through a server, and the rows tell what came of them."""
+"""Cases go through the product as a user's would, in this process and through a server, and the rows tell what came of
+them."""
 
 import json
 from pathlib import Path

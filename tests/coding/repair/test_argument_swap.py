@@ -127,7 +127,7 @@ async def test_the_parameters_may_be_those_of_another_file(tmp_path: Path):
     files = {"shop.py": "def order(item: str, quantity: int): ...\n", "b.py": ""}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = 'from shop import order\n\norder(<|>3<|>, "tea")\n'
-        found = await repair_all(
+        repairs = await repair_all(
             make_request("b.py", marked, 'Argument of type "int"', "reportArgumentType", index=indexed.query)
         )
-    assert [text for text, _ in found] == ['from shop import order\n\norder("tea", 3)\n']
+    assert [text for text, _ in repairs] == ['from shop import order\n\norder("tea", 3)\n']

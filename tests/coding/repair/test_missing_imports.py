@@ -151,9 +151,9 @@ LIBRARY = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "after"), LIBRARY, ids=[f"{row[0]}-{row[2]}" for row in LIBRARY])
 async def test_what_the_language_comes_with_is_imported(path: str, marked: str, message: str, after: str):
-    found = await repair_all(make_request(path, marked, message))
-    assert found[0][1].kind == "import"
-    assert found[0][0] == after
+    repairs = await repair_all(make_request(path, marked, message))
+    assert repairs[0][1].kind == "import"
+    assert repairs[0][0] == after
 
 
 NO_IMPORT = [
@@ -172,8 +172,8 @@ NO_IMPORT = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_IMPORT)
 async def test_without_evidence_nothing_is_imported(path: str, marked: str, message: str):
-    found = await repair_all(make_request(path, marked, message))
-    assert [one for _, one in found if one.kind == "import" and one.cost < 0.5] == []
+    repairs = await repair_all(make_request(path, marked, message))
+    assert [item for _, item in repairs if item.kind == "import" and item.cost < 0.5] == []
 
 
 async def test_two_modules_that_export_the_name_are_both_proposed():
@@ -245,5 +245,5 @@ async def test_a_name_is_imported_as_other_files_import_it(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
     with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:
-        found = await repair_all(make_request(path, marked, message, index=indexed.query))
-    assert found[0][0] == after
+        repairs = await repair_all(make_request(path, marked, message, index=indexed.query))
+    assert repairs[0][0] == after

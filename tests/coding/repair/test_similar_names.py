@@ -164,10 +164,10 @@ NEAREST = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "right"), NEAREST, ids=[f"{row[0]}-{row[3]}" for row in NEAREST])
 async def test_the_nearest_name_is_the_first_repair(path: str, marked: str, message: str, right: str):
-    found = await repair_all(make_request(path, marked, message))
+    repairs = await repair_all(make_request(path, marked, message))
     before, _, behind = marked.split("<|>")
-    assert [text for text, _ in found][:1] == [before + right + behind]
-    assert all(one.cost > found[0][1].cost for _, one in found[1:])
+    assert [text for text, _ in repairs][:1] == [before + right + behind]
+    assert all(item.cost > repairs[0][1].cost for _, item in repairs[1:])
 
 
 NOTHING = [
@@ -192,8 +192,8 @@ NOTHING = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NOTHING)
 async def test_a_name_that_is_not_near_or_not_in_scope_is_not_proposed(path: str, marked: str, message: str):
-    found = [one for _, one in await repair_all(make_request(path, marked, message)) if one.cost < 1.4]
-    assert found == []
+    repairs = [item for _, item in await repair_all(make_request(path, marked, message)) if item.cost < 1.4]
+    assert repairs == []
 
 
 AMBIGUOUS = [
@@ -206,9 +206,9 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), AMBIGUOUS)
 async def test_two_names_that_are_as_near_cost_almost_the_same(path: str, marked: str, message: str):
-    found = await repair_all(make_request(path, marked, message))
-    assert len(found) > 1
-    assert abs(found[0][1].cost - found[1][1].cost) < 0.1
+    repairs = await repair_all(make_request(path, marked, message))
+    assert len(repairs) > 1
+    assert abs(repairs[0][1].cost - repairs[1][1].cost) < 0.1
 
 
 async def test_a_name_that_is_misspelt_where_it_is_bound_is_mended_there():
@@ -224,8 +224,8 @@ async def test_only_the_place_of_the_finding_is_changed_but_in_c():
         0
     ] == "def f(values):\n    return values, valeus\n"
     marked = "int f(int count) { return <|>cuont<|> + cuont; }\nint cuont_of(int cuont) { return cuont; }\n"
-    found = await repair_all(make_request("a.c", marked, "'cuont' undeclared (first use in this function)"))
-    assert found[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
+    repairs = await repair_all(make_request("a.c", marked, "'cuont' undeclared (first use in this function)"))
+    assert repairs[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
 
 
 async def test_what_the_tool_proposes_comes_first():
@@ -248,16 +248,16 @@ async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Pat
     files = {"p/a.go": "package p\n\nfunc Normalise(x int) int { return x }\n", "p/b.go": "package p\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "package p\n\nfunc g() int { return <|>Normalsie<|>(1) }\n"
-        found = await repair_all(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
-    assert found[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
+        repairs = await repair_all(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
+    assert repairs[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
 
 
 async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_path: Path):
     files = {"shop.py": "def order(item, *, quantity=1): ...\n", "b.py": ""}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
-        found = await repair_all(make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query))
-    assert found[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
+        repairs = await repair_all(make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query))
+    assert repairs[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
 
 
 INSTALLED = [
@@ -270,6 +270,6 @@ INSTALLED = [
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
 async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
     install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
-    found = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
+    repairs = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
     before, _, behind = marked.split("<|>")
-    assert found[0][0] == before + right + behind
+    assert repairs[0][0] == before + right + behind

@@ -16,7 +16,7 @@ ORDERED = [
 
 @pytest.mark.parametrize(("intended", "written"), ORDERED)
 def test_what_happens_more_often_costs_less(intended: str, written: list[str]):
-    costs = [misspelling_cost(one, intended) for one in written]
+    costs = [misspelling_cost(item, intended) for item in written]
     assert costs == sorted(costs)
     assert costs[0] > 0
 

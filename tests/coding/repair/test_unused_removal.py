@@ -228,8 +228,8 @@ ALL = [*IMPORTS, *VARIABLES, *UNREACHABLE]
     ("path", "marked", "message", "after"), ALL, ids=[f"{n}-{row[0]}" for n, row in enumerate(ALL)]
 )
 async def test_what_is_not_used_goes(path: str, marked: str, message: str, after: str | None):
-    found = await repair_all(make_request(path, marked, message))
-    assert [text for text, _ in found][:1] == ([after] if after is not None else [])
+    repairs = await repair_all(make_request(path, marked, message))
+    assert [text for text, _ in repairs][:1] == ([after] if after is not None else [])
 
 
 async def test_an_import_that_names_nothing_is_left_alone():

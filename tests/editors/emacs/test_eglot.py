@@ -1,4 +1,4 @@
-"""Emacs with eglot against the real server, set up with what docs/editors.md says; the engine is scripted."""
+"""Emacs with eglot and the real server, configured as docs/editors.md says. The engine is a script."""
 
 import json
 import os
@@ -16,7 +16,7 @@ TEXT = "def mean(values):\n    total = sum(values)\n    return \n"
 
 
 def need(program: str) -> str:
-    """Where CI misses it something is broken; elsewhere it is just not installed."""
+    """Return the path of a program. Without it, skip the test, but fail in CI."""
     found = shutil.which(program)
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
@@ -24,14 +24,14 @@ def need(program: str) -> str:
 
 
 def snippet() -> str:
-    """What people are told to put into their init.el: the page's only block with eglot."""
+    """Return the code for the init.el of users: the only block with eglot on the page."""
     (found,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
     return found
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What Emacs said on its way through smoke.el."""
+    """Run smoke.el and return the output of Emacs."""
     folder = tmp_path_factory.mktemp("emacs")
     (folder / "project/.git").mkdir(parents=True)
     (folder / "project/demo.py").write_text(TEXT)
@@ -44,13 +44,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     environment = {
         **os.environ,
         "HOME": str(folder),
-        # where `lsp-harness` is
+        # the folder of `lsp-harness`
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "SNIPPET": str(folder / "init.el"),
         "LSP_HARNESS_HOME": str(folder / "home"),
         "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
     }
-    # not -Q, which would hide the packages of a distribution, eglot among them
+    # not -Q, which would hide the packages of a distribution, such as eglot
     command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]
     ran = subprocess.run(
         command, cwd=folder / "project", env=environment, capture_output=True, text=True, timeout=90, check=False

@@ -1,4 +1,4 @@
-"""Neovim with the plugin installed the way the README says, in a home of its own."""
+"""Fixtures: a Neovim with the plugin, installed as the README says, with its own home directory."""
 
 import contextlib
 import json
@@ -26,14 +26,14 @@ SERVE = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
 
 REST = "total / len(values)"
 MEAN = "def mean(values):\n    total = sum(values)\n    return\n"
-"""What a scripted engine completes at the end, with `REST`."""
+"""A text that a scripted engine completes with `REST`."""
 
 Start = Callable[..., Editor]
 Real = Callable[..., Editor]
 
 
 def need(program: str) -> str:
-    """Beside our Python, or anywhere. Where CI misses it something is broken; elsewhere it is just not installed."""
+    """Return the path of a program, next to our Python or on the PATH. Without it, skip the test, but fail in CI."""
     beside = os.path.dirname(sys.executable)
     found = shutil.which(program, path=os.pathsep.join([beside, os.environ["PATH"]]))
     if found is None:
@@ -43,25 +43,25 @@ def need(program: str) -> str:
 
 @contextlib.contextmanager
 def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
-    """A Neovim that ends with the block, and its servers with it."""
+    """Start a Neovim that ends with the context. Its servers must end with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
     with contextlib.ExitStack() as watched:
         started: list[int] = []
         try:
             yield nvim
             for child in psutil.Process(nvim.funcs.getpid()).children(recursive=True):
-                # it may have ended since; an engine outlives its server by design
+                # a child may have ended; an engine outlives its server by design
                 with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
                     if "lsp_harness.engine.main" in child.cmdline():
                         continue
                     started.append(os.pidfd_open(child.pid))
                     watched.callback(os.close, started[-1])
         finally:
-            # it is gone before it can answer
+            # Neovim ends before it can answer
             with contextlib.suppress(OSError, EOFError):
                 nvim.command("qall!")
             nvim.close()
-        # readable at the end of a process, though init may need seconds to reap it
+        # a pidfd is readable at the end of a process, although init may need seconds to reap it
         end = time.monotonic() + 20
         for ended in started:
             ready, _, _ = select.select([ended], [], [], max(0.0, end - time.monotonic()))
@@ -70,14 +70,14 @@ def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
 
 @contextlib.contextmanager
 def bare() -> Iterator[pynvim.Nvim]:
-    """Without any configuration, only able to `require` the plugin."""
+    """Start a Neovim without any configuration, which can only `require` the plugin."""
     with attached(["--clean", "--cmd", f"set runtimepath^={PLUGIN}"]) as nvim:
         yield nvim
 
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a Neovim whose server is `command`; `before` is Lua that runs ahead of everything else."""
+    """Start a Neovim whose server is `command`. `before` is Lua that runs before everything else."""
 
     def run(command: list[str] = FAKE, before: str = "") -> Editor:
         for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):
@@ -109,8 +109,11 @@ def editor(start: Start) -> Editor:
 
 @pytest.fixture
 def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
-    """Starts an editor, attached to `lsp-harness serve` with an engine that has these replies and no others: asking it
-    once too often is an error, which the log would have. Without `repairs` each fix asks it. The cursor is on the third line."""
+    """Start an editor that is attached to `lsp-harness serve`, with the cursor on the third line.
+
+    The engine has these replies and no others: one request too many is an error in the log. Without `repairs`, each fix
+    sends a request to the engine.
+    """
 
     def run(
         *replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "", repairs: bool = True
@@ -123,7 +126,7 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
         (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
         ours = f"[generation]\ncandidates = 1\nrepairs = {str(repairs).lower()}\n[verification]\ndebounce_ms = 1\n"
         (editor.folder / "lsp-harness.toml").write_text(ours + settings)
-        # keys of one burst are one request
+        # keys in quick succession lead to one request
         editor.lua("require('lsp_harness.config').debounce_ms = 50")
         editor.nvim.command(f"cd {editor.folder}")
         editor.open("mean.py", text)
@@ -135,7 +138,7 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
 
 @pytest.fixture
 def undefined(real: Real) -> Editor:
-    """What was taken just now names something undefined, which the server has found."""
+    """An editor in which the accepted text has an undefined name, and the server has found it."""
     editor = real({"text": "total / count", "expect": "def mean"})
     editor.type("A ")
     editor.shows("total / count")

@@ -1,4 +1,7 @@
-"""A real Neovim to type into and look at. Nothing here sleeps: Neovim itself waits, while its events go on."""
+"""A real Neovim that tests type into and read from.
+
+No method sleeps: Neovim itself waits, and handles its events in the meantime.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -26,12 +29,12 @@ class Editor:
             self.until("require('lsp_harness.server').client(0) ~= nil")
 
     def type(self, keys: str) -> None:
-        """Keys go before requests, so when this returns they and their autocommands are done."""
+        """Type keys. Neovim handles keys before requests, so they and their autocommands are done when this returns."""
         self.nvim.input(keys)
         self.nvim.eval("1")
 
     def until(self, condition: str, *args: Any) -> None:
-        """Waits for a Lua expression, in which `...` are the arguments."""
+        """Wait until a Lua expression is true. `...` in it are the arguments."""
         code = f"""
             local args = {{ ... }}
             local function holds(...) return {condition} end
@@ -40,14 +43,14 @@ class Editor:
         assert self.lua(code, *args), f"never came true: {condition} {args or ''}\n{self.report()}"
 
     def report(self) -> str:
-        # where the plugin is not loaded yet there is none
+        # if the plugin is not loaded yet, there is no namespace
         said = self.lua("local found, it = pcall(require, 'lsp_harness') return found and it.statusline() or ''")
         return (
             f"buffer {self.buffer}\nghost {self.ghost}\nstatusline {said}\n"
             f"events {self.events()}\n{self.nvim.command_output('messages')}"
         )
 
-    # -- what is there
+    # -- the state of the editor
     @property
     def buffer(self) -> list[str]:
         return list(self.nvim.current.buffer)
@@ -59,7 +62,7 @@ class Editor:
 
     @property
     def ghost(self) -> list[str]:
-        """The lines of ghost text; what stands between its pieces on the first line is in angle brackets."""
+        """The lines of ghost text. The text between its pieces on the first line is in angle brackets."""
         marks = self.lua("""
             local space = require('lsp_harness.view').namespace
             return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
@@ -77,7 +80,7 @@ class Editor:
         return [first, *below]
 
     def shows(self, *lines: str) -> None:
-        """Waits until something is shown, which must be this."""
+        """Wait until ghost text is shown. It must be this."""
         self.until("require('lsp_harness').visible()")
         assert self.ghost == list(lines)
 
@@ -86,11 +89,11 @@ class Editor:
         return self.nvim.command_output("messages")
 
     def says(self, text: str) -> None:
-        """Waits until the user has been told."""
+        """Wait until a message with this text was shown."""
         self.until("vim.fn.execute('messages'):find(..., 1, true) ~= nil", text)
 
     def hush(self) -> None:
-        """No more questions by itself: a script would have no reply."""
+        """Stop automatic requests, for which a script has no reply."""
         self.lua("require('lsp_harness.config').debounce_ms = 60000")
 
     @property
@@ -98,7 +101,7 @@ class Editor:
         return self.lua("return require('lsp_harness').statusline()")
 
     def choosing(self, wanted: str) -> None:
-        """From now on whoever lets the user select gets the item that has this in it; `offered` are the items."""
+        """Answer all selections from now on with the item that contains this. `offered` are the items."""
         self.lua(
             """
             local wanted = ...
@@ -124,7 +127,7 @@ class Editor:
         code: str = "L1",
         linter: str = "linter",
     ) -> None:
-        """A diagnostic of somebody else, as a linter plugin would set it; of each `linter` there is one."""
+        """Set a diagnostic as a linter plugin does. Each `linter` has one."""
         self.lua(
             """
             local row, from, to, message, source, code, linter = ...
@@ -137,12 +140,12 @@ class Editor:
         )
 
     def previews(self) -> tuple[str, list[str]]:
-        """Waits for the window that shows an edit: its title and its lines."""
+        """Wait for the window that shows an edit, and return its title and its lines."""
         self.until("vim.bo.filetype == 'diff'")
         title = self.lua("return (vim.api.nvim_win_get_config(0).title or {{ vim.wo.winbar }})[1][1]")
         return title.strip(), self.buffer
 
-    # -- what the fake server saw
+    # -- the messages to the fake server
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         return [event for event in self.lua("return events") if kind in (None, event["event"])]
 
@@ -153,12 +156,12 @@ class Editor:
         self.until("_G.seen(...)", {"event": kind, **facts})
 
     def release(self) -> None:
-        """Lets the server answer what it holds, and waits until those answers have been dealt with."""
+        """Let the server send the answers that it delays, and wait until Neovim has handled them."""
         self.lua("require('lsp_harness.server').client(0):notify('fake/release', {})")
         self.settle()
 
     def settle(self) -> None:
-        """A round trip: whatever the server sent before its answer has arrived, in order."""
+        """Make a round trip, after which all earlier messages of the server have arrived."""
         answer = self.lua("""
             local client = require('lsp_harness.server').client(0)
             return client:request_sync('workspace/executeCommand', { command = 'lspHarness.status' }, 5000, 0)

@@ -1,11 +1,11 @@
-"""A language server with fixed answers, which tells its client everything it gets as it gets it.
+"""A language server with fixed answers, which reports everything that it receives.
 
-Run by Neovim as its server. What happens is sent back as `fake/log` notifications, so a test waits for an event where it
-would otherwise sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own,
-and one that starts with `slow` waits for `fake/release`. Who asks because the user wants it gets `MORE` as well.
-With the argument `old` it is a server from before there were more than two commands.
+Neovim runs it as its server. It sends each event back as a `fake/log` notification, so a test waits for an event and
+need not sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own answer,
+and a line that starts with `slow` waits for `fake/release`. An explicit request also gets `MORE`. With the argument
+`old`, it is an old server that has only two commands.
 
-Plain JSON on purpose: importing pygls and the LSP types takes a second, and every test starts a server.
+It uses plain JSON, because the import of pygls and the LSP types takes a second, and every test starts a server.
 """
 
 import json
@@ -22,10 +22,10 @@ ANSWERS: dict[str, str] = {
     "größe = 'ñ😀' + ": "'ß😀'  # ü",
     "\tif a:": "\n\t\treturn\tb",
 }
-"""What is inserted after the line."""
+"""The text that is inserted after the line."""
 
 MORE: dict[str, list[str]] = {"x = ": ["compute(0)", "constant"]}
-"""What there is besides."""
+"""The other suggestions."""
 
 REPLACING: dict[str, tuple[int, int, str]] = {
     "print(": (6, 7, "value):\n    pass"),
@@ -35,14 +35,14 @@ REPLACING: dict[str, tuple[int, int, str]] = {
 }
 """Range, in characters of the line, and its new text."""
 
-# a character in code units, and a code unit in bytes
+# of each encoding: the codec, and the size of a code unit in bytes
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 OLD = ["accepted", "status"]
 NEW = [name.removeprefix("on_") for name in dir(Work) if name.startswith("on_")]
 
 
 class Server:
-    """One message at a time, in order: nothing here waits but reading."""
+    """Handles one message at a time, in order. It waits only for the next message."""
 
     def __init__(self, *, old: bool) -> None:
         self.old = old
@@ -52,7 +52,7 @@ class Server:
         self.held: dict[int, tuple[str, Any]] = {}
         self.work = Work(send, self.texts, self.versions)
 
-    # -- requests: what is returned is the answer
+    # -- requests: the result is the answer
     def initialize(self, params: Any) -> Any:
         able = params["capabilities"]
         self.encoding = able["general"]["positionEncodings"][0]
@@ -104,7 +104,7 @@ class Server:
             items.append({"insertText": text, "command": command})
         return left, {"items": items}
 
-    # -- the two kinds of message
+    # -- routing
     def request(self, id: int, method: str, params: Any) -> None:
         match method:
             case "initialize":

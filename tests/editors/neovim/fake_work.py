@@ -1,4 +1,4 @@
-"""What the fake server does that takes more than an answer: edits, progress, fixes. See `fake_server`."""
+"""The work of the fake server that needs more than one answer: edits, progress and fixes. See `fake_server`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class Work:
-    """`texts` are the server's, by URI. Whatever is `held` waits for `release` or for the user to cancel it."""
+    """The work of one server. `texts` are by URI. Work in `held` waits until `release` or until the user cancels it."""
 
     def __init__(self, send: Send, texts: dict[str, str], versions: dict[str, int]) -> None:
         self.send = send
@@ -34,7 +34,7 @@ class Work:
         self.held: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {}
         self._asked: dict[str, Callable[[Any], None]] = {}
 
-    # -- talking
+    # -- messages
     def tell(self, event: str, **facts: Any) -> None:
         self.send({"method": "fake/log", "params": {"event": event, **facts}})
 
@@ -56,7 +56,7 @@ class Work:
         self.send({"method": "$/progress", "params": {"token": token, "value": {"kind": kind, **value}}})
 
     def hold(self, id: int, token: str, title: str, then: Callable[[], None]) -> None:
-        """Shows progress until it is let go on with `then`, or cancelled."""
+        """Show progress until the work is released, which calls `then`, or cancelled."""
 
         def end() -> None:
             self.progress(token, "end")
@@ -81,7 +81,7 @@ class Work:
 
     # -- edits
     def edit(self, uri: str, changes: list[dict[str, Any]], *, confirm: bool = True) -> dict[str, Any]:
-        """A versioned edit; where it is to be confirmed, by an annotation whose label is the verdict."""
+        """Return a versioned edit. An edit that needs confirmation has an annotation whose label is the verdict."""
         if confirm:
             changes = [{**change, "annotationId": "model"} for change in changes]
         document = {"uri": uri, "version": self.versions.get(uri)}
@@ -91,7 +91,7 @@ class Work:
         }
 
     def text(self, uri: str, range: dict[str, Any]) -> str:
-        """Of one line, in ASCII."""
+        """Return the text of a range, which is in one line of ASCII."""
         line = self.texts[uri].split("\n")[range["start"]["line"]]
         return line[range["start"]["character"] : range["end"]["character"]]
 
@@ -184,7 +184,7 @@ class Work:
             self.fail(id, {"code": -32803, "message": "nothing in it has to do with that"})
             return
         places = [(1, 1, "add", "def add(a, b)", ["words 1"]), (0, 1, "", "import os", ["words 2", "meaning 1"])]
-        # the document, or the folder beside which it is
+        # the document, or a document in the folder
         uri = next(iter(self.texts))
         candidates = [
             {
@@ -219,7 +219,7 @@ class Work:
     def resolve(self, id: int, action: dict[str, Any]) -> None:
         data = action.get("data")
         if not data:
-            # Neovim resolves whatever has no edit, and goes on with the command when that fails
+            # Neovim resolves every action without an edit, and executes the command if that fails
             self.fail(id, {"code": -32602, "message": "this code action names no document"})
             return
         if data["message"] == "hopeless":
@@ -238,7 +238,7 @@ class Work:
         )
 
     def diagnose(self, uri: str) -> None:
-        """`wrong` is what this server finds fault with."""
+        """Publish a diagnostic for each line that contains `wrong`."""
         found: list[dict[str, Any]] = []
         for row, line in enumerate(self.texts[uri].split("\n")):
             if (col := line.find("wrong")) >= 0:

@@ -1,4 +1,4 @@
-"""A picture of terminal screens, from their escape codes: an SVG that loads nothing from anywhere."""
+"""Draws terminal screens from their escape codes, as an SVG that loads no other file."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DARK = TerminalTheme(
 
 
 def svg(title: str, scenes: Sequence[tuple[str, str]], columns: int) -> str:
-    """Screens under each other, each with what was done before it."""
+    """Return a picture of screens, each with the step before it."""
     console = Console(record=True, width=columns, file=StringIO(), force_terminal=True, legacy_windows=False)
     for said, screen in scenes:
         console.print(Text(f"▌ {said}", style="bold #1c1d23 on #b3f6c0"), no_wrap=True, crop=True)

@@ -1,4 +1,4 @@
-"""A terminal to look at: tmux, driven and read back. What it prints is the event that is waited for."""
+"""A terminal in tmux that tests type into and read. They wait for what it prints."""
 
 import os
 import re
@@ -12,7 +12,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 class Terminal:
-    """One program in one window, of this size."""
+    """One program in one window of this size."""
 
     def __init__(self, tmux: str, folder: Path, *, columns: int, rows: int) -> None:
         self._tmux = [tmux, "-S", str(folder / "tmux"), "-f", "/dev/null"]
@@ -28,18 +28,18 @@ class Terminal:
 
     def start(self, command: list[str], cwd: Path, environment: dict[str, str]) -> None:
         os.mkfifo(self._fifo)
-        # before there is a writer, or what is printed first is missed
+        # open the pipe before the program writes, or the first output is lost
         self._output = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK)
         variables = [word for name, value in environment.items() for word in ("-e", f"{name}={value}")]
         self._run("-u", "new-session", "-d", "-s", "it", *self._size, "-c", str(cwd), *variables, *command)
         self._run("pipe-pane", "-t", "it", f"cat > {self._fifo}")
 
     def type(self, keys: str) -> None:
-        """Literally."""
+        """Type a text literally."""
         self._run("send-keys", "-t", "it", "-l", keys)
 
     def press(self, key: str) -> None:
-        """By tmux's name for it."""
+        """Press a key by its name in tmux."""
         self._run("send-keys", "-t", "it", key)
 
     def coloured(self) -> str:
@@ -64,7 +64,7 @@ class Terminal:
         raise AssertionError(f"{wanted} never came on the screen:\n{self.coloured()}")
 
     def close(self) -> None:
-        # there is no server left when the program has ended
+        # when the program has ended, there is no tmux server
         self._run("kill-server", check=False)
         if self._output >= 0:
             os.close(self._output)

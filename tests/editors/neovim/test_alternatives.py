@@ -1,4 +1,4 @@
-"""Other suggestions than the first, asking for one, and sending one away, in a real Neovim with a fake server."""
+"""Further suggestions, explicit requests, and dismissals, in a real Neovim with a fake server."""
 
 from tests.editors.neovim.conftest import FAKE, Start
 from tests.editors.neovim.editor import Editor

@@ -149,7 +149,7 @@ def test_only_the_keys_asked_for_are_mapped(start: Start):
 
 @pytest.fixture
 def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
-    """With the help's tags, which are not written into the repository."""
+    """A copy of the help with tags, which are not in the repository."""
     editor = start()
     folder = tmp_path / "manual"
     shutil.copytree(PLUGIN / "doc", folder / "doc")
@@ -195,5 +195,5 @@ def test_every_link_of_the_help_leads_somewhere(manual: tuple[Editor, Path]):
             editor.nvim.command(f"help {link}")
         except NvimError:
             lost.append(link)
-    # Neovim 0.12 has these
+    # Neovim 0.12 has these functions
     assert [link for link in lost if not link.startswith("vim.lsp.inline_completion")] == []

@@ -1,4 +1,4 @@
-"""Definitions and references: our server's where no other has any, and never mixed with those of another."""
+"""Definitions and references: those of our server are used only if no other server has any."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def other(editor: Editor, **provides: bool) -> None:
 
 
 def asked(editor: Editor, method: str) -> list[str]:
-    """Who is asked, as Neovim's own functions and those of plugins find out."""
+    """Return the servers that support a method, as Neovim and plugins find them."""
     code = """
         local clients = vim.lsp.get_clients({ bufnr = 0, method = ... })
         return vim.iter(clients):map(function(client) return client.name end):totable()
@@ -60,7 +60,7 @@ def asked(editor: Editor, method: str) -> list[str]:
 
 @pytest.fixture
 def indexed(real: Real) -> Editor:
-    """At a name that another file declares, which the server's index has seen."""
+    """An editor with the cursor on a name that another, indexed file declares."""
     editor = real()
     (editor.folder / "shapes.py").write_text(SHAPES)
     editor.open("use.py", USE)

@@ -1,4 +1,4 @@
-"""`:LspHarness fix`: the actions for the diagnostics here, worked out, shown as a diff, applied or not."""
+"""`:LspHarness fix`: the fixes of the diagnostics at the cursor, their preview, and their application."""
 
 import pytest
 
@@ -21,7 +21,7 @@ AFTER = ["first = 1", "name = fixed + 2", "last = 3"]
 
 @pytest.fixture
 def faulty(editor: Editor) -> Editor:
-    """The cursor on a line that a linter of somebody else's has marked."""
+    """An editor with the cursor on a line that has a diagnostic of another linter."""
     editor.nvim.command(f"cd {editor.folder}")
     editor.open("demo.py", TEXT)
     editor.diagnose(1, 7, 13, "broken is not defined")

@@ -1,4 +1,4 @@
-"""Ghost text as it is typed, taken and taken away, in a real Neovim with a fake server."""
+"""Ghost text while the user types, accepts and dismisses it, in a real Neovim with a fake server."""
 
 import pytest
 
@@ -124,7 +124,7 @@ def test_typing_the_suggestion_keeps_its_rest_on_the_screen_all_the_time(editor:
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     asked = editor.asked()
-    # every redraw from here on leaves the line as it was on the screen
+    # from here on, no redraw may change the line on the screen
     editor.lua("""
         _G.frames = {}
         vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace('frames'), {
@@ -191,7 +191,7 @@ def test_a_superseded_request_is_cancelled(editor: Editor):
 def test_an_answer_to_a_text_that_is_gone_is_dropped(editor: Editor, change: str):
     editor.type("islow")
     editor.until_event("asked", left="slow")
-    # behind the plugin's back, or it would cancel
+    # without the plugin, which would cancel the request
     editor.lua(f"vim.o.eventignore = 'all' {change}")
 
     editor.release()

@@ -52,7 +52,7 @@ def test_a_rejected_edit_is_answered_as_not_applied(code: Editor):
 def test_an_edit_the_text_has_outrun_is_answered_as_such(code: Editor):
     code.nvim.command("1LspHarness edit slow shout")
     code.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
-    # as an edit that is versioned finds it: the server has the new text, its edit is of the old
+    # the server has the new text, but its edit is for the version before
     code.lua("vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()] = 1e6")
 
     code.release()

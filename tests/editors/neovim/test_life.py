@@ -35,7 +35,7 @@ def test_what_the_user_put_into_the_options_stands(start: Start):
 
 @pytest.mark.parametrize(("answer", "trusted"), [(4, True), (3, False), (1, False)])
 def test_asking_is_left_to_neovim_which_remembers(start: Start, answer: int, trusted: bool):
-    """`vim.fn.confirm` is answered for the user: 1 ignores, 3 denies, 4 allows."""
+    """The test answers `vim.fn.confirm`: 1 ignores, 3 denies, 4 allows."""
     editor, options = greeted(
         start,
         f"""
@@ -55,7 +55,7 @@ def test_asking_is_left_to_neovim_which_remembers(start: Start, answer: int, tru
 
 
 def kill(editor: Editor) -> None:
-    """The server, as if it had crashed; waits until Neovim knows."""
+    """Kill the server, and wait until Neovim has noticed."""
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
     os.kill(editor.lua("return seen_pid()"), signal.SIGKILL)
     editor.until("vim.lsp.get_client_by_id(gone) == nil")

@@ -1,4 +1,4 @@
-"""Choosing a model, getting one, the engine and the statistics, with a fake server."""
+"""The choice and the download of a model, the engine and the statistics, with a fake server."""
 
 from tests.editors.neovim.editor import Editor
 

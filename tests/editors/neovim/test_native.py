@@ -1,7 +1,7 @@
-"""What is asked of `vim.lsp.inline_completion`, Neovim 0.12's own ghost text.
+"""The use of `vim.lsp.inline_completion`, the ghost text of Neovim 0.12.
 
-The Neovim here is older, so this is a stand-in with its public functions and its timing: no more is shown than that the
-plugin calls them as they are documented.
+The Neovim of the tests is older, so a fake has its public functions and its timing. The tests only show that the plugin
+calls them as they are documented.
 """
 
 import pytest
@@ -68,7 +68,7 @@ def test_a_part_is_inserted_and_the_last_one_left_to_neovim(native: Editor):
     native.until("vim.api.nvim_get_current_line() == 'x = compute'")
     assert native.cursor == (1, 11)
 
-    # as a range was while 0.12 was made
+    # the form of a range in early versions of 0.12
     native.lua("show({ insert_text = 'compute(\\n  2)', range = { start = { row = 0, col = 4 } } })")
     native.type("<C-Down>")
     native.until("vim.api.nvim_get_current_line() == 'x = compute('")

@@ -1,4 +1,4 @@
-"""The README's steps, literally, in the home of somebody who has nothing: its own code blocks are what is run."""
+"""The steps of the README in an empty home directory. The tests run its code blocks."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from tests.editors.neovim.editor import Editor
 
 
 def block(language: str, having: str) -> str:
-    """The README's only code block of this language with this in it."""
+    """Return the only code block of the README in this language that contains this text."""
     page = (PLUGIN / "README.md").read_text()
     blocks = re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.DOTALL | re.MULTILINE)
     (found,) = [text for text in blocks if having in text]
@@ -27,7 +27,7 @@ def block(language: str, having: str) -> str:
 
 @pytest.fixture
 def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home, a clone in it, and `lsp-harness` on the PATH; its engine is a script."""
+    """A home directory with only a clone, and `lsp-harness` with a scripted engine on the PATH."""
     home = tmp_path / "me"
     shutil.copytree(PLUGIN, home / "clone/editors/neovim")
     for name in [name for name in os.environ if name.startswith("XDG_") or name in ("NVIM", "NVIM_APPNAME")]:
@@ -50,7 +50,7 @@ def said(text: str, home: Path) -> str:
 
 @contextlib.contextmanager
 def neovim(home: Path) -> Iterator[Editor]:
-    """As typing `nvim mean.py` starts it, with its own configuration."""
+    """Start `nvim mean.py` with the configuration of the user."""
     argv = [need("nvim"), "--embed", "--headless", str(home / "project/mean.py")]
     nvim = pynvim.attach("child", argv=argv)
     try:
@@ -72,7 +72,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
     init.write_text(setup)
 
     with neovim(newcomer) as editor:
-        # nothing was said on the way: a wrong option, a missing file
+        # no message of a wrong option or a missing file
         assert editor.messages == ""
         editor.until("require('lsp_harness.server').client(0) ~= nil")
         editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 }) require('lsp_harness.config').debounce_ms = 50")
@@ -97,7 +97,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
 
 
 def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer: Path):
-    """The plugin manager itself is not here."""
+    """The plugin manager is not installed, so the test only reads its specification."""
     with neovim(newcomer) as editor:
         spec = editor.lua(f"return {said(block('lua', 'lazy ='), newcomer)}")
         assert spec == {"dir": str(newcomer / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}

@@ -1,4 +1,4 @@
-"""What the real server says of itself, and offers besides ghost text and fixes; its engine is scripted, save for one."""
+"""The other features of the real server: status, verdicts and edits. In all tests but one, its engine is a script."""
 
 import os
 import signal
@@ -93,7 +93,7 @@ def test_what_is_dismissed_is_counted_as_such(real: Real):
 
     editor.type("<C-]><Esc>")
 
-    # the first status comes a tenth of a second after it changed: there may be none yet
+    # the first status comes a tenth of a second after a change, so there may be none yet
     editor.until(
         "(require('lsp_harness.status').get(vim.lsp.get_clients()[1].id) or { statistics = {} }).statistics.dismissed == 1"
     )
@@ -111,7 +111,7 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
 
     editor.lua("require('lsp_harness.models').use(...)", other)
 
-    # the server asks for its settings when it is told of a change, so it knows a moment later
+    # after a change, the server requests the settings, so it has them a moment later
     asking(editor)
     editor.until("asked('model') == ...", other)
 
@@ -120,7 +120,7 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
 def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
     home: Path, start: Start, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
-    """With llama.cpp and a model of random weights."""
+    """llama.cpp runs with a model of random weights."""
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     editor = start(SERVE)
     editor.open("mean.py", MEAN)
@@ -129,7 +129,7 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
 
     if how == "killed":
         os.kill(first, signal.SIGKILL)
-        # whatever it answers, it is answered by another
+        # another engine answers, whatever its answer is
         editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
         editor.type("A <M-s>")
     else:
@@ -142,7 +142,7 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
 
 
 def asking(editor: Editor) -> None:
-    """`asked` gives a fact of the server's status."""
+    """Define a Lua function `asked` that returns a value of the status of the server."""
     editor.lua("""
         function _G.asked(fact)
           local client = require('lsp_harness.server').client(0)
@@ -154,7 +154,7 @@ def asking(editor: Editor) -> None:
 
 
 def engine(editor: Editor) -> int:
-    """The engine's process, as the server knows it."""
+    """Return the id of the engine process, as the server reports it."""
     asking(editor)
     editor.lua("""
         function _G.engine()

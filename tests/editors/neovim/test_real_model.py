@@ -1,7 +1,7 @@
 """The real model in a real terminal: ghost text, taken, and a finding fixed after it was verified.
 
-What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown, and
-that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.
+What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown,
+and that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.
 """
 
 import os
@@ -33,7 +33,7 @@ FINDING = "lnum = 10, col = 11, end_col = 21, message = 'Undefined name `sum_of_
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's, also in a home of our own."""
+    """Use the models of the user, although the home directory is another one."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.models_folder()))
 
 
@@ -43,7 +43,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, tmp_path: Path):
     terminal.patience = STARTING
     address = start(terminal, tmp_path, None, text=TEXT)
-    # a colour that nothing else on the screen has
+    # a colour that no other text on the screen has
     remote(address, "execute('highlight LspHarnessGhost guifg=#8a93a8 gui=italic')")
     ghost_colour = colour(address, "LspHarnessGhost")
 

@@ -1,4 +1,4 @@
-"""The plugin against `lsp-harness serve` itself. The engine is scripted: what is shown is plumbing, not a model."""
+"""The plugin with the real server. The engine is a script, so the tests are about the connection, not about a model."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
 
 
 def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: Editor):
-    """Neovim 0.11 pulls diagnostics and, without this plugin, only after a change."""
+    """Without this plugin, Neovim 0.11 pulls diagnostics only after a change."""
     (found,) = undefined.lua("return vim.diagnostic.get(0)")
     assert (found["lnum"], found["source"]) == (2, "lsp-harness")
     assert "count" in found["message"]
@@ -75,7 +75,7 @@ def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: E
 
 # -- fixes
 def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
-    # the near name would be found without the model, which these tests are about
+    # without this, a repair without the model would find the similar name
     editor = real(*replies, text=BROKEN, repairs=False, **more)
     editor.diagnose(2, 11, 16, "Undefined name `widht`", source="Ruff", code="F821")
     return editor
@@ -145,11 +145,11 @@ def test_a_fix_that_passes_no_gate_says_which(real: Real):
 
 
 def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
-    # only the fix keeps the engine busy
+    # only the fix uses the engine
     editor = broken(real, {"hang": True}, settings="[completion]\nwarm = false\n")
     editor.nvim.command("LspHarness fix")
     editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) ~= nil")
-    # it is shown before it asks the engine; cancelled then, it would leave the reply to the next fix
+    # progress is shown before the request to the engine; a cancellation before it would leave the reply to the next fix
     editor.until("require('lsp_harness').statusline():find(' busy, ', 1, true) ~= nil")
 
     editor.nvim.command("LspHarness cancel")
@@ -157,14 +157,14 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
     editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) == nil")
     assert "cancelled: Fix with lsp-harness" in editor.messages
     assert editor.buffer == BROKEN.splitlines()
-    # and the server goes on: it has no reply left, and says so
+    # the server goes on: its script has no reply left, and it reports that
     editor.nvim.command("LspHarness fix")
     editor.says("the script has 1 reply and another one was requested")
 
 
 # -- trust and crashes
 def lint(folder: Path) -> set[str]:
-    """What became of the linter, of all candidates of all sessions."""
+    """Return the outcomes of the linter for all candidates of all sessions."""
     found: set[str] = set()
     for events in folder.glob("home/state/sessions/*/events.jsonl"):
         for event in map(json.loads, events.read_text().splitlines()):
@@ -178,7 +178,7 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Pat
 
     editor.nvim.command("LspHarness fix")
 
-    # without trust a server may offer the fix unlinted, or none
+    # without trust, a server may offer a fix without the check of the linter, or no fix
     editor.until(
         "vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('has no fix for this diagnostic') ~= nil"
     )
@@ -203,13 +203,13 @@ def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
 
 
 def server_pid(editor: Editor) -> int:
-    """The only child of this Neovim."""
+    """Return the id of the only child process of this Neovim."""
     mine = editor.lua("return vim.fn.getpid()")
     (pid,) = Path(f"/proc/{mine}/task/{mine}/children").read_text().split()
     return int(pid)
 
 
-# -- what it says about itself
+# -- the status
 def test_status_and_health(real: Real):
     editor = completing(real)
     editor.nvim.command("LspHarness status")

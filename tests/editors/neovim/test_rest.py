@@ -1,4 +1,4 @@
-"""Where the cursor rests is told to the server, in a real Neovim with a fake server."""
+"""The notification about the place where the cursor rests, in a real Neovim with a fake server."""
 
 from tests.editors.neovim.conftest import Start
 from tests.editors.neovim.editor import Editor
@@ -14,7 +14,7 @@ def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
-    # bytes, as was agreed on with this server
+    # bytes, because the encoding of this server is UTF-8
     editor.type("jf+")
     editor.until("seen({ event = 'rests', line = 1, character = 14 })")
 
@@ -48,6 +48,6 @@ def test_nothing_is_told_while_typing_or_paused(start: Start):
     editor.lua("require('lsp_harness').resume()")
     editor.type("j")
     editor.lua(tell)
-    # messages keep their order: what was told before would have been seen before
+    # messages keep their order, so an earlier notification would have arrived before
     editor.until("seen({ event = 'rests', line = 1 })")
     assert [place for place in rests(editor) if place[0] == 0] == [(0, 0), (0, 6)]

@@ -1,4 +1,4 @@
-"""What a person sees: Neovim in a real terminal, its screen read back with the colours.
+"""The screen of a user: Neovim in a real terminal, with its colours.
 
 The transcript is `docs/images/neovim.txt`; with `UPDATE_SCREENS=1` this writes it and its picture.
 """
@@ -45,14 +45,13 @@ COLUMNS = 76
 
 
 def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | None, text: str = TEXT) -> str:
-    """Neovim with a file of the user's; returns the address at which it can be asked. Without replies the model is real,
-    and the home is who calls this one's."""
+    """Start Neovim with a file of the user in the terminal, and return its address. Without replies, the model is real."""
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     if replies is not None:
         (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
     else:
-        # its misspelt name would be repaired without the model
+        # a repair without the model would correct the misspelt name
         (folder / "work/lsp-harness.toml").write_text("[generation]\nrepairs = false\n")
     (folder / "work/stats.py").write_text(text)
     (folder / "init.lua").write_text(INIT)
@@ -80,20 +79,20 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
 
 
 def remote(address: str, expression: str) -> str:
-    """What a Vim expression is over there."""
+    """Return the value of a Vim expression in that Neovim."""
     command = [need("nvim"), "--server", address, "--remote-expr", expression]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def colour(address: str, group: str) -> str:
-    """As an escape code has it: what a group is drawn in."""
+    """Return the colour of a highlight group as in an escape code."""
     code = f"vim.api.nvim_get_hl(0, {{ name = '{group}', link = false }}).fg"
     value = int(remote(address, f'luaeval("{code}")'))
     return f"38;2;{value >> 16};{value >> 8 & 255};{value & 255}m"
 
 
 def transcript(*scenes: tuple[str, list[str]]) -> str:
-    """The screens under each other, each with what was done before it."""
+    """Return the screens as text, each with the step before it."""
     width = COLUMNS
     drawn: list[str] = []
     for title, screen in scenes:
@@ -102,7 +101,7 @@ def transcript(*scenes: tuple[str, list[str]]) -> str:
 
 
 def without_figures(shown: str) -> str:
-    """How many tokens a prompt has is not the editor's affair."""
+    """Remove the numbers of tokens, which do not depend on the editor."""
     return re.sub(r" +", " ", re.sub(r"\d+/\d+ reused", "reused", shown))
 
 
@@ -114,7 +113,7 @@ def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Pat
     assert colour(address, "LspHarnessGhost") + REST in seen, "in the colour of ghost text"
     ghost, ghost_colours = terminal.screen(), seen
 
-    # before the next question, for which there is no reply, and to have something to fix
+    # stop requests, for which there is no reply, and keep the error that is to be fixed
     (tmp_path / "diagnose.lua").write_text(DIAGNOSE % FINDING)
     remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
     terminal.press("Tab")

@@ -1,4 +1,4 @@
-"""The statusline, progress, cancelling, and pausing that the server knows of, with a fake server."""
+"""The statusline, progress, cancellation and the pause of the server, with a fake server."""
 
 from typing import Any
 

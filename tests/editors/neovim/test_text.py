@@ -1,4 +1,4 @@
-"""What is said about a suggestion from its text alone: words, lines, and the text it goes around."""
+"""The functions on the text of a suggestion: words, lines, and the text that it surrounds."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from tests.editors.neovim.conftest import bare
 
 @pytest.fixture(scope="module")
 def nvim():
-    """One for all: these functions keep nothing."""
+    """One Neovim for all tests, because these functions have no state."""
     with bare() as nvim:
         yield nvim
 
 
 def call(nvim: Nvim, function: str, *args: Any) -> Any:
-    """Everything the function returns; nothing is an empty list."""
+    """Return all results of a Lua function as a list."""
     return nvim.exec_lua(f"return {{ require('lsp_harness.text').{function}(...) }}", *args)
 
 
@@ -105,7 +105,7 @@ def item(text: Any, start: int | None = None, end: int | None = None, line: int 
     ],
 )
 def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expected: list[str]):
-    """In UTF-16, where the emoji counts two."""
+    """In UTF-16, the emoji has two units."""
     assert call(nvim, "from_item", item, "é😀ab)", 3, 8, "utf-16") == expected
 
 

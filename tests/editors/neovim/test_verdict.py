@@ -1,4 +1,4 @@
-"""Why the server says something: its verdict beside the text, with a fake server."""
+"""Verdicts, which say why the server reports something, with a fake server."""
 
 from tests.editors.neovim.conftest import FAKE, Start
 from tests.editors.neovim.editor import Editor

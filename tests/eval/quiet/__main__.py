@@ -4,9 +4,9 @@
     python -m tests.eval.quiet --half held --out quiet.jsonl
     python -m tests.eval.quiet --half chosen --sweep
 
-Each scenario is asked twice of one completer: as a user who asks, whom no gate concerns, and by itself. What the model wrote
-for the first is known for the second, so both are about the same text. There is time for the full prompt. `--sweep` shows
-what other thresholds of `quiet.min_probability` would do.
+Each scenario is asked twice of one completer: as a user who asks, whom no gate concerns, and by itself. What the model
+wrote for the first is known for the second, so both are about the same text. There is time for the full prompt.
+`--sweep` shows what other thresholds of `quiet.min_probability` would do.
 """
 
 import argparse

@@ -10,7 +10,8 @@ from tests.support.quiet import Scenario
 
 ALL = [scenario for half in HALVES for scenario in of(half)]
 TOO_QUIET = {"a letter too many at the end"}
-"""Where the rules are wrong: a deletion may well be the last step before one goes on. No rule tells this from the others."""
+"""Where the rules are wrong: a deletion may well be the last step before one goes on. No rule tells this from the
+others."""
 FIGURES: dict[Half, Figures] = {
     "chosen": Figures(silent_silent=21, silent_shown=3, shown_silent=0, shown_shown=24),
     "held": Figures(silent_silent=21, silent_shown=3, shown_silent=1, shown_shown=23),

@@ -1,4 +1,5 @@
-"""Tests of the backend for Anthropic, with a server that answers as the documentation says. The real API was never called."""
+"""Tests of the backend for Anthropic, with a server that answers as the documentation says. The real API was never
+called."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -59,9 +60,9 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
 
     assert text(chunks) == "Hello"
     assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
-    probe, asked = server.asked
-    assert (probe.path, asked.path) == ("/v1/models", "/v1/messages")
-    assert asked.body == {
+    probe, result = server.asked
+    assert (probe.path, result.path) == ("/v1/models", "/v1/messages")
+    assert result.body == {
         "model": "some",
         "max_tokens": 8 + anthropic.THINKING_TOKENS,
         "system": "Be brief.",
@@ -73,8 +74,8 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
         "stop_sequences": ["END"],
         "stream": True,
     }
-    assert (asked.headers["x-api-key"], asked.headers["anthropic-version"]) == ("sk-secret", "2023-06-01")
-    assert "authorization" not in asked.headers
+    assert (result.headers["x-api-key"], result.headers["anthropic-version"]) == ("sk-secret", "2023-06-01")
+    assert "authorization" not in result.headers
 
 
 @pytest.mark.parametrize(

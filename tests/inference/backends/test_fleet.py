@@ -98,13 +98,13 @@ async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_w
     clock = Clock()
     two = fleet("ab", sleep=clock.at_once)
     order = [server.endpoint.name for server in two.ranked_servers("k")]
-    attempts, asked = two.attempts("k"), list[str]()
+    attempts, result = two.attempts("k"), list[str]()
     while True:
-        asked.append((await attempts.next_server()).endpoint.name)
+        result.append((await attempts.next_server()).endpoint.name)
         if not await attempts.may_retry(BUSY):
             break
 
-    assert asked == [*order, *order]
+    assert result == [*order, *order]
     assert clock.slept == [FIRST_RETRY_WAIT_S]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
@@ -112,9 +112,9 @@ async def test_vllm_gives_candidates():
 
 
 async def test_vllm_keeps_to_a_grammar():
-    asked = Continuation("yes or no? ", Sampling(n_predict=4, grammar='root ::= "yes" | "no"'))
+    continuation = Continuation("yes or no? ", Sampling(n_predict=4, grammar='root ::= "yes" | "no"'))
     async with vllm() as (engine_client, _):
-        assert text(await answer(engine_client, asked)) == "yes"
+        assert text(await answer(engine_client, continuation)) == "yes"
 
 
 async def test_vllm_tells_log_probabilities():
@@ -175,8 +175,8 @@ async def test_a_service_is_sent_nothing_it_may_not_know():
 
     assert (text(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
     [body] = server.bodies("/v1/completions")
-    known = "model prompt temperature top_p seed n stop stream stream_options max_tokens"
-    assert sorted(body) == sorted(known.split())
+    result = "model prompt temperature top_p seed n stop stream stream_options max_tokens"
+    assert sorted(body) == sorted(result.split())
     assert body["stop"] == list("abcd")
     assert (features["grammar"], features["warm"]) == (False, False)
 
@@ -211,7 +211,7 @@ async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = ["a\n", "b", "c", "d\n", "e"]
-    async with service(*[chunk(each) for each in pieces], asyncio.Event()) as (engine_client, server):
+    async with service(*[chunk(piece) for piece in pieces], asyncio.Event()) as (engine_client, server):
         chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
         await server.left.wait()
 
@@ -277,7 +277,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
     async with service(event, "[DONE]") as (engine_client, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
-            job = Job(
+            job = TurnContext(
                 engine=engine_client,
                 config=Config(generation=Generation(repairs=False)),
                 ruff=Ruff(),
@@ -291,7 +291,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
             proposal = await Fix(job, src.finding).run(())
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
-    assert [asked.path for asked in server.asked if asked.method == "POST"] == ["/v1/chat/completions"]
+    assert [result.path for result in server.asked if result.method == "POST"] == ["/v1/chat/completions"]
 
 
 async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
@@ -310,8 +310,8 @@ async def test_log_probabilities_of_a_conversation():
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
     }
     async with service(event, "[DONE]") as (engine_client, server):
-        asked = ChatRequest([("user", "x")], Sampling(top_logprobs=1))
-        first, *_ = await answer(engine_client, asked)
+        chat_request = ChatRequest([("user", "x")], Sampling(top_logprobs=1))
+        first, *_ = await answer(engine_client, chat_request)
 
     assert first.logprobs == (TokenLogprob("a", -1.0, (("a", -1.0),)),)
     [body] = server.bodies("/v1/chat/completions")
@@ -320,14 +320,14 @@ async def test_log_probabilities_of_a_conversation():
 
 async def test_confidence_is_asked_of_vllm_only():
     """Others may refuse what they do not have."""
-    asked = Continuation("a", Sampling(n_predict=1, confidence=True))
+    continuation = Continuation("a", Sampling(n_predict=1, confidence=True))
     async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
-        await answer(engine_client, asked)
+        await answer(engine_client, continuation)
     backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), SilenceLimits()), "m", vllm="0.11.0")
 
     [body] = server.bodies("/v1/completions")
     assert "logprobs" not in body
-    assert (await backend.build_exchange(asked)).body["logprobs"] == 0
+    assert (await backend.build_exchange(continuation)).body["logprobs"] == 0
 
 
 # -- families
@@ -350,17 +350,17 @@ def test_families_are_spelled_as_llama_cpp_spells_them():
     ],
 )
 def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
-    found = find_family("auto", model)
+    result = find_family("auto", model)
 
-    assert found
-    assert found.name == family
+    assert result
+    assert result.name == family
 
 
 def test_the_usual_order_is_for_families_nobody_measured():
-    found = find_family("starcoder", "")
+    result = find_family("starcoder", "")
 
-    assert found
-    assert found.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
+    assert result
+    assert result.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
 
 
 def test_a_family_nobody_knows():

@@ -36,9 +36,9 @@ async def engine() -> Engine:
 
 @pytest.fixture
 async def pulse(engine: Engine) -> AsyncIterator[EnginePulse]:
-    made = EnginePulse(SILENCE_S, engine.alive, engine.stuck)
-    yield made
-    await made.aclose()
+    engine_pulse = EnginePulse(SILENCE_S, engine.alive, engine.stuck)
+    yield engine_pulse
+    await engine_pulse.aclose()
 
 
 async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: EnginePulse):

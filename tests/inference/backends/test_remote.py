@@ -143,7 +143,7 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
             await answer(engine_client)
         props = await engine_client.props()
 
-    assert all(asked.headers["authorization"] == "Bearer sk-secret" for asked in server.asked)
+    assert all(result.headers["authorization"] == "Bearer sk-secret" for result in server.asked)
     assert "secret" not in f"{refused.value}{wrong.value}{props}"
 
 
@@ -278,12 +278,12 @@ async def test_the_same_document_goes_to_the_same_server():
 
     assert went[:48] == went[48:]
     # the ports, and with them the shares, differ from run to run: one of three servers without any of 48 is 1 in 10^8
-    assert len({tuple(one) for one in went}) == 3
+    assert len({tuple(item) for item in went}) == 3
 
 
 async def test_a_server_that_is_down_costs_nothing_and_is_spared():
-    gone = nobody()
-    async with serving(llama()) as server, client(server.url, gone) as engine_client:
+    result = nobody()
+    async with serving(llama()) as server, client(server.url, result) as engine_client:
         for n in range(8):
             assert text(await answer(engine_client, Continuation("a", owner=Owner(affinity=str(n))))) == "a"
 

@@ -32,7 +32,7 @@ def test_words_are_spelled_as_llama_cpp_reads_them(tmp_path: Path):
 
 def test_matrices_are_rounded_to_eight_bits_and_nothing_else_is(tmp_path: Path):
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(converted(tmp_path / "m.gguf")).tensors}
-    given = weights()
+    result = weights()
 
     def values(name: str) -> np.ndarray:
         return gguf.quants.dequantize(tensors[name].data, tensors[name].tensor_type)
@@ -41,14 +41,14 @@ def test_matrices_are_rounded_to_eight_bits_and_nothing_else_is(tmp_path: Path):
         "position_embd.weight": "embeddings.position_embeddings.weight",
         "blk.1.layer_output_norm.bias": "encoder.layer.1.output.LayerNorm.bias",
     }.items():
-        np.testing.assert_array_equal(values(name), given[original])
+        np.testing.assert_array_equal(values(name), result[original])
     for name, original in {
         "token_embd.weight": "embeddings.word_embeddings.weight",
         "blk.0.attn_q.weight": "encoder.layer.0.attention.self.query.weight",
         "blk.1.ffn_up.weight": "encoder.layer.1.intermediate.dense.weight",
     }.items():
         assert tensors[name].tensor_type == gguf.GGMLQuantizationType.Q8_0
-        np.testing.assert_allclose(values(name), given[original], atol=np.abs(given[original]).max() / 200)
+        np.testing.assert_allclose(values(name), result[original], atol=np.abs(result[original]).max() / 200)
 
 
 def test_the_same_files_give_the_same_bytes(tmp_path: Path):

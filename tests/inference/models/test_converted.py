@@ -59,7 +59,7 @@ def test_the_publisher_is_asked_for_each_file(
     assert done.path.read_bytes() == data
     assert done.source == "hub them/tiny, converted"
     # the first file broke off once and was continued
-    assert [asked for _, asked in web.asked] == [None, "bytes=1000-", None, None, None]
+    assert [item for _, item in web.asked] == [None, "bytes=1000-", None, None, None]
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 

@@ -130,13 +130,13 @@ def test_a_file_that_is_not_the_model_is_replaced(models: Path, report: Recordin
 
 
 def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
-    known = card()
+    result = card()
     source = Scripted("right", DATA)
     unknown = card(source, size=0, sha256="")
     with pytest.raises(UsageError, match="pass it with --sha256"):
         pull(unknown)
     assert source.asked == 0
-    assert pull(unknown, sha256=known.sha256.upper()).path.read_bytes() == DATA
+    assert pull(unknown, sha256=result.sha256.upper()).path.read_bytes() == DATA
     with pytest.raises(PullFailed, match="served a different file"):
         pull(unknown, sha256="0" * 64)
 

@@ -50,14 +50,8 @@ function M.forward(forwarded, span)
   if forwarded.sends_selection then
     arguments[1] = { uri = vim.uri_from_bufnr(span.buf), range = spans.to_lsp_range(span, client.offset_encoding) }
   end
-  requests.execute(
-    client,
-    forwarded.title,
-    forwarded.command,
-    arguments,
-    result_handlers[forwarded.handler],
-    span.buf
-  )
+  local on_result = result_handlers[forwarded.handler]
+  requests.execute(client, forwarded.title, forwarded.command, arguments, on_result, span.buf)
 end
 
 --- Send an instruction to the server. An empty instruction is not sent.
@@ -68,7 +62,8 @@ local function send_instruction(client, place, instruction)
   instruction = vim.trim(instruction or '')
   if instruction ~= '' then
     local request = vim.tbl_extend('force', place, { instruction = instruction })
-    requests.execute(client, 'Edit', server_commands.names.instruct, { request }, report_outcome, vim.uri_to_bufnr(place.uri))
+    local buf = vim.uri_to_bufnr(place.uri)
+    requests.execute(client, 'Edit', server_commands.names.instruct, { request }, report_outcome, buf)
   end
 end
 

@@ -23,7 +23,7 @@ INCREMENTAL = 2
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What the client said about itself.
+    """The facts about the client in `initialize`.
 
     Attributes:
         capabilities: What the client can do.
@@ -41,7 +41,7 @@ class Greeting:
 
 
 def run(params: Any) -> tuple[Greeting, dict[str, Any]]:
-    """Return what the client said, and the answer.
+    """Return the facts about the client, and the answer.
 
     Raises:
         UsageError: The params are not valid.

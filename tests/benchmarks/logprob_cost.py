@@ -1,9 +1,9 @@
-"""What the probabilities of tokens cost: the same completions with and without them, one after the other.
+"""The cost of token probabilities: the same completions with and without them, in turn.
 
-    python -m tests.benchmarks.told
+    python -m tests.benchmarks.logprob_cost
 
-Both ask our engine for the same text over a prompt that is resident, in turn and in both orders, so that what else runs on the
-machine weighs on both alike. The first pair warms up and does not count.
+Both requests of a pair ask our engine for the same text over a resident prompt, in both orders, so that other load on
+the machine affects both alike. The first pair warms up the engine and does not count.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Lines of definitions, chosen to fit a budget of tokens."""
+"""Signatures of definitions, as many as fit a token budget."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -126,17 +126,17 @@ async def test_nobody_waiting_ends_the_work(embedder: Embedder):
     body = json.dumps({"content": ["a"] * 1000}).encode()
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
     scope = {"type": "http", "method": "POST", "path": "/embedding", "headers": [], "query_string": b""}
-    sent: list[Any] = []
+    items: list[Any] = []
 
     async def receive() -> Any:
         return next(messages, {"type": "http.disconnect"})
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        items.append(message)
 
     await app(scope, receive, send)
 
-    assert sent[-1]["body"] == b"[]"
+    assert items[-1]["body"] == b"[]"
     async with client(embedder) as http:
         await http.post("/embedding", json={"content": "next"})
     assert embedder.pending == 0

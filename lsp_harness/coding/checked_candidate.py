@@ -1,0 +1,76 @@
+"""A candidate with its verdict, and the order in which candidates are preferred."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from lsp_harness.coding.sampling import Candidate
+from lsp_harness.text.edit import changed_size
+from lsp_harness.text.position import decode
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.preservation_check import count_changed_tokens
+
+MAX_SHOWN_CHARS = 60
+"""Most characters of a changed line in a message."""
+
+
+class ChangeSize(NamedTuple):
+    """The size of a change: the changed tokens, and the bytes of the changed lines."""
+
+    tokens: int
+    line_bytes: int
+
+
+@dataclass(frozen=True)
+class CheckedCandidate:
+    """A candidate with its verdict."""
+
+    candidate: Candidate
+    changes: ChangeSet
+    verdict: Verdict
+
+    @property
+    def change(self) -> Change:
+        """The change of the document that the turn is about."""
+        return self.changes.main
+
+    @cached_property
+    def size(self) -> ChangeSize:
+        """The size of the change."""
+        line_bytes = changed_size(self.change.before.data, self.change.after.data)
+        return ChangeSize(count_changed_tokens(self.change), line_bytes)
+
+    @property
+    def finding_lines(self) -> list[str]:
+        """The findings of the failed checks, as lines of text."""
+        return [line for outcome in self.verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
+
+    @property
+    def first_changed_line(self) -> str:
+        """The first changed line as the candidate leaves it."""
+        after = self.change.after
+        line = after.line_of(min((edit.start for edit in self.change.edits), default=0))
+        return decode(after.line(line)).strip()[:MAX_SHOWN_CHARS]
+
+    @property
+    def order(self) -> tuple[int, int, float, int, int]:
+        """A sort key that puts the best candidate first.
+
+        It compares the number of passed checks, the changed tokens, the cost of a repair, the bytes of the changed
+        lines, and the number of the candidate.
+        """
+        rank = -self.verdict.rank if not self.verdict.passed else -99
+        return rank, self.size.tokens, self.candidate.cost, self.size.line_bytes, self.candidate.number
+
+
+def choose_smallest(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+    """Return the candidate that changes least."""
+    return min(passed, key=lambda result: result.order)
+
+
+def choose_most_likely(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+    """Return the model's best guess, if it passed. Unlike a repair, an edit by instruction is no better if it is short."""
+    return min(passed, key=lambda result: result.candidate.number)
