@@ -27,10 +27,6 @@ class IndexExecutor(Protocol):
         """
         ...
 
-    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
-        """Return the unsaved texts of the same folder by their paths."""
-        ...
-
 
 class DirectExecutor:
     """Runs questions in the calling thread, for commands that do nothing else meanwhile."""
@@ -44,10 +40,7 @@ class DirectExecutor:
         Raises:
             StoreError: The index cannot be read.
         """
-        return question(IndexView(self._reader, self.unsaved_texts(uri)))
-
-    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
-        return NO_UNSAVED_TEXTS
+        return question(IndexView(self._reader))
 
 
 class IndexThread:

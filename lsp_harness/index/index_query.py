@@ -5,11 +5,10 @@ document, and unsaved texts count as they are in the editor if the answer does n
 answer is empty.
 """
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
 from lsp_harness.index.index_contents import IndexContents, read_contents, read_unparsed_paths
@@ -46,11 +45,8 @@ from lsp_harness.index.query.symbol_lookup import SymbolMatch, find_symbols
 from lsp_harness.index.query.symbol_overview import SymbolOverview, read_overview
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.index.time_limit import TimeLimit
-from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 from lsp_harness.text.document import Document
-
-T = TypeVar("T")
 
 
 @contextmanager
@@ -60,7 +56,7 @@ def open_index(database: Path) -> Generator["IndexQuery"]:
     Its questions raise StoreError if the database cannot be read. Their URIs are ignored.
     """
     with closing(Reader(database)) as reader:
-        yield DirectIndexQuery(reader)
+        yield IndexQuery(DirectExecutor(reader))
 
 
 class IndexQuery:
@@ -71,15 +67,7 @@ class IndexQuery:
     """
 
     def __init__(self, executor: IndexExecutor) -> None:
-        self._executor = executor
         self._run = executor.run
-
-    # TODO: delete these two when nothing calls them
-    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        return await self._run(uri, lambda view: read(view.reader), otherwise, is_slow=slow)
-
-    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
-        return self._executor.unsaved_texts(uri)
 
     # -- what names mean
     async def definition_lines(
@@ -239,10 +227,3 @@ class IndexQuery:
     async def count_texts(self, uri: str) -> int:
         """Return the number of texts that a vector can be made of."""
         return await self._run(uri, count_texts, 0, is_slow=True)
-
-
-class DirectIndexQuery(IndexQuery):
-    """An index that is read in the calling thread. Questions raise StoreError if it cannot be read."""
-
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(DirectExecutor(reader))

@@ -25,7 +25,8 @@ from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
 from lsp_harness.index.builder.indexer import Indexer
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.models.model_files import resolve_model
@@ -111,8 +112,8 @@ async def run(places: int, seed: int) -> None:
                         offset += 1
                     tree = parse(document)
                     if tree:
-                        await edits.look(tree, offset, name, DirectIndexQuery(reader), count, chance)
-                    elsewhere = RepositoryContext(DirectIndexQuery(reader), count)
+                        await edits.look(tree, offset, name, IndexQuery(DirectExecutor(reader)), count, chance)
+                    elsewhere = RepositoryContext(IndexQuery(DirectExecutor(reader)), count)
                     cursor = Cursor(document, tree, offset, name)
                     found = await elsewhere.find_fragments(cursor, shares.repository_tokens)
                     try:

@@ -25,7 +25,8 @@ from time import perf_counter
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.coding.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.text.document import Document
@@ -98,7 +99,9 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
                 return Document.from_text(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
-                found = await find_task_places(DirectIndexQuery(place.reader), "", task, text, close.get(task, ()))
+                found = await find_task_places(
+                    IndexQuery(DirectExecutor(place.reader)), "", task, text, close.get(task, ())
+                )
                 if found is None:
                     sys.exit(f"nothing was found for {task!r}")
                 ranks.append(next((n for n, one in enumerate(found.candidates) if right(one)), -1))

@@ -36,7 +36,8 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.fragment import Fragment, TokenCounter
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.builder.indexer import Indexer
-from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine
 from lsp_harness.store.database import Reader, Writer
@@ -59,7 +60,7 @@ class Ring(RepositoryContext):
     """The beginnings of the other files of the folder."""
 
     def __init__(self, root: Path, count: TokenCounter) -> None:
-        super().__init__(DirectIndexQuery(Reader(root / "none.db")), count)
+        super().__init__(IndexQuery(DirectExecutor(Reader(root / "none.db"))), count)
         self._root = root
         self._tokens = count
 
@@ -172,7 +173,9 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                         for arm in (arm for arm in arms if row["id"] not in known[arm]):
                             elsewhere = {
                                 "none": lambda: None,
-                                "ours": lambda reader=reader: RepositoryContext(DirectIndexQuery(reader), engine.count),
+                                "ours": lambda reader=reader: RepositoryContext(
+                                    IndexQuery(DirectExecutor(reader)), engine.count
+                                ),
                                 "ring": lambda root=root: Ring(root, engine.count),
                             }[arm]()
                             keep(arm, await answered(engine, config, root, elsewhere, row))

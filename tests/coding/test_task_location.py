@@ -9,7 +9,6 @@ import pytest
 from lsp_harness.coding.task_location import TaskPlace, TaskPlaces, choose_place, find_task_places
 from lsp_harness.errors import ModelMissing
 from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
 from lsp_harness.inference.grammar import choice_grammar
 from lsp_harness.inference.request import ChatRequest
@@ -139,7 +138,7 @@ async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = Non
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
-    found = await find_task_places(DirectIndexQuery(indexed.reader), "", task, text)
+    found = await find_task_places(indexed.query, "", task, text)
     assert found
     return found
 
@@ -232,13 +231,8 @@ async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
 
 
 async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
-    assert await find_task_places(DirectIndexQuery(indexed.reader), "", "zzz", lambda path: None) is None
-    assert (
-        await find_task_places(
-            DirectIndexQuery(indexed.reader), "", "add input validation to parse_config", lambda path: None
-        )
-        is None
-    )
+    assert await find_task_places(indexed.query, "", "zzz", lambda path: None) is None
+    assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
 
 
 def listed(count: int, signature: str = "def work(of)") -> TaskPlaces:

@@ -14,7 +14,6 @@ from lsp_harness.context import source_registry
 from lsp_harness.context.context_source import CompletionSource, Share
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.repository_context import RepositoryContext
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.tree import parse
 from tests.context.counting import words as count
@@ -30,7 +29,7 @@ HEAD = "from .cart import Cart, total\n"
 @pytest.fixture
 def elsewhere(tmp_path: Path):
     with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
-        yield RepositoryContext(DirectIndexQuery(indexed.reader), count)
+        yield RepositoryContext(indexed.query, count)
 
 
 async def complete(source: str, elsewhere: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
@@ -120,7 +119,7 @@ async def test_a_document_that_is_closed_is_forgotten(elsewhere: RepositoryConte
 
     assert await complete_here() == 1
     # a second request at the same place has the same context
-    desk.opened(src.document).part(DocumentCompletions).displayed = ()
+    desk.opened(src.document).part(DocumentCompletions).displayed_suggestions = ()
     assert await complete_here() == 1
     desk.close(src.document.uri)
     assert await complete_here() == 2

@@ -1,6 +1,6 @@
 """An empty index."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from lsp_harness.index.index_query import IndexQuery
@@ -11,9 +11,6 @@ class EmptyExecutor:
 
     async def run(self, uri: str, question: Callable[..., Any], default: Any, *, is_slow: bool = False) -> Any:
         return default
-
-    def unsaved_texts(self, uri: str) -> Mapping[str, Any]:
-        return {}
 
 
 NO_INDEX = IndexQuery(EmptyExecutor())

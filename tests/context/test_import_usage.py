@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.import_usage import find_imports
-from lsp_harness.index.index_query import DirectIndexQuery
 from tests.index.place import Indexed
 
 FILES = {
@@ -44,7 +43,7 @@ def indexed(tmp_path: Path):
     ],
 )
 async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, imports: list[tuple[str, str, str]]):
-    assert await find_imports(DirectIndexQuery(indexed.reader), "", path, name, "python") == imports
+    assert await find_imports(indexed.query, "", path, name, "python") == imports
 
 
 async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
@@ -54,7 +53,7 @@ async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: 
         "c.go": 'package p\n\nimport s "strings"\n',
     }
     with closing(Indexed(tmp_path, files)) as made:
-        known = DirectIndexQuery(made.reader)
+        known = made.query
         assert await find_imports(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
         assert await find_imports(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
         assert await find_imports(known, "", "b.go", "s", "go") == [("strings", "", "s")]

@@ -12,7 +12,6 @@ from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt
 from lsp_harness.context.sources.project_example_source import ProjectExampleSource
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.context.source_call import fragments_of, inputs
@@ -48,7 +47,7 @@ async def examples_of(
     indexed: Indexed, source: Source, span: Span, path: str, budget: int, most: int
 ) -> tuple[Fragment, ...]:
     code = CodeSelection(source.tree.document, source.tree, span, path)
-    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    scope = WorkspaceScope(indexed.query)
     return await fragments_of(ProjectExampleSource, inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
@@ -56,7 +55,7 @@ async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
     source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
-    read = inputs(code, WorkspaceScope(DirectIndexQuery(indexed.reader)), budget)
+    read = inputs(code, WorkspaceScope(indexed.query), budget)
     return await build_instruction_prompt(read, system="You edit.", task=task)
 
 

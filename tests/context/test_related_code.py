@@ -12,7 +12,7 @@ from lsp_harness.context.lookup.declaration_extract import extract_declarations
 from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.index.index_executor import DirectExecutor
-from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView, T
 from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
@@ -62,7 +62,7 @@ def indexed(tmp_path: Path):
 async def find_related(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
-    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    scope = WorkspaceScope(indexed.query)
     return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
 
 

@@ -11,7 +11,6 @@ import pytest
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query import related_tests
 from lsp_harness.index.symbol_table import SymbolTable
@@ -67,7 +66,7 @@ def indexed(tmp_path: Path):
 async def find_related(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
     source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
-    scope = WorkspaceScope(DirectIndexQuery(indexed.reader), failing)
+    scope = WorkspaceScope(indexed.query, failing)
     return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
 
 

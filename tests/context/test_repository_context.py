@@ -1,6 +1,6 @@
 """The repository context of completions, and for how long a choice of it holds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ import pytest
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.recent_edits import RecentEdits
 from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, RepositoryChoice, RepositoryContext
-from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.unsaved_text import UnsavedText
@@ -34,18 +33,15 @@ HERE = HEAD + CHECK + "\n\n" + "# nothing\n" * 90 + "def price(amount):\n    ret
 HERE += "# nothing\n" * 90 + "def due(amount):\n    return owed(rounded(taxed(amount)))\n"
 
 
-class Known(DirectExecutor):
+class Known:
     def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
+        self.reader = reader
         self.asked = 0
         self.edited: dict[str, UnsavedText] = {}
 
     async def run(self, uri: str, question: Callable[[IndexView], Any], default: Any, *, is_slow: bool = False) -> Any:
         self.asked += 1
-        return await super().run(uri, question, default)
-
-    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
-        return self.edited
+        return question(IndexView(self.reader, self.edited))
 
 
 class Desk:

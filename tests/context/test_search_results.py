@@ -11,7 +11,6 @@ from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import build_instruction_prompt
 from lsp_harness.context.sources.search_result_source import SearchResultSource
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.context.source_call import fragments_of, inputs
@@ -56,7 +55,7 @@ async def find_results(
 ) -> tuple[Fragment, ...]:
     source: Source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
-    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    scope = WorkspaceScope(indexed.query)
     return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, quoted)
 
 
@@ -111,7 +110,7 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
 ):
     source = marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
-    scope = WorkspaceScope(DirectIndexQuery(indexed.reader))
+    scope = WorkspaceScope(indexed.query)
     settings = Context(related_budget=related_budget, code_budget=code_budget)
     read = inputs(code, scope, settings, search_text=TASK)
     prompt = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))

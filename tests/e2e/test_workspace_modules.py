@@ -53,7 +53,7 @@ async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
     ready = asyncio.Event()
     folder = Folder(workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False)
     await ready.wait()
-    assert await folder.ask(lambda reader: reader.rows("SELECT count(*) FROM files"), []) == [(len(NAMES),)]
+    assert (await folder.query.contents("")).files == len(NAMES)
     await folder.aclose()
     assert run_modules(home) == ""
 

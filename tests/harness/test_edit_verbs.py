@@ -11,7 +11,6 @@ from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
@@ -278,7 +277,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
         b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
             job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
-            job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
+            job = replace(job, workspace=WorkspaceScope(indexed.query))
             await Fix(job, src.finding).run()
         one = next(
             event.data
@@ -306,7 +305,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     src = b.open(TILL, "shop/till.py")
     with closing(Indexed(tmp_path, SHOP)) as indexed:
         job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
+        job = replace(job, workspace=WorkspaceScope(indexed.query))
         await Fix(job, src.finding).run()
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert fills
@@ -326,7 +325,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
     with closing(Indexed(tmp_path, shop)) as indexed:
         job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
+        job = replace(job, workspace=WorkspaceScope(indexed.query))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
     fills = [request.context for request in b.engine.foreground_requests if isinstance(request, Infill)]
@@ -337,7 +336,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
 async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
     with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
-        b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(indexed.query))
         where = opened(
             b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
         )
@@ -399,7 +398,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     config = settings(TWO, context={"related_budget": 0, **context})
     text = "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n"
     with closing(Indexed(tmp_path, MANY)) as indexed:
-        b = bench(config=config, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        b = bench(config=config, index=ReadyIndex(indexed.query))
         snapshot, span = opened(b, text)
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "return a page")
@@ -412,7 +411,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
 async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
-        b = bench(config=TWO, index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        b = bench(config=TWO, index=ReadyIndex(indexed.query))
         snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "add the tax of each price")
@@ -434,7 +433,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
     )
     with closing(Indexed(tmp_path, MANY)) as indexed:
         job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
-        job = replace(job, workspace=WorkspaceScope(DirectIndexQuery(indexed.reader)))
+        job = replace(job, workspace=WorkspaceScope(indexed.query))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()
     rewrites = [n for n, request in enumerate(b.engine.foreground_requests) if isinstance(request, ChatRequest)]

@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.errors import ModelMissing
 from lsp_harness.harness.indexes.embedding_index import AGAIN_SECONDS, BATCH, Meaning, near
 from lsp_harness.harness.indexes.folder_index import Folder
-from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
+from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, ScriptedEngine
@@ -62,7 +62,7 @@ async def updated(folder: Folder, text: str) -> None:
 
 
 async def _names(folder: Folder):
-    for (name,) in await folder.ask(lambda reader: reader.rows("SELECT name FROM symbols"), []):
+    for (name,) in await folder.run("", lambda view: view.reader.rows("SELECT name FROM symbols"), []):
         yield name
 
 
@@ -92,7 +92,7 @@ async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
     await meaning.settled()
     vectors = Vectors(folder.place.folder)
     digests = await near(vectors, engine, SMALL, "return 'hello '", WAIT)
-    hits = await folder.ask(lambda reader: CodeSearch(reader).search(SearchRequest("zzz", 1, digests)), [])
+    hits = await folder.query.search("", SearchRequest("zzz", 1, digests))
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
     assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
     vectors.close()
@@ -247,7 +247,7 @@ async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypat
     meaning.look()
     await meaning.settled()
     [greet, *_] = await meaning.near("greet return 'hello '")
-    hits = await folder.ask(lambda reader: CodeSearch(reader).search(SearchRequest("zzz", 1, [greet])), [])
+    hits = await folder.query.search("", SearchRequest("zzz", 1, [greet]))
     assert [hit.symbol for hit in hits] == ["greet"]
     assert engine.asked_for == ["find: greet return 'hello '"]
     now[0] = replace(recipe, key="other")

@@ -8,7 +8,6 @@ import pytest
 from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.session.results import FixOffer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
@@ -155,7 +154,7 @@ async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_
     bench: Make, tmp_path: Path
 ) -> None:
     with closing(Indexed(tmp_path, {"b.py": "from math import pi\n"})) as indexed:
-        b = bench(config=settings(generation={"repairs": True}), index=ReadyIndex(DirectIndexQuery(indexed.reader)))
+        b = bench(config=settings(generation={"repairs": True}), index=ReadyIndex(indexed.query))
         src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")

@@ -12,7 +12,6 @@ from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
@@ -64,7 +63,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
             edits(1),
             lambda config: engine,
             Workspace([tmp_path]),
-            index=ReadyIndex(DirectIndexQuery(indexed.reader)),
+            index=ReadyIndex(indexed.query),
             verifier=Verifier(linter, create_checks),
             clock=Clock(lambda: 0.0, lambda delay_s, call: timers.append(delay_s)),
         )

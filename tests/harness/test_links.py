@@ -76,7 +76,10 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
     assert (found.uri, found.line) == (till, 1)
     [symbol] = await b.harness.symbols.search("Till")
     assert (symbol.uri, symbol.line) == (till, 1)
-    assert list(b.harness.services.index.folder_indexes.opened(main)) == ["app/till.py"]
+    indexes = b.harness.services.index.folder_indexes
+    assert await indexes.run(main, lambda view: [path for path, _ in view.symbols.unsaved.values()], []) == [
+        "app/till.py"
+    ]
     places = await b.harness.symbols.references(snapshot, MAIN.index("Till"), include_declaration=False)
     assert {place.uri for place in places} == {main}
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness import task_locator
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.task_locator import LocationRequest
 from lsp_harness.index.vectors import Vectors
@@ -108,7 +107,7 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(Engines, "is_own", True)
     [folder] = b.harness.services.index.folder_indexes.folders
-    rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
+    rows = await folder.run("", lambda view: view.reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
     made = await b.engine.embed(["something else", "charge it to the state"])
     with closing(Vectors(folder.place.folder)) as vectors:
         vectors.add(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
@@ -127,7 +126,7 @@ async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
     staying: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     b = await staying()
-    monkeypatch.setattr(task_locator, "is_complete", lambda reader: False)
+    monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
 
     with pytest.raises(NoAnswer, match="the index of ws is still being made"):
         await b.harness.tasks.locate(LocationRequest("zebra"))

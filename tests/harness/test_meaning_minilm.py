@@ -14,7 +14,7 @@ import pytest
 from lsp_harness.config.schema import Config, Index, Model
 from lsp_harness.harness.indexes.embedding_index import Meaning, near
 from lsp_harness.harness.indexes.folder_index import Folder
-from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
+from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.embedding_recipe import make_recipe
@@ -131,12 +131,10 @@ async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: Folder, con
     with closing(Vectors(folder.place.folder)) as vectors:
         assert vectors.read_model() == (how.name, 384)
         for query, symbol in QUERIES.items():
-            words = await folder.ask(lambda reader, query=query: CodeSearch(reader).search(SearchRequest(query)), [])
+            words = await folder.query.search("", SearchRequest(query))
             assert words == [], query
             alike = await near(vectors, engine, how, query, patience=30)
-            hits = await folder.ask(
-                lambda reader, query=query, alike=alike: CodeSearch(reader).search(SearchRequest(query, 3, alike)), []
-            )
+            hits = await folder.query.search("", SearchRequest(query, 3, alike))
             assert (hits[0].symbol, hits[0].reasons) == (symbol, ("meaning 1",)), (query, hits)
     [first, *_] = await search(folder, config, "how much the customer must pay")
     assert (first["symbol"], first["reasons"]) == ("Cart.total", ["meaning 1"])

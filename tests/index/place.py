@@ -6,6 +6,8 @@ from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
+from lsp_harness.index.index_executor import DirectExecutor
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch
@@ -23,6 +25,7 @@ class Indexed:
         filling.link_imports(ImportLinks(files, files.__getitem__))
         self.reader = Reader(folder / "index.db")
         self.view, self.search = IndexView(self.reader), CodeSearch(self.reader)
+        self.query = IndexQuery(DirectExecutor(self.reader))
 
     def close(self) -> None:
         self.reader.close()

@@ -13,7 +13,6 @@ from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import NO_UNSAVED_TEXTS, IndexView
 from lsp_harness.index.unsaved_text import UnsavedText
-from lsp_harness.store.database import Reader
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +66,6 @@ class Folder:
         except StoreError as error:
             log.warning("%s", error.message)
             return default
-
-    def unsaved_texts(self, uri: str) -> Mapping[str, UnsavedText]:
-        return self._unsaved_texts()
-
-    async def ask(self, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        return await self.query.ask("", read, otherwise, slow=slow)
 
     def first(self, path: str) -> None:
         """This file should be read before others."""

@@ -14,7 +14,6 @@ from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.indexes.folder_index import Folder, Heard
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
@@ -81,17 +80,6 @@ class Indexes:
         """Return the result of a question to the folder that contains a document, or `default` if there is none."""
         root = self._root(uri)
         return await self._folders[root].run(uri, question, default, is_slow=is_slow) if root else default
-
-    def unsaved_texts(self, uri: str) -> "Mapping[str, UnsavedText]":
-        """Return the unsaved texts of the folder that contains a document, by their paths in it."""
-        root = self._root(uri)
-        return self._opened(root) if root else {}
-
-    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
-        return await self.query.ask(uri, read, otherwise, slow=slow)
-
-    def opened(self, uri: str) -> "Mapping[str, UnsavedText]":
-        return self.unsaved_texts(uri)
 
     async def near(self, uri: str, task: str) -> Sequence[bytes]:
         """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.index_query import DirectIndexQuery
 from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
 
@@ -129,8 +128,6 @@ async def test_the_parameters_may_be_those_of_another_file(tmp_path: Path):
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = 'from shop import order\n\norder(<|>3<|>, "tea")\n'
         repairs = await repair_all(
-            make_request(
-                "b.py", marked, 'Argument of type "int"', "reportArgumentType", index=DirectIndexQuery(indexed.reader)
-            )
+            make_request("b.py", marked, 'Argument of type "int"', "reportArgumentType", index=indexed.query)
         )
     assert [text for text, _ in repairs] == ['from shop import order\n\norder("tea", 3)\n']

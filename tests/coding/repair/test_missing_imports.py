@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.index_query import DirectIndexQuery
 from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
 
@@ -246,5 +245,5 @@ async def test_a_name_is_imported_as_other_files_import_it(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
     with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:
-        repairs = await repair_all(make_request(path, marked, message, index=DirectIndexQuery(indexed.reader)))
+        repairs = await repair_all(make_request(path, marked, message, index=indexed.query))
     assert repairs[0][0] == after

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
@@ -249,9 +248,7 @@ async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Pat
     files = {"p/a.go": "package p\n\nfunc Normalise(x int) int { return x }\n", "p/b.go": "package p\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "package p\n\nfunc g() int { return <|>Normalsie<|>(1) }\n"
-        repairs = await repair_all(
-            make_request("p/b.go", marked, "undefined: Normalsie", index=DirectIndexQuery(indexed.reader))
-        )
+        repairs = await repair_all(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
     assert repairs[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
 
 
@@ -259,9 +256,7 @@ async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_pa
     files = {"shop.py": "def order(item, *, quantity=1): ...\n", "b.py": ""}
     with closing(Indexed(tmp_path, files)) as indexed:
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
-        repairs = await repair_all(
-            make_request("b.py", marked, 'No parameter named "quantitiy"', index=DirectIndexQuery(indexed.reader))
-        )
+        repairs = await repair_all(make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query))
     assert repairs[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
 
 
