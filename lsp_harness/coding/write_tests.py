@@ -152,7 +152,7 @@ class WriteTests(EditTask):
 
     async def _read_prefix(self, text: str, budget: int) -> tuple[str, int]:
         """Return the last whole lines of the test file, as a completion at its end has them, and their tokens."""
-        document = Document.from_text(self.context.document.uri, text, language=self.subject.tree.language.id)
+        document = Document.from_text(self.context.document.uri, text, language=self.target.tree.language.id)
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
             raise NoAnswer(

@@ -55,7 +55,7 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
     assert decode(apply(made.document.data, made.proposal.edits)) == SHOP.replace("price //", "-(-price //").replace(
         "5\n", "5)\n"
     )
-    assert (found.ranking.best.place, found.ranking.by) == ("shop.py:5-6", "index")
+    assert (found.ranking.best.place, found.ranking.chooser) == ("shop.py:5-6", "index")
     assert "def total" not in b.engine.prompt(0)
 
 
@@ -87,7 +87,7 @@ async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
 
     found = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert (found.ranking.chosen, found.ranking.by) == (1, "model")
+    assert (found.ranking.choice, found.ranking.chooser) == (1, "model")
     assert "1: notes.md:1" in b.engine.prompt(0)
 
 

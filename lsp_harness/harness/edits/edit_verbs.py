@@ -18,7 +18,7 @@ from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.coding.turn_context import TurnContext
     from lsp_harness.syntax.scope import Scope
 
 EditVerb = Literal["instruct", "docstring", "tests", "explain"]
@@ -49,8 +49,8 @@ class EditVerbs:
             snapshot: The text.
             span: The selection, or the cursor as an empty span.
         """
-        from lsp_harness.coding.docstring import spot
-        from lsp_harness.coding.write_tests import subject
+        from lsp_harness.coding.docstring import find_docstring_place
+        from lsp_harness.coding.write_tests import find_target_function
         from lsp_harness.syntax import scope
 
         document = snapshot.document
@@ -62,9 +62,9 @@ class EditVerbs:
         function = scope.enclosing_function(tree, span.start) if tree else None
         is_on_header = bool(function and document.line_of(span.start) in _header_lines(document, function))
         if tree and is_on_header:
-            if spot(tree, span.start):
+            if find_docstring_place(tree, span.start):
                 verbs.append("docstring")
-            if snapshot.root and subject(tree, span.start, snapshot.path):
+            if snapshot.root and find_target_function(tree, span.start, snapshot.path):
                 verbs.append("tests")
         return [*verbs, "explain"] if has_selection or is_on_header else verbs
 
@@ -86,24 +86,24 @@ class EditVerbs:
             raise UsageError("describe in a few words what to change")
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
-        job = self._turns.begin(snapshot, report, output)
-        return await self._edit(job, Instruct(job, span, instruction.strip()).run())
+        context = self._turns.begin(snapshot, report, output)
+        return await self._edit(context, Instruct(context, span, instruction.strip()).run())
 
     async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write the docstring of the function at a place."""
-        from lsp_harness.coding.docstring import Describe
+        from lsp_harness.coding.docstring import WriteDocstring
 
         await self._turns.prepare(snapshot)
-        job = self._turns.begin(snapshot, report)
-        return await self._edit(job, Describe(job, span).run())
+        context = self._turns.begin(snapshot, report)
+        return await self._edit(context, WriteDocstring(context, span).run())
 
     async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write tests of the function at a place, into the test file of its module or into a new one."""
-        from lsp_harness.coding.write_tests import WriteTests, subject
+        from lsp_harness.coding.write_tests import WriteTests, find_target_function
 
         await self._turns.prepare(snapshot)
         tree = self._services.documents.tree(snapshot.document)
-        function = subject(tree, span.start, snapshot.path) if tree else None
+        function = find_target_function(tree, span.start, snapshot.path) if tree else None
         if function is None or snapshot.root is None or snapshot.file is None:
             raise NoAnswer(
                 "There is no function here that a test could import; so far, tests are written for Python only"
@@ -112,8 +112,8 @@ class EditVerbs:
         document, is_new = open_test_file(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
-        job = self._turns.begin(test_snapshot, report)
-        return await self._edit(job, WriteTests(job, function).run(), is_new=is_new)
+        context = self._turns.begin(test_snapshot, report)
+        return await self._edit(context, WriteTests(context, function).run(), is_new=is_new)
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
@@ -125,10 +125,10 @@ class EditVerbs:
         finally:
             self._services.index.embed()
 
-    async def _edit(self, job: "Job", work: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
+    async def _edit(self, context: "TurnContext", run: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
         try:
-            proposal = register(self._services.documents.find(job.document.uri), job, await work)
-            return DocumentEdit(proposal, job.document, is_new)
+            proposal = register(self._services.documents.find(context.document.uri), context, await run)
+            return DocumentEdit(proposal, context.document, is_new)
         finally:
             # the engine runs now, even if its answers were not good enough
             self._services.index.embed()
