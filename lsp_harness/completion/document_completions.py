@@ -22,7 +22,7 @@ class DocumentCompletions:
     Attributes:
         inflight: The answer that the model is writing.
         prefetch: The background work for the next completion.
-        displayed: The suggestions that the editor displays.
+        displayed_suggestions: The suggestions that the editor displays.
         repository: The code of other files that was chosen for the prompts of this document.
     """
 

@@ -86,16 +86,16 @@ class EditVerbs:
             raise UsageError("describe in a few words what to change")
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
-        job = self._turns.begin(snapshot, report, output)
-        return await self._edit(job, Instruct(job, span, instruction.strip()).run())
+        context = self._turns.begin(snapshot, report, output)
+        return await self._edit(context, Instruct(context, span, instruction.strip()).run())
 
     async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write the docstring of the function at a place."""
         from lsp_harness.coding.docstring import WriteDocstring
 
         await self._turns.prepare(snapshot)
-        job = self._turns.begin(snapshot, report)
-        return await self._edit(job, WriteDocstring(job, span).run())
+        context = self._turns.begin(snapshot, report)
+        return await self._edit(context, WriteDocstring(context, span).run())
 
     async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write tests of the function at a place, into the test file of its module or into a new one."""
@@ -112,8 +112,8 @@ class EditVerbs:
         document, is_new = open_test_file(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
-        job = self._turns.begin(test_snapshot, report)
-        return await self._edit(job, WriteTests(job, function).run(), is_new=is_new)
+        context = self._turns.begin(test_snapshot, report)
+        return await self._edit(context, WriteTests(context, function).run(), is_new=is_new)
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
@@ -125,10 +125,10 @@ class EditVerbs:
         finally:
             self._services.index.embed()
 
-    async def _edit(self, job: "TurnContext", work: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
+    async def _edit(self, context: "TurnContext", run: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
         try:
-            proposal = register(self._services.documents.find(job.document.uri), job, await work)
-            return DocumentEdit(proposal, job.document, is_new)
+            proposal = register(self._services.documents.find(context.document.uri), context, await run)
+            return DocumentEdit(proposal, context.document, is_new)
         finally:
             # the engine runs now, even if its answers were not good enough
             self._services.index.embed()
