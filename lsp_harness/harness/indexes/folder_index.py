@@ -1,4 +1,4 @@
-"""The index of one workspace folder, as a front end has it: kept by a process, read in a thread that nothing else waits for."""
+"""The index of one workspace folder, as a front end has it: a process updates it, and threads read it."""
 
 import asyncio
 import logging
@@ -17,18 +17,28 @@ from lsp_harness.index.unsaved_text import UnsavedText
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Said = Mapping[str, Any]
-Heard = Callable[[Path, Said], None]
-"""Called on the event loop with what the process of a folder says, where that is ours."""
+IndexMessage = Mapping[str, Any]
+MessageListener = Callable[[Path, IndexMessage], None]
+"""Called on the event loop with a workspace folder and a message of the process that updates its index."""
 
 
-class Folder:
-    """The index of one workspace folder. It runs the questions of `query`, whose URIs are ignored."""
+class FolderIndex:
+    """The index of one workspace folder. It runs the questions of `query`, whose URIs are ignored.
+
+    Attributes:
+        root: The workspace folder.
+        follow: Whether changes on disk are taken up.
+        place: The files of the index.
+        message: The last message of the process. Its state is `waiting` while the process of another front end updates
+            the index.
+        update_count: The number of finished updates.
+        query: The questions to this index.
+    """
 
     def __init__(
         self,
         root: Path,
-        heard: Heard,
+        on_message: MessageListener,
         unsaved_texts: Callable[[], Mapping[str, UnsavedText]] = lambda: NO_UNSAVED_TEXTS,
         *,
         follow: bool,
@@ -37,26 +47,24 @@ class Folder:
 
         Args:
             root: The workspace folder.
-            heard: Called with each message of the process that keeps the index.
+            on_message: Called with each message of the process that updates the index.
             unsaved_texts: Returns the unsaved texts by their paths in the folder.
-            follow: Whether the process watches the folder for changes.
+            follow: Whether to take up changes on disk after the first update.
 
         Raises:
             OSError: There is no place for the index.
         """
         self.root = root
         self.follow = follow
-        self.said: Said = {"state": "waiting"}
-        """The last that its process said; `waiting` while another front end's process keeps it."""
-        self.updates = 0
-        """How often it said that it was done."""
+        self.message: IndexMessage = {"state": "waiting"}
+        self.update_count = 0
         self.place = prepare_place(root)
-        self._heard = heard
-        # what takes long is not in the way of what somebody types for
-        self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
+        self._on_message = on_message
         self._unsaved_texts = unsaved_texts
+        # questions for a key press do not wait for slow ones
+        self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
         self.query = IndexQuery(self)
-        self._keeper = IndexKeeper(self.place, self._hear, follow=follow)
+        self._keeper = IndexKeeper(self.place, self._receive, follow=follow)
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question, or `default` if the index was closed or is damaged. Its keeper repairs it."""
@@ -67,25 +75,26 @@ class Folder:
             log.warning("%s", error.message)
             return default
 
-    def first(self, path: str) -> None:
-        """This file should be read before others."""
+    def prioritize(self, path: str) -> None:
+        """Index a file before others."""
         self._keeper.prioritize([path])
 
-    def changed(self, path: str) -> None:
-        """This file was written; of no account where changes are not followed."""
+    def report_change(self, path: str) -> None:
+        """Index a file that was written, if changes are taken up."""
         if self.follow:
             self._keeper.report_changes([path])
 
-    def scan(self) -> None:
-        """What is ignored may be something else now: every file is looked at again."""
+    def rescan(self) -> None:
+        """Check all files again, because other files may be ignored now."""
         self._keeper.rescan()
 
     async def aclose(self) -> None:
+        """Stop the process and the threads."""
         await self._keeper.close()
-        self._hear({"state": "ended"})
+        self._receive({"state": "ended"})
         await asyncio.gather(self._quick.aclose(), self._slow.aclose())
 
-    def _hear(self, said: Said) -> None:
-        self.said = said
-        self.updates += said["state"] == "ready"
-        self._heard(self.root, said)
+    def _receive(self, message: IndexMessage) -> None:
+        self.message = message
+        self.update_count += message["state"] == "ready"
+        self._on_message(self.root, message)
