@@ -103,11 +103,11 @@ class IndexView:
                 by_name.append(replace(imported, name=name))
             elif imported.name == "*":
                 whole_modules.append(imported)
-        wanted = [(target, imported.name) for imported in by_name for target in imported.targets]
-        wanted += [(target, name) for imported in whole_modules for target in imported.targets]
+        exports = [(target, imported.name) for imported in by_name for target in imported.targets]
+        exports += [(target, name) for imported in whole_modules for target in imported.targets]
         return [
             symbol
-            for target, target_name in wanted
+            for target, target_name in exports
             for symbol in self._find_exported(target, target_name, visited, max_hops)
         ]
 

@@ -92,7 +92,7 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
     b = await start(opened)
     told: list[str] = []
     [folder] = b.harness.services.index.folder_indexes.folders
-    monkeypatch.setattr(folder, "changed", told.append)
+    monkeypatch.setattr(folder, "report_change", told.append)
     b.harness.record_save(uri(b, f"{named}/app/till.py"))
     b.harness.record_save(uri(b, f"{named}/gone.py"))
     b.harness.record_save(uri(b, "elsewhere.py"))

@@ -46,7 +46,11 @@ def staying(bench: Make) -> Staying:
     return make
 
 
-async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(staying: Staying):
+async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
+    staying: Staying, monkeypatch: pytest.MonkeyPatch
+):
+    # vectors that are made in the background would bring the other function into the prompt, if they are made in time
+    monkeypatch.setattr(Engines, "is_own", False)
     b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
 
     made, found = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)

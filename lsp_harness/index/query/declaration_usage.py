@@ -11,7 +11,7 @@ from lsp_harness.index.query.related_tests import RelatedTest, find_related_test
 
 @dataclass(frozen=True, slots=True)
 class DeclarationUsage:
-    """Where a declaration is used. `test` is the most informative test of it."""
+    """The uses of a declaration. `test` is the most informative test of it."""
 
     uses: Sequence[Use] = ()
     test: RelatedTest | None = None

@@ -1,4 +1,4 @@
-"""Where a name at a place is declared, and where else it refers to the same declaration.
+"""The declarations of the name at a place, and the other places that refer to them.
 
 The text of the place is read as it is open, and other files as they are open or else on disk. If imports, scopes and
 types do not lead to a declaration, members with the same name are returned as well.

@@ -54,10 +54,10 @@ def find_related_test(
         failing_tests: The names of failing tests, which are candidates too.
     """
     paths = {use.path for use in uses if use.is_in_test}
-    wanted = set(split_words(symbol.name).lower().split())
+    name_words = set(split_words(symbol.name).lower().split())
 
     def similarity(name: str) -> int:
-        return len(wanted & set(split_words(name).lower().split()))
+        return len(name_words & set(split_words(name).lower().split()))
 
     likeliest = sorted(failing_tests, key=lambda name: (-similarity(name), name))[:MAX_FAILING_TESTS]
     tests = [*_read_failing(view, likeliest), *_read_using(view, symbol, paths)]

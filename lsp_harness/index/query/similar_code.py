@@ -45,10 +45,10 @@ def find_similar_code(view: IndexView, path: str, document: Document, line: int)
     """
     lines_above = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW_LINES), line)]
     lines_above = [text for text in lines_above if text.strip()][-WINDOW_LINES:]
-    wanted = set(WORD.findall("\n".join(lines_above)))
-    if len(wanted) < MIN_WANTED_WORDS:
+    cursor_words = set(WORD.findall("\n".join(lines_above)))
+    if len(cursor_words) < MIN_WANTED_WORDS:
         return []
-    candidates = sorted(_find_candidates(view, path, wanted), key=lambda candidate: -candidate[0])
+    candidates = sorted(_find_candidates(view, path, cursor_words), key=lambda candidate: -candidate[0])
     results: list[SimilarCode] = []
     for _, code in candidates:
         if len(results) < MAX_RESULTS and not any(_is_copy(code.text, other.text) for other in results):
@@ -56,17 +56,17 @@ def find_similar_code(view: IndexView, path: str, document: Document, line: int)
     return results
 
 
-def _find_candidates(view: IndexView, path: str, wanted: set[str]) -> Iterator[tuple[float, SimilarCode]]:
+def _find_candidates(view: IndexView, path: str, cursor_words: set[str]) -> Iterator[tuple[float, SimilarCode]]:
     """Yield the most similar lines of each piece of code that a search finds, with their similarity."""
     search = CodeSearch(view.reader)
-    for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(wanted)))], SEARCH_HITS):
+    for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(cursor_words)))], SEARCH_HITS):
         if hit.path == path:
             continue
         lines = view.texts.read_lines(hit.path, hit.start, hit.end)
         score, first = 0.0, 0
         for start in range(max(1, len(lines) - WINDOW_LINES + 1)):
             words = set(WORD.findall("\n".join(lines[start : start + WINDOW_LINES])))
-            similarity = len(words & wanted) / len(words | wanted) if words else 0.0
+            similarity = len(words & cursor_words) / len(words | cursor_words) if words else 0.0
             if similarity > score:
                 score, first = similarity, start
         if score >= MIN_SIMILARITY:
