@@ -114,7 +114,7 @@ def _local_engine_config() -> Config:
     """Return the settings. Raise ConfigError if they name another server than a local engine."""
     config = read_settings(Path.cwd())
     if is_remote(config.engine) or config.engine.script:
-        raise ConfigError("the read_settings name a remote server or a script, so there is no local engine to start")
+        raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
     return config
 
 
