@@ -38,7 +38,7 @@ class Trials:
         self.go_on = asyncio.Event()
         self.go_on.set()
 
-    async def why_not(self, language: str, data: bytes) -> str:
+    async def refusal_reason(self, language: str, data: bytes) -> str:
         self.tried.append(data)
         self.begun.set()
         try:
