@@ -46,7 +46,7 @@ def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
 
 @dataclass
 class Result:
-    """What came of a fix."""
+    """The outcome of a fix: events, proposal, new text or error."""
 
     events: list[Event]
     engine: Script

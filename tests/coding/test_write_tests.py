@@ -1,4 +1,4 @@
-"""What a test is written for."""
+"""The choice of the function that a test is written for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What there is to put into a list of imports: the index knows, no model is asked."""
+"""Names that can go into a list of imports. They come from the index, without the model."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the things may be whose members are used."""
+"""Possible types of the receivers whose members are used."""
 
 from contextlib import closing
 from pathlib import Path

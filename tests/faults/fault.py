@@ -1,4 +1,4 @@
-"""What a fault is, and how a command ends under it."""
+"""A fault of the surroundings, and the way a command ends under it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

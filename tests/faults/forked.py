@@ -55,18 +55,18 @@ def run(work: Callable[[], None], place: Place) -> Ran:
     for _, writer in pipes:
         os.close(writer)
     code = _end(pid)
-    return Ran(code, *(_said(reader, place.encoding) for reader, _ in pipes))
+    return Ran(code, *(_read_output(reader, place.encoding) for reader, _ in pipes))
 
 
 def _pipe() -> tuple[int, int]:
-    """One that nobody has to read from meanwhile."""
+    """Return a pipe that is large enough to hold all output until the process ends."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, ROOM)
     os.set_blocking(reader, False)
     return reader, writer
 
 
-def _said(reader: int, encoding: str) -> str:
+def _read_output(reader: int, encoding: str) -> str:
     with os.fdopen(reader, "rb") as file:
         return (file.read() or b"").decode(encoding, "replace")
 

@@ -1,4 +1,4 @@
-"""What ignore files ignore, held against git itself."""
+"""Paths that ignore files exclude, compared with git itself."""
 
 import os
 import subprocess

@@ -1,4 +1,7 @@
-"""What never enters a prompt. The tokens here are made up, and put together so that no scanner takes them for real."""
+"""Secrets, which never enter a prompt.
+
+The tokens here are invented. They are built from parts, so that no scanner takes them for real ones.
+"""
 
 import pytest
 

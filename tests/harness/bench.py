@@ -107,8 +107,8 @@ class Bench:
         self._more.set()
 
 
-class Held(Ruff):
-    """A ruff that answers when it is let go."""
+class BlockedRuff(Ruff):
+    """A ruff that answers after `go` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,6 +132,6 @@ async def accept(bench: Bench, src: markup.Source) -> None:
 
 
 async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
-    """What the harness proposes for the finding of `src`."""
+    """Return the proposal of the harness for the finding of `src`."""
     snapshot = b.harness.snapshot(src.document.uri)
     return await b.harness.fixes.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)

@@ -1,4 +1,4 @@
-"""What can be done to code on a word of the user's, with a script for a model."""
+"""Edits of code that a user starts by an instruction, with a script for a model."""
 
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -13,7 +13,7 @@ from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
+from tests.harness.spoken import AREA, after, fenced, no_report, opened, prompt_events
 from tests.harness.tools import settings
 from tests.index.place import Indexed
 
@@ -86,10 +86,10 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
 
     assert "Related code" not in b.engine.prompt(0)
     events = b.harness.services.session_log.turns[made.proposal.turn]
-    [built] = [event.data for event in events if event.type == "context.built"][:1]
-    assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
-    assert (built["answer"], built["context"]) == (264, 300)
-    assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
+    [event_data] = [event.data for event in events if event.type == "context.built"][:1]
+    assert (list(event_data["sections"]), event_data["candidates"]) == (["system", "code", "task"], [1])
+    assert (event_data["answer"], event_data["context"]) == (264, 300)
+    assert sum(event_data["sections"].values()) <= event_data["prompt"] <= 300 - 264
     b.engine.extra_props["n_ctx"] = 280
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
@@ -108,14 +108,14 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
 
     asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
-    built = [
+    event_data = [
         event.data
         for events in b.harness.services.session_log.turns.values()
         for event in events
         if event.type == "context.built"
     ]
-    assert [one["candidates"] for one in built] == [[1], [2, 3]]
-    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
+    assert [one["candidates"] for one in event_data] == [[1], [2, 3]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in event_data)
 
 
 async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
@@ -160,7 +160,9 @@ async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make,
     assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
     # and whoever tries again reads it no more
     assert retry.startswith(second.rstrip("\n"))
-    assert [one["sections"].get("session", 0) for one in built(b)[2:]] == [len(line.split()) if shown else 0] * 2
+    assert [one["sections"].get("session", 0) for one in prompt_events(b)[2:]] == [
+        len(line.split()) if shown else 0
+    ] * 2
 
 
 async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
@@ -312,10 +314,10 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     for fill in fills:
         said = "".join(text for _, text in fill.context.extra)
         assert ("def items(self) -> list[int]" in said) == shown
-    built = [
+    event_data = [
         event.data for event in b.harness.services.session_log.turns[job.turn.number] if event.type == "context.built"
     ]
-    assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+    assert [("repository" in one["sections"]) for one in event_data] == [shown] * len(event_data)
 
 
 async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
@@ -347,12 +349,12 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
     said = dict(request.context.extra)
     assert "class Cart:" in said["shop/cart.py"]
     assert "assert total([]) == 0" in said["tests/test_till.py"]
-    [built, *_] = [
+    [event_data, *_] = [
         event.data
         for event in b.harness.services.session_log.turns[made.proposal.turn]
         if event.type == "context.built"
     ]
-    assert list(built["sections"]) == ["related", "code", "prefix"]
+    assert list(event_data["sections"]) == ["related", "code", "prefix"]
 
 
 # -- what is offered

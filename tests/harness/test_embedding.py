@@ -29,7 +29,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 
 
 @pytest.fixture
-def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 30.0)
     root = tmp_path / "ws"
@@ -79,8 +79,8 @@ async def instruct(b: Bench) -> None:
     await b.harness.edits.instruct(snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
-async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., Bench]):
-    b = kept(ANSWER, ANSWER)
+async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index(ANSWER, ANSWER)
     await ready(b.harness)
     assert await vectors(b.harness) == 0
     await instruct(b)
@@ -91,8 +91,8 @@ async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., B
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
 
 
-async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Callable[..., Bench]):
-    b = kept(ANSWER, engine={"url": "http://localhost:1"})
+async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index(ANSWER, engine={"url": "http://localhost:1"})
     await ready(b.harness)
     await instruct(b)
     assert await vectors(b.harness) == 0
@@ -101,8 +101,8 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Call
     )
 
 
-async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: Callable[..., Bench]):
-    b = kept()
+async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index()
     await b.harness.services.engines.current.props()
     await ready(b.harness)
     assert await vectors(b.harness) == 1
@@ -110,9 +110,9 @@ async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: C
 
 @pytest.mark.parametrize("what", ["fix", "explain"])
 async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is_no_good(
-    kept: Callable[..., Bench], what: str
+    bench_with_index: Callable[..., Bench], what: str
 ):
-    b = kept("return (" if what == "fix" else "It is the area.")
+    b = bench_with_index("return (" if what == "fix" else "It is the area.")
     await ready(b.harness)
     src = markup.parse(AREA, b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)

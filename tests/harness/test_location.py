@@ -101,7 +101,7 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
 
 
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
-    """Of what the scripted engine holds to be alike: texts that share words."""
+    """The scripted engine finds two texts similar if they share words."""
     b = await staying()
     recipe = EmbeddingRecipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)

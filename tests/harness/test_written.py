@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Infill
 from tests.harness.bench import Make
-from tests.harness.spoken import AREA, after, built, no_report, opened
+from tests.harness.spoken import AREA, after, no_report, opened, prompt_events
 from tests.harness.tools import settings
 
 
@@ -71,7 +71,7 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
     await b.harness.edits.docstring(*opened(b, where), no_report)
 
     assert [request.sampling.n for request in b.engine.foreground_requests] == [1, 1]
-    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    assert [one["candidates"] for one in prompt_events(b)] == [[1], [2]]
     b.engine.extra_props["n_ctx"] = 120
     with pytest.raises(NoAnswer, match="reserved for the answer, but the model's context has only 120"):
         await b.harness.edits.docstring(*opened(b, where), no_report)
@@ -120,9 +120,9 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     assert isinstance(request, Infill)
     # whole lines within completion.prefix_tokens
     assert request.context.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
-    assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
-    sections = sum(built(b)[0]["sections"].values())
-    assert sections < built(b)[0]["prompt"] < sections + 10
+    assert [one["sections"]["prefix"] for one in prompt_events(b)] == [204] * 2
+    sections = sum(prompt_events(b)[0]["sections"].values())
+    assert sections < prompt_events(b)[0]["prompt"] < sections + 10
 
 
 async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as_have_room(bench: Make):
@@ -133,9 +133,9 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
 
     await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert [one["candidates"] for one in built(b)] == [[1], [2]]
-    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
-    assert 2 < built(b)[0]["sections"]["prefix"] < 200
+    assert [one["candidates"] for one in prompt_events(b)] == [[1], [2]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in prompt_events(b))
+    assert 2 < prompt_events(b)[0]["sections"]["prefix"] < 200
     b.engine.extra_props["n_ctx"] = 345
     with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
         await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)

@@ -187,7 +187,7 @@ async def test_two_modules_that_export_the_name_are_both_proposed():
     assert other.cost - one.cost < 0.2
 
 
-ELSEWHERE = [
+OTHER_FILE_CASES = [
     (
         {"a.py": "import numpy as np\n"},
         "b.py",
@@ -240,7 +240,9 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize(("files", "path", "marked", "message", "after"), ELSEWHERE, ids=[row[1] for row in ELSEWHERE])
+@pytest.mark.parametrize(
+    ("files", "path", "marked", "message", "after"), OTHER_FILE_CASES, ids=[row[1] for row in OTHER_FILE_CASES]
+)
 async def test_a_name_is_imported_as_other_files_import_it(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
