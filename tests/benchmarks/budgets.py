@@ -125,7 +125,8 @@ async def run(places: int, seed: int) -> None:
         print(f"\r{judge.prompts} prompts ", end="", flush=True)
     over = sum(judge.estimated) / max(1, sum(judge.tokens))
     print(
-        f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: {over:.3f} of that"
+        f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: "
+        f"{over:.3f} of that"
     )
     print(f"{edits.prompts} prompts of edits, {sum(edits.tokens):,} tokens")
     for kind, count_ in (judge.wrong | edits.wrong).items():

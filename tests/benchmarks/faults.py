@@ -113,7 +113,8 @@ async def run(kills: int, seed: int) -> None:
             same = told == in_peace(root, Path(made) / "fresh.db")
         (root / "hidden").chmod(0o700)
     print(
-        f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest {max(answers):.0f} ms; what was "
+        f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest "
+        f"{max(answers):.0f} ms; what was "
         f"written then is known after {took or float('nan'):.1f} s; the index is that of one made in peace: {same}"
     )
     for path, why in sorted(left):

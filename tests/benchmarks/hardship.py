@@ -75,7 +75,8 @@ async def many(files: int) -> None:
             file = root / f"p{n // 500}" / f"m{n}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(
-                f"import os\nfrom p0.m0 import Thing0\n\n\nclass Thing{n}(Thing0):\n    def run{n}(self, a, b):\n        return a\n"
+                f"import os\nfrom p0.m0 import Thing0\n\n\nclass Thing{n}(Thing0):\n"
+                f"    def run{n}(self, a, b):\n        return a\n"
             )
         (root / "open.py").write_text(OPEN)
         answers: list[float] = []
@@ -85,7 +86,8 @@ async def many(files: int) -> None:
                 await until(client, root, f"Thing{n * (files - 1) // 100}", answers) or PATIENCE for n in range(101)
             ]
             print(
-                f"{files:,} files: in the index after {sum(took):.0f} s, {memory(client)} MiB in all; open text's symbols "
+                f"{files:,} files: in the index after {sum(took):.0f} s, {memory(client)} MiB in all; open "
+                "text's symbols "
                 f"meanwhile p50 {statistics.median(answers):.0f} ms, longest {max(answers):.0f} ms"
             )
         database = next(home.rglob("index.db"))
@@ -115,7 +117,8 @@ async def two(changes: int) -> None:
                 if "lsp_harness.index.index_process" in process.cmdline()
             }
         print(
-            f"{changes} files written, two servers: known to both after p50 {statistics.median(took) * 1000:.0f} ms, longest "
+            f"{changes} files written, two servers: known to both after p50 "
+            f"{statistics.median(took) * 1000:.0f} ms, longest "
             f"{max(took) * 1000:.0f} ms; {len(keepers)} index process"
         )
 
@@ -149,7 +152,8 @@ async def full(folder: Path) -> None:
                 took = await until(client, root, "Thing399", answers, 30.0)
                 free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
                 print(
-                    f"full ({free:,} bytes left): {'not all in the index within 30 s' if took is None else f'{took:.1f} s'}"
+                    f"full ({free:,} bytes left): "
+                    f"{'not all in the index within 30 s' if took is None else f'{took:.1f} s'}"
                 )
                 print(f"symbols of the open text: {len(answers)} of {len(answers)}, longest {max(answers):.0f} ms")
                 ballast.unlink()

@@ -215,7 +215,8 @@ def main() -> None:
     for name, cost in report.items():
         rate = size / 1e6 / cost["seconds"]
         print(
-            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | {cost['cpu'] / shared:.2f} "
+            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | "
+            f"{cost['cpu'] / shared:.2f} "
             f"| {rate:.1f} | {cost['memory']:.0f} |"
         )
     print(f"one file that is touched: {change['parsed']} parsed, in the index after {seconds * 1000:.0f} ms")

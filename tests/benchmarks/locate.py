@@ -118,7 +118,8 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
         return
     low, high = interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
     print(
-        f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes {statistics.median(times):.2f} s"
+        f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes "
+        f"{statistics.median(times):.2f} s"
     )
 
 

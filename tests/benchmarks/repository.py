@@ -213,7 +213,8 @@ def main() -> None:
         defined = [answer["defined"] for answer in answers if answer["defined"] is not None]
         print(
             f"{args.set}, {arm}: {len(answers)} answers, {statistics.median(a['ms'] for a in answers):.0f} ms median, "
-            f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of {len(defined)} "
+            f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of "
+            f"{len(defined)} "
             f"with a file that defines what the hole needs"
         )
 

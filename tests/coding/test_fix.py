@@ -225,7 +225,8 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
     found = await check(AREA, STILL, *rewrites, config=edits(4, 3))
     assert len(found.engine.foreground_requests) == 4
     assert str(found.error) == (
-        "No candidate passed the checks; the closest: STILL THERE: E711 Comparison to `None` should be `cond is None`; nothing was changed"
+        "No candidate passed the checks; the closest: STILL THERE: E711 Comparison to `None` should be `cond "
+        "is None`; nothing was changed"
     )
     assert states(found.events)[-1] == "FAILED"
     assert found.events[-1].data["reason"].startswith("no candidate passed the checks; the closest: STILL THERE")
@@ -233,7 +234,10 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
 
 
 async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(check) -> None:
-    source = "class A:\r\n    def f(self):\r\n        return self == None\r\n#                      ^^^^ E711 what\r\n\r\nx = 1\r\n"
+    source = (
+        "class A:\r\n    def f(self):\r\n        return self == None\r\n#                      ^^^^ E711 what\r\n"
+        "\r\nx = 1\r\n"
+    )
     for reply in (
         "```\ndef f(self):\n    return self is None\n```",
         "```\r\n    def f(self):\r\n        return self is None\r\n```",

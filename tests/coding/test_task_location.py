@@ -102,7 +102,8 @@ def write_config(path, settings):
 DECOYS = {
     # another module, the same words and more
     "src/lines.py": (
-        "def parse_config_line(line):\n    '''Adds input validation to a line of a config: parse and validate the input.'''\n"
+        "def parse_config_line(line):\n"
+        "    '''Adds input validation to a line of a config: parse and validate the input.'''\n"
         "    name, _, value = line.partition('=')\n    if not name:\n        raise ValueError('invalid input')\n"
         "    return name, value\n"
     ),
@@ -111,7 +112,8 @@ DECOYS = {
         "    '''Input validation of parse_config.'''\n    assert parse_config(tmp_path / 'none.json')\n"
     ),
     "docs/config.md": (
-        "# Configuration\n\nTo add input validation to `parse_config`, call `parse_config()` and look at what `parse_config`\n"
+        "# Configuration\n\n"
+        "To add input validation to `parse_config`, call `parse_config()` and look at what `parse_config`\n"
         "says. `parse_config` has no validation of its input yet.\n"
     ),
 }
@@ -157,7 +159,9 @@ async def test_a_task_finds_the_function_it_names_among_200_files_and_three_deco
 
 CART = {
     "cart.py": "def discount(price):\n    return price - 1\n",
-    "tests/test_cart.py": "def test_discount_of_a_cart():\n    '''A cart has a discount.'''\n    assert discount(1) == 0\n",
+    "tests/test_cart.py": (
+        "def test_discount_of_a_cart():\n    '''A cart has a discount.'''\n    assert discount(1) == 0\n"
+    ),
     "README.md": "Round the discount of a cart.\n",
 }
 

@@ -249,7 +249,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
             "verification.kept",
         ),  # tests/coding/test_fix.py, tests/scenarios, tests/cli/test_commands.py
         "edits.confirm",  # tests/server/test_code_action.py
-        "index.enabled",  # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
+        # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
+        "index.enabled",
         # tests/inference/test_embedding_recipe.py, tests/harness/test_embedding_index.py
         *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
         "locate.ranking",  # tests/cli/test_locate_cli.py

@@ -25,7 +25,10 @@ from tests.harness.tools import settings
             "a.py",
             "class A:\n    def f(self):\n        <|>return 1\n",
             "One.\n\n        Args:\n            none\n        ",
-            'class A:\n    def f(self):\n        """One.\n\n        Args:\n            none\n        """\n        return 1\n',
+            (
+                'class A:\n    def f(self):\n        """One.\n\n        Args:\n            none\n        """\n'
+                "        return 1\n"
+            ),
         ),
         (
             "a.js",

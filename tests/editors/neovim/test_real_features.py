@@ -95,7 +95,8 @@ def test_what_is_dismissed_is_counted_as_such(real: Real):
 
     # the first status comes a tenth of a second after a change, so there may be none yet
     editor.until(
-        "(require('lsp_harness.status').get(vim.lsp.get_clients()[1].id) or { statistics = {} }).statistics.dismissed == 1"
+        "(require('lsp_harness.status').get(vim.lsp.get_clients()[1].id) or { statistics = {} "
+        "}).statistics.dismissed == 1"
     )
     editor.nvim.command("LspHarness statistics")
     editor.says("shown: 1")
