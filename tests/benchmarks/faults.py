@@ -84,8 +84,8 @@ async def killed(client: LspClient, chance: random.Random, answers: list[float])
 async def run(kills: int, seed: int) -> None:
     chance = random.Random(seed)
     answers: list[float] = []
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()
         filled(root)
         command = [sys.executable, "-m", "lsp_harness", "serve"]
@@ -110,7 +110,7 @@ async def run(kills: int, seed: int) -> None:
                         "SELECT path, why FROM left_out UNION ALL SELECT path, skipped FROM files WHERE skipped != ''"
                     ),
                 )
-            same = told == in_peace(root, Path(made) / "fresh.db")
+            same = told == in_peace(root, Path(folder) / "fresh.db")
         (root / "hidden").chmod(0o700)
     print(
         f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest "

@@ -69,8 +69,8 @@ def memory(client: LspClient) -> int:
 
 
 async def many(files: int) -> None:
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         for n in range(files):
             file = root / f"p{n // 500}" / f"m{n}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +99,8 @@ async def many(files: int) -> None:
 
 async def two(changes: int) -> None:
     """How long a file that is written takes to be known to both."""
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()
         (root / "open.py").write_text(OPEN)
         (root / "first.py").write_text("class First: ...\n")

@@ -179,8 +179,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        root = Path(made).resolve() / "ws"
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve() / "ws"
         files, size = copied(args.folder.resolve(), args.suffix, root)
         database = root.parent / "index.db"
         alone, together = "parse alone", "parse alone, all cores"

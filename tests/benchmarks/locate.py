@@ -99,14 +99,16 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
                 return Document.from_text(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
-                found = await find_task_places(
+                task_places = await find_task_places(
                     IndexQuery(DirectExecutor(place.reader)), "", task, text, close.get(task, ())
                 )
-                if found is None:
+                if task_places is None:
                     sys.exit(f"nothing was found for {task!r}")
-                ranks.append(next((n for n, one in enumerate(found.candidates) if right(one)), -1))
+                ranks.append(next((n for n, one in enumerate(task_places.candidates) if right(one)), -1))
                 began = perf_counter()
-                picked = await choose_place(engine, task, found, config.context.task_budget) if model else found
+                picked = (
+                    await choose_place(engine, task, task_places, config.context.task_budget) if model else task_places
+                )
                 times.append(perf_counter() - began)
                 first.append(ranks[-1] == 0)
                 chosen.append(right(picked.best))

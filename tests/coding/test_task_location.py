@@ -140,9 +140,9 @@ async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = Non
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
-    found = await find_task_places(indexed.query, "", task, text)
-    assert found
-    return found
+    task_places = await find_task_places(indexed.query, "", task, text)
+    assert task_places
+    return task_places
 
 
 async def test_a_task_finds_the_function_it_names_among_200_files_and_three_decoys(indexed: Indexed):
@@ -231,7 +231,7 @@ async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
     # what is gone is no candidate any more
     del files["src/config.py"]
     found = await sought(indexed, "add input validation to parse_config", files)
-    assert "src/config.py" not in {one.path for one in found.candidates}
+    assert "src/config.py" not in {candidate.path for candidate in found.candidates}
 
 
 async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
@@ -249,8 +249,8 @@ async def test_a_model_chooses_by_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
-    found = await choose_place(engine, "work less", listed(3), 500)
-    assert (found.best.place, found.chooser) == ("a2.py:3-5", "model")
+    place = await choose_place(engine, "work less", listed(3), 500)
+    assert (place.best.place, place.chooser) == ("a2.py:3-5", "model")
     [request] = engine.foreground_requests
     assert isinstance(request, ChatRequest)
     assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
@@ -259,8 +259,8 @@ async def test_a_model_chooses_by_number():
 
 @pytest.mark.parametrize("reply", [{"text": "7"}, {"text": ""}, {"error": "the model is gone"}])
 async def test_without_an_answer_the_index_decides(reply: dict[str, str]):
-    found = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
-    assert (found.choice, found.chooser) == (0, "index")
+    place = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
+    assert (place.choice, place.chooser) == (0, "index")
 
 
 async def test_without_a_model_the_index_decides():

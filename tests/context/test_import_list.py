@@ -127,6 +127,11 @@ def test_what_is_put_in(indexed: Indexed, case: str):
 
 def test_a_list_is_read_off_the_text():
     source = marked("shop/here.py", "from .cart import (\n    Cart,  # the first\n    It<|>\n    total,\n)\n")
-    found = find_import_list(source.tree, source.start)
-    assert found is not None
-    assert (found.module, found.before, found.after, found.typed) == (".cart", ("Cart",), ("total",), "It")
+    import_list = find_import_list(source.tree, source.start)
+    assert import_list is not None
+    assert (import_list.module, import_list.before, import_list.after, import_list.typed) == (
+        ".cart",
+        ("Cart",),
+        ("total",),
+        "It",
+    )

@@ -50,8 +50,8 @@ def disk(tmp_path: Path) -> Path:
     ],
 )
 def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[str], root: str | None, path: str):
-    found = find_folder(disk / file, [disk / name for name in roots])
-    assert (found and (found.folder, str(found.path))) == (root and (disk / root, path))
+    folder = find_folder(disk / file, [disk / name for name in roots])
+    assert (folder and (folder.folder, str(folder.path))) == (root and (disk / root, path))
 
 
 def test_nothing_is_in_no_folder(disk: Path):

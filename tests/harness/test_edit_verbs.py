@@ -404,7 +404,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
         snapshot, span = opened(b, text)
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "return a page")
-    reasons = [one.reason for one in prompt.fragments]
+    reasons = [fragment.reason for fragment in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
     assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
@@ -417,7 +417,7 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
         snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "add the tax of each price")
-    [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
+    [one] = [fragment for fragment in prompt.fragments if fragment.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text
 

@@ -75,23 +75,23 @@ async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, r
     b, ears = bench(works_ahead=True), Ears()
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)
-    told: list[Event] = []
-    b.harness.services.session_log.listeners.append(told.append)
+    events: list[Event] = []
+    b.harness.services.session_log.listeners.append(events.append)
     b.harness.keep_indexes()
     await ears.until(lambda: ("a", "ready") in ears.heard)
-    [first] = told
+    [first] = events
     assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
     assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
     # nothing was asked for yet: that leaves nothing on disk
     assert not b.harness.services.session_log.path.exists()
     b.harness.services.session_log.turn().append(InvocationReceived("edit", "use pi", "x.py"))
     (roots[0] / "y.py").write_text("def more(): ...\n")
-    await ears.until(lambda: len(told) == 3)
+    await ears.until(lambda: len(events) == 3)
     assert [(event.type, event.seq) for event in read_log(b.harness.services.session_log.path)] == [
         ("invocation.received", 0),
         ("index.updated", 1),
     ]
-    assert (told[-1].data["paths"], told[-1].data["files"]) == (1, 2)
+    assert (events[-1].data["paths"], events[-1].data["files"]) == (1, 2)
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):

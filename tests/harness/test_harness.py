@@ -80,10 +80,10 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
 
 
 async def test_another_embedding_model_is_another_engine_and_another_prefix_is_not(bench: Make) -> None:
-    asked: list[Config] = []
+    configs: list[Config] = []
 
     def make(config: Config) -> Script:
-        asked.append(config)
+        configs.append(config)
         return Script()
 
     harness = Harness(QUICK, make)
@@ -91,7 +91,7 @@ async def test_another_embedding_model_is_another_engine_and_another_prefix_is_n
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
         harness.configure(settings(QUICK, index=index))
         await harness.services.engines.current.count([])
-    assert [config.index for config in asked] == [settings(QUICK, index=index).index for index in wanted]
+    assert [config.index for config in configs] == [settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
 

@@ -97,7 +97,7 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
 
     found = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert {one.path for one in found.ranking.candidates} == {"notes.md"}
+    assert {candidate.path for candidate in found.ranking.candidates} == {"notes.md"}
 
 
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):

@@ -105,14 +105,14 @@ def _folders(language: str) -> Iterator[tuple[str, Path]]:
             if folder.is_dir() and re.fullmatch(r"[a-z]\w+", folder.name):
                 yield folder.name, folder
         return
-    seen: set[Path] = set()
+    paths: set[Path] = set()
     for root in (Path("/"), *roots()):
         for place in PLACES[language]:
             if place.startswith("*") and root == Path("/"):
                 continue
             for folder in sorted(root.glob(place)):
-                if folder.resolve() not in seen and (folder.is_dir() or folder.suffix == ".zip"):
-                    seen.add(folder.resolve())
+                if folder.resolve() not in paths and (folder.is_dir() or folder.suffix == ".zip"):
+                    paths.add(folder.resolve())
                     yield folder.parent.name if folder.name in ("package", "src.zip") else folder.name, folder
 
 
