@@ -106,10 +106,10 @@ async def two(changes: int) -> None:
         (root / "first.py").write_text("class First: ...\n")
         took: list[float] = []
         async with server(root, home) as one, server(root, home) as other:
-            await asyncio.gather(*(known(client, "First") for client in (one, other)))
+            await asyncio.gather(*(wait_for_symbol(client, "First") for client in (one, other)))
             for n in range(changes):
                 (root / f"m{n}.py").write_text(f"class Change{n}: ...\n")
-                took += await asyncio.gather(*(known(client, f"Change{n}") for client in (one, other)))
+                took += await asyncio.gather(*(wait_for_symbol(client, f"Change{n}") for client in (one, other)))
             keepers = {
                 process.pid
                 for client in (one, other)
@@ -123,8 +123,8 @@ async def two(changes: int) -> None:
         )
 
 
-async def known(client: LspClient, query: str) -> float:
-    """Seconds until a symbol is found; asked for again and again."""
+async def wait_for_symbol(client: LspClient, query: str) -> float:
+    """Query a symbol again and again until it is found. Return the seconds that this takes."""
     began = perf_counter()
     while query not in await symbols(client, query):
         pass

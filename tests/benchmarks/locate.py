@@ -46,8 +46,8 @@ def repositories() -> dict[str, dict[str, str]]:
     return found
 
 
-def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str, Right]]]]:
-    """The texts of a folder, and what is asked there."""
+def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str, Right]]]]:
+    """Yield the texts of each folder with its tasks."""
     if not queries:
         for name, texts in repositories().items():
             mine = [(task, path, names) for repo, task, path, names in TASKS if repo == name]
@@ -85,7 +85,7 @@ def indexed(texts: Mapping[str, str]) -> Iterator[Place]:
 async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -> None:
     config, _ = load()
     ranks, first, chosen, times = list[int](), list[bool](), list[bool](), list[float]()
-    for texts, tasks in asked(queries=queries):
+    for texts, tasks in read_tasks(queries=queries):
         with indexed(texts) as place:
             if not words:
                 await place.embed(engine, make_recipe(config.index))

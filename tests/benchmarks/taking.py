@@ -62,8 +62,8 @@ def fit(ghost: str, ahead: str) -> Fit:
     return "word" if word and ahead.startswith(word.group()) else "none"
 
 
-def left(states: Sequence[str], written: str) -> list[str]:
-    """The states of a trace that are still to come when so much stands there already."""
+def remaining_states(states: Sequence[str], written: str) -> list[str]:
+    """Return the states of a trace that come after the text `written`."""
     ahead = next((n for n, state in enumerate(states) if len(state) > len(written)), len(states))
     return list(states[ahead:])
 

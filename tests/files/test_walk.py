@@ -21,7 +21,7 @@ def walked_names(root: Path) -> list[str]:
     return sorted(file.path for file in walk(root, IgnoreFiles([root])) if isinstance(file, WorkspaceFile))
 
 
-def left(root: Path) -> dict[str, str]:
+def skip_reasons(root: Path) -> dict[str, str]:
     return {skip.path: skip.reason for skip in walk(root, IgnoreFiles([root])) if isinstance(skip, SkippedFile)}
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", shut)
-    assert left(tmp_path) == {"shut": "permission denied"}
+    assert skip_reasons(tmp_path) == {"shut": "permission denied"}
     assert walked_names(tmp_path) == ["a.py"]
 
 
@@ -110,7 +110,7 @@ def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
 def test_secrets_are_told_by_their_names_only(tmp_path: Path):
     write_files(tmp_path, "a.py", ".env", "keys/id_rsa")
     assert walked_names(tmp_path) == ["a.py"]
-    assert left(tmp_path) == {
+    assert skip_reasons(tmp_path) == {
         ".env": "a file for secrets, by its name",
         "keys/id_rsa": "a file for secrets, by its name",
     }
@@ -120,4 +120,4 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path):
     name = os.fsdecode(b"\xff.py")
     write_files(tmp_path, "a.py", name)
     assert walked_names(tmp_path) == ["a.py"]
-    assert left(tmp_path) == {"?.py": "its name is not UTF-8"}
+    assert skip_reasons(tmp_path) == {"?.py": "its name is not UTF-8"}

@@ -126,9 +126,9 @@ Make = Callable[..., Bench]
 async def accept(bench: Bench, src: markup.Source) -> None:
     """Complete at the cursor, put the text in and say so, as an editor does."""
     uri = src.document.uri
-    [found] = await bench.harness.completions.complete(bench.harness.snapshot(uri), src.cursor)
-    bench.type(src, found.text, found.start)
-    bench.harness.record(uri, found.id, "accepted")
+    [suggestion] = await bench.harness.completions.complete(bench.harness.snapshot(uri), src.cursor)
+    bench.type(src, suggestion.text, suggestion.start)
+    bench.harness.record(uri, suggestion.id, "accepted")
 
 
 async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:

@@ -66,8 +66,8 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
 async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
-    [found] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
-    b.type(src, found.text, found.start)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    b.type(src, suggestion.text, suggestion.start)
     assert await b.next() == (2, [("F821", 1)])
 
 

@@ -43,12 +43,12 @@ def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         verification={"debounce_ms": 0},
     )
 
-    def made(*replies: Any, **more: dict[str, Any]) -> Bench:
+    def make_bench(*replies: Any, **more: dict[str, Any]) -> Bench:
         b = bench(*replies, config=settings(config, **more), works_ahead=True)
         b.harness.workspace.set_roots([root])
         return b
 
-    return made
+    return make_bench
 
 
 async def ready(harness: Harness) -> None:
@@ -64,12 +64,12 @@ async def ready(harness: Harness) -> None:
     await news.wait()
 
 
-async def vectors(harness: Harness) -> int:
+async def count_vectors(harness: Harness) -> int:
     """How many there are when what is under way is done."""
     for meaning in harness.services.index.folder_indexes._meanings.values():
         await meaning.settled()
-    with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as found:
-        return len(found.read_digests())
+    with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as vectors:
+        return len(vectors.read_digests())
 
 
 async def instruct(b: Bench) -> None:
@@ -82,11 +82,11 @@ async def instruct(b: Bench) -> None:
 async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Callable[..., Bench]):
     b = bench_with_index(ANSWER, ANSWER)
     await ready(b.harness)
-    assert await vectors(b.harness) == 0
+    assert await count_vectors(b.harness) == 0
     await instruct(b)
     assert "zebra" not in b.engine.prompt(0)
     # as the engine was in use, what the folder holds has been embedded since
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1
     await instruct(b)
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
 
@@ -95,7 +95,7 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with
     b = bench_with_index(ANSWER, engine={"url": "http://localhost:1"})
     await ready(b.harness)
     await instruct(b)
-    assert await vectors(b.harness) == 0
+    assert await count_vectors(b.harness) == 0
     assert (
         await b.harness.services.index.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
     )
@@ -105,7 +105,7 @@ async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_w
     b = bench_with_index()
     await b.harness.services.engines.current.props()
     await ready(b.harness)
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1
 
 
 @pytest.mark.parametrize("what", ["fix", "explain"])
@@ -123,4 +123,4 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
         else:
             await b.harness.edits.explain(snapshot, Span(5, 5), lambda progress: None)
     assert b.engine.foreground_requests
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1

@@ -49,12 +49,12 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [tmp_path / "a", tmp_path / "b"]
 
 
-async def names(indexes: Indexes) -> list[str]:
-    found: list[str] = []
+async def read_names(indexes: Indexes) -> list[str]:
+    names: list[str] = []
     for folder in indexes.folders:
         matches = await folder.run("", lambda view: find_symbols(view, ""), None)
-        found += [match.symbol.name for match in matches] if matches is not None else ["damaged"]
-    return found
+        names += [match.symbol.name for match in matches] if matches is not None else ["damaged"]
+    return names
 
 
 async def test_each_folder_has_its_own(roots: list[Path]):
@@ -64,9 +64,9 @@ async def test_each_folder_has_its_own(roots: list[Path]):
     indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["in_a", "in_b"]
+    assert await read_names(indexes) == ["in_a", "in_b"]
     indexes.keep(roots[1:], follow=True)
-    assert await names(indexes) == ["in_b"]
+    assert await read_names(indexes) == ["in_b"]
     await indexes.aclose()
     assert indexes.state() == "off"
 
@@ -106,7 +106,7 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
     indexes = Indexes(ears, engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["in_a"]
+    assert await read_names(indexes) == ["in_a"]
     [database] = (roots[0].parent / "home/cache/index").glob("*/index.db")
     broken = database.with_name("broken.db")
     broken.write_bytes(b"no database" * 1000)
@@ -115,9 +115,9 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
         Path(f"{database}{suffix}").unlink(missing_ok=True)
     os.replace(broken, database)
     # mended it may be by now
-    assert await names(indexes) in (["damaged"], ["in_a"], [])
+    assert await read_names(indexes) in (["damaged"], ["in_a"], [])
     await ears.until(lambda: ("a", "ready") in ears.heard)
-    assert await names(indexes) == ["in_a"]
+    assert await read_names(indexes) == ["in_a"]
     await indexes.aclose()
 
 
@@ -131,11 +131,11 @@ async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots
     # another word for the same folder: it is looked at anew, and from then on followed
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["later"]
+    assert await read_names(indexes) == ["later"]
     (roots[0] / "x.py").write_text("def last(): ...\n")
     while True:
         ears.heard.clear()
-        if await names(indexes) == ["last"]:
+        if await read_names(indexes) == ["last"]:
             break
         await ears.until(lambda: ("a", "ready") in ears.heard)
     await indexes.aclose()

@@ -23,7 +23,7 @@ def says(*lines: str, then: str = "") -> list[str]:
 async def test_what_it_says_becomes_progress_and_the_result():
     progresses: list[Progress] = []
 
-    found = await download_model(
+    answer = await download_model(
         NAME,
         progresses.append,
         says(
@@ -35,7 +35,7 @@ async def test_what_it_says_becomes_progress_and_the_result():
         ),
     )
 
-    assert found == {"name": NAME, "path": "/m.gguf"}
+    assert answer == {"name": NAME, "path": "/m.gguf"}
     assert progresses == [
         Progress("from the hub"),
         Progress("downloading"),

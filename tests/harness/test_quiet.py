@@ -45,9 +45,9 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
     b = bench("sum(xs)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.harness.record(uri, "another", "dismissed")
-    b.harness.record(uri, found.id, "dismissed")
+    b.harness.record(uri, suggestion.id, "dismissed")
     assert await complete(b, src, src.cursor) is None
     assert await quiet_rule(b) == "after_dismissal"
     # it is how the suggestion went on
@@ -70,9 +70,9 @@ async def test_a_dismissal_that_comes_after_the_next_key_is_about_where_it_was_s
     b = bench("sum(xs)")
     src = b.open("x = 1\n" + TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.type(src, "import os\n", 0)
-    b.harness.record(uri, found.id, "dismissed")
+    b.harness.record(uri, suggestion.id, "dismissed")
     assert await complete(b, src, src.cursor + len("import os\n")) is None
     assert await quiet_rule(b) == "after_dismissal"
 
@@ -81,8 +81,8 @@ async def test_a_closed_document_has_no_history(bench: Make) -> None:
     b = bench("sum(xs)", "sum(ys)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.record(uri, found.id, "dismissed")
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    b.harness.record(uri, suggestion.id, "dismissed")
     b.harness.close(uri)
     src = b.open(TOTAL + "\n")
     assert await complete(b, src, src.cursor) == "sum(ys)"

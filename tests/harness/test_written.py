@@ -45,9 +45,9 @@ async def test_a_docstring_is_put_where_the_language_has_it(
 ):
     b = bench(said, said, said)
 
-    made = await b.harness.edits.docstring(*opened(b, text, name), no_report)
+    document_edit = await b.harness.edits.docstring(*opened(b, text, name), no_report)
 
-    assert after(made) == expected
+    assert after(document_edit) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
 async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
 
-    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
+    document_edit = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert made.is_new
-    assert made.document.uri == (b.folder / "test_shapes.py").as_uri()
+    assert document_edit.is_new
+    assert document_edit.document.uri == (b.folder / "test_shapes.py").as_uri()
     # of those that pass, the one that asserts most
-    assert after(made) == (
+    assert after(document_edit) == (
         "from shapes import area\n\n\ndef test_area():\n    assert area(0) == 0\n    assert area(1)\n"
     )
 
@@ -100,12 +100,12 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
     (tests / "test_shapes.py").write_text("import math\n\n\ndef test_pi():\n    assert math.pi\n")
     b = bench(*["():\n    assert Box().size() == 0\n    x = (\n"] * 3)
 
-    made = await b.harness.edits.tests(
+    document_edit = await b.harness.edits.tests(
         *opened(b, "class Box:\n    def <|>size(self):\n        return 0\n", "shapes.py"), no_report
     )
 
-    assert not made.is_new
-    assert after(made) == (
+    assert not document_edit.is_new
+    assert after(document_edit) == (
         "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
         "def test_box_size():\n    assert Box().size() == 0\n"
     )
@@ -116,9 +116,9 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 3)
 
-    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
+    document_edit = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
+    assert after(document_edit).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     # whole lines within completion.prefix_tokens

@@ -21,8 +21,8 @@ def block(language: str, having: str) -> str:
     """Return the only code block of the README in this language that contains this text."""
     page = (PLUGIN / "README.md").read_text()
     blocks = re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.DOTALL | re.MULTILINE)
-    (found,) = [text for text in blocks if having in text]
-    return found
+    (block_text,) = [text for text in blocks if having in text]
+    return block_text
 
 
 @pytest.fixture
