@@ -1,4 +1,4 @@
-"""Is what the engine answers greedily what the model says? Every path beside llama-cpp-python's high-level class.
+"""Comparison of greedy answers of the engine with the model. Every path beside llama-cpp-python's high-level class.
 
     python -m tests.benchmarks.exact [--prompts 40] [--tokens 48] [--repo PATH] [--json]
 

@@ -98,7 +98,7 @@ async def many(files: int) -> None:
 
 
 async def two(changes: int) -> None:
-    """How long a file that is written takes to be known to both."""
+    """Measure the time until both servers know a file that is written."""
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()

@@ -1,4 +1,4 @@
-"""How often the code that a task is about comes first: by what the index says, and with a model's choice among eight.
+"""The share of tasks whose code comes first: by the index alone, and by a model's choice among eight.
 
     python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories
     of `repos_fim` python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`,

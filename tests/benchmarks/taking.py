@@ -12,7 +12,7 @@ from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]
 Fit = Literal["whole", "line", "word", "none"]
-"""How much of a suggestion is what will be written."""
+"""The part of a suggestion that matches the text that will be written."""
 WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 WHOLE_SHARE = 0.75
 """Of the suggestions that are what will be written, those that are taken; the others are typed through."""

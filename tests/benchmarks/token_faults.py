@@ -23,7 +23,7 @@ from lsp_harness.text.document import Document
 LINES = range(15, 400)
 PER_FILE = 2
 DOUBLED = 0.85
-"""How often a token too many stands beside one that belongs there: nobody writes a bracket anywhere."""
+"""The share of extra tokens that stand beside a token that belongs there. Nobody writes a bracket just anywhere."""
 LANGUAGES = (
     "python",
     "javascript",

@@ -1,4 +1,4 @@
-"""How sure the model was of what is shown of its text."""
+"""The probability that the model gives to the shown part of its text."""
 
 from math import log
 

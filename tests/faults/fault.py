@@ -8,8 +8,7 @@ from tests.faults import surroundings as s
 
 @dataclass(frozen=True)
 class End:
-    """How a command ends under a fault: its exit status and the sentence on standard error, or in its answer where it
-    says so."""
+    """The end of a command under a fault: its exit status, and the sentence on standard error or in its answer."""
 
     code: int
     says: str = ""

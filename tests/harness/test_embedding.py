@@ -1,5 +1,7 @@
-"""When what a folder holds is embedded, and how that comes into the prompt of an edit: an index that is kept, and an
-engine that embeds by a script."""
+"""The embedding of the texts of a folder, and its effect on the prompt of an edit.
+
+The index stays on disk, and the engine embeds by a script.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -65,7 +67,7 @@ async def ready(harness: Harness) -> None:
 
 
 async def count_vectors(harness: Harness) -> int:
-    """How many there are when what is under way is done."""
+    """Return the number of vectors after the pending work."""
     for meaning in harness.services.index.folder_indexes._meanings.values():
         await meaning.settled()
     with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as vectors:

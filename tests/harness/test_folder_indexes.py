@@ -183,7 +183,7 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
     await ears.until(lambda: indexes.state() == "ready")
 
     async def embed() -> int:
-        """How often the model was looked for."""
+        """Return the number of searches for the model."""
         indexes.embed()
         await indexes._meanings[roots[0]].settled()
         return len(asked)

@@ -1,4 +1,4 @@
-"""Where real code is found on this machine: what is installed, and the folders that ONE_FAULT_SOURCES names.
+"""The places of real code on this machine: installed packages, and the folders that ONE_FAULT_SOURCES names.
 
 A folder is searched like the root of a file system, so that packages may be unpacked there and need not be installed.
 Nothing that is found is ever written into the repository.

@@ -1,4 +1,4 @@
-"""Where the names of a text are used, and a use with another name in its place."""
+"""The uses of the names of a text, and a use with another name in its place."""
 
 from collections.abc import Callable, Iterator
 from random import Random
