@@ -110,7 +110,8 @@ class Place:
 
     async def embed(self, engine: Any, how: EmbeddingRecipe) -> None:
         rows = self.reader.rows(
-            "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
+            "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' "
+            "GROUP BY digest"
         )
         for at in range(0, len(rows), 64):
             batch = {key: embedding_text(names, text) for key, names, text in rows[at : at + 64]}

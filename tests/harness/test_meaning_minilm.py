@@ -111,7 +111,7 @@ async def folder(home: Path) -> AsyncIterator[Folder]:
 
 
 async def search(folder: Folder, config: Config, query: str) -> list[dict[str, object]]:
-    """What `lsp-harness search` prints, in a process of its own."""
+    """Return the output of `lsp-harness search`, run in a process of its own."""
     settings = {"MODEL__PATH": config.model.path, "INDEX__EMBEDDING_MODEL": config.index.embedding_model}
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lsp_harness", "search", query, str(folder.root), "--json"),
