@@ -1,4 +1,4 @@
-"""Whatever happens to the process, its disk or its files: it goes on, and says what it left out."""
+"""Tests of faults: the index process goes on when its disk or its files fail, and reports what it skipped."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What a name means in a file, through what it imports."""
+"""Tests of the meaning of a name in a file, with the imports of that file."""
 
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What a name at a place means, and where else that is meant."""
+"""Tests of name resolution: the declaration that a name means, and the other places that mean it."""
 
 from contextlib import closing
 from pathlib import Path
@@ -43,8 +43,8 @@ def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
     return SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0]), tree
 
 
-def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
-    """What the last name of `place` means, `behind` some text of the file."""
+def resolve_meaning(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
+    """Return the declarations that the last name of `place` means. Search `place` after the text `behind`."""
     text, tree = text_of(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
@@ -74,7 +74,7 @@ def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str
     ],
 )
 def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: list[str]):
-    assert means(indexed, path, place) == expected
+    assert resolve_meaning(indexed, path, place) == expected
 
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
@@ -124,7 +124,7 @@ def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[st
     assert (name_at and (name_at.text, name_at.start - 6, name_at.qualifier)) == expected
 
 
-WRITTEN = {
+TYPED_FILES = {
     "shop/__init__.py": "",
     "shop/till.py": (
         "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n    def close(self): ...\n\n\n"
@@ -144,21 +144,21 @@ WRITTEN = {
 
 
 @pytest.fixture
-def typed(tmp_path: Path):
-    with closing(Indexed(tmp_path, WRITTEN)) as result:
+def indexed_types(tmp_path: Path):
+    with closing(Indexed(tmp_path, TYPED_FILES)) as result:
         yield result
 
 
 def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
-    tree = tree_of("app.py", WRITTEN["app.py"])
+    tree = tree_of("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     places = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in places}
 
 
-def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
-    assert lines(typed, ("shop/till.py", "Till.total"), "total") == {
+def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
+    assert lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
         "self.box.total()": True,
         "self.own.total()": True,
         "self.given.total()": True,
@@ -171,15 +171,15 @@ def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
         ".total()": True,
         "till.total()": True,
     }
-    assert set(lines(typed, ("far.py", "Other.total"), "total").values()) == {False}
+    assert set(lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
 
 
-def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(typed: Indexed):
-    assert lines(typed, ("shop/till.py", "close"), "close") == {
+def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(indexed_types: Indexed):
+    assert lines(indexed_types, ("shop/till.py", "close"), "close") == {
         "from shop.till import Till as Box, close, make": True,
         "close(4)": True,
     }
-    assert lines(typed, ("shop/till.py", "Drawer.close"), "close") == {
+    assert lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
         "make(2).drawer().close()": True,
         "rows[0].close()": False,
     }

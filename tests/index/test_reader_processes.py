@@ -86,9 +86,14 @@ def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
     assert read.skipped == "larger than 2000 kB"
 
 
-def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
-    """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the
-    other."""
+def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
+    """Read `count` files, and return their paths and the pauses in seconds.
+
+    Args:
+        root: The folder of the files.
+        count: The number of files.
+        typed: The seconds since the last key, one value for each question of the pool.
+    """
     waited: list[float] = []
     ago = iter(typed)
     reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
@@ -100,13 +105,13 @@ def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], lis
 
 def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
+    read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
     assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)
 
 
 def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    assert given_way(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
+    assert read_and_wait(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
         {f"{n}.py" for n in range(reader_processes.BATCH_FILES)},
         [],
     )
@@ -114,7 +119,7 @@ def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.M
 
 def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
+    read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
     assert len(read) == 3 * reader_processes.BATCH_FILES
     assert sum(waited) == pytest.approx(2 * reader_processes.MAX_PAUSE_S)
 

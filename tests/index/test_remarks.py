@@ -1,5 +1,4 @@
-"""What stands in no declaration and is found by what it means: what a module says of itself, and comments between its
-parts."""
+"""Tests of search by meaning outside of declarations: docstrings of modules, and comments between declarations."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a declaration has to do with others."""
+"""Tests of the relations between declarations."""
 
 from contextlib import closing
 from pathlib import Path
@@ -93,8 +93,8 @@ def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph
         return build_graph(indexed.view, symbol)
 
 
-def said(edges: tuple[Edge, ...]) -> list[str]:
-    """Each as the command line has it."""
+def format_edges(edges: tuple[Edge, ...]) -> list[str]:
+    """Format each edge as the command line prints it."""
     return [
         f"{edge.path}:{edge.line + 1} {edge.name}"
         + f" through {edge.through}" * bool(edge.through)
@@ -105,9 +105,9 @@ def said(edges: tuple[Edge, ...]) -> list[str]:
 
 def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_name(tmp_path: Path):
     result = of(tmp_path, PYTHON, "shop/money.py", "convert")
-    assert said(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
-    assert said(result.calls) == ["shop/money.py:9 json.loads ?"]
-    assert said(result.tests) == [
+    assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
+    assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
+    assert format_edges(result.tests) == [
         "tests/test_cart.py:17 test_convert",
         "tests/test_cart.py:8 test_total through Cart.total",
         "tests/test_cart.py:13 test_main through main",
@@ -117,35 +117,35 @@ def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_
 
 def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
     result = of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
-    assert said(result.calls) == [
+    assert format_edges(result.calls) == [
         "shop/cart.py:5 Base.close",
         "shop/cart.py:14 Cart.add",
         "shop/cart.py:11 convert ?",
         "shop/money.py:8 convert",
     ]
-    assert said(result.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
-    assert said(result.tests) == [
+    assert format_edges(result.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
+    assert format_edges(result.tests) == [
         "tests/test_cart.py:8 test_total",
         # of two that are called so
         "tests/test_cart.py:9 test_total ?",
         "tests/test_cart.py:13 test_main through main",
     ]
     inner = of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart.add")
-    assert said(inner.calls) == [
+    assert format_edges(inner.calls) == [
         "shop/cart.py:15 x.unknown ?",
         "shop/cart.py:16 x.apply ?",
         "shop/cart.py:17 print ?",
         "shop/cart.py:9 Cart.total",
     ]
-    assert said(inner.called_by) == ["shop/cart.py:11 Cart.total"]
+    assert format_edges(inner.called_by) == ["shop/cart.py:11 Cart.total"]
 
 
 def test_what_a_type_extends_and_who_extends_it(tmp_path: Path):
     result = of(tmp_path, PYTHON, "shop/cart.py", "Cart")
-    assert said(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
-    assert said(result.called_by) == ["app.py:7 main"]
+    assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
+    assert format_edges(result.called_by) == ["app.py:7 main"]
     base = of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
-    assert said(base.inherited_by) == ["shop/cart.py:8 Cart"]
+    assert format_edges(base.inherited_by) == ["shop/cart.py:8 Cart"]
     assert (base.inherits, base.calls) == ((), ())
 
 
@@ -176,7 +176,7 @@ def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
 def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
     others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
-    assert said(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
+    assert format_edges(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
 
 def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
@@ -196,27 +196,35 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
 
 def test_typescript(tmp_path: Path):
     result = of(tmp_path, SCRIPT, "src/money.ts", "convert")
-    assert said(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
+    assert format_edges(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
     total = of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
-    assert said(total.calls) == ["src/money.ts:2 Rate.apply", "src/cart.ts:5 convert ?", "src/money.ts:1 convert"]
-    assert said(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
-    assert said(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
+    assert format_edges(total.calls) == [
+        "src/money.ts:2 Rate.apply",
+        "src/cart.ts:5 convert ?",
+        "src/money.ts:1 convert",
+    ]
+    assert format_edges(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
+    assert format_edges(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
     cart = of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
-    assert said(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
-    assert said(cart.called_by) == ["src/app.tsx:7 Page"]
-    assert said(cart.tests) == ["src/cart.test.ts:3 "]
+    assert format_edges(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
+    assert format_edges(cart.called_by) == ["src/app.tsx:7 Page"]
+    assert format_edges(cart.tests) == ["src/cart.test.ts:3 "]
 
 
 def test_go(tmp_path: Path):
     result = of(tmp_path, GO, "money/money.go", "Convert")
-    assert said(result.called_by) == ["cart/cart.go:11 Cart.Total"]
+    assert format_edges(result.called_by) == ["cart/cart.go:11 Cart.Total"]
     total = of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
-    assert said(total.calls) == ["money/money.go:5 Rate.Apply", "money/money.go:7 Convert", "cart/helper.go:3 helper"]
+    assert format_edges(total.calls) == [
+        "money/money.go:5 Rate.Apply",
+        "money/money.go:7 Convert",
+        "cart/helper.go:3 helper",
+    ]
     rate = of(tmp_path / "3", GO, "money/money.go", "Rate")
-    assert said(rate.inherited_by) == ["cart/cart.go:6 Cart"]
-    assert said(of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
+    assert format_edges(rate.inherited_by) == ["cart/cart.go:6 Cart"]
+    assert format_edges(of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
     helper = of(tmp_path / "5", GO, "cart/helper.go", "helper")
-    assert (said(helper.called_by), said(helper.tests)) == (
+    assert (format_edges(helper.called_by), format_edges(helper.tests)) == (
         ["cart/cart.go:11 Cart.Total"],
         ["cart/cart_test.go:4 TestHelper"],
     )
@@ -253,7 +261,7 @@ def test_go(tmp_path: Path):
 )
 def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
     result = of(tmp_path, OTHERS, path, name)
-    assert (said(result.calls), said(result.called_by)) == (calls, called_by)
+    assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 
 
 def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""What an index says of texts that are open and were edited: as they are, not as they were saved."""
+"""Tests of an index with open, edited texts: it answers from the text in the editor, not from the saved file."""
 
 from contextlib import closing
 from pathlib import Path
