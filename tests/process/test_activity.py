@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.process.activity import ProcessActivity, cpu_ticks, session_pids
 from lsp_harness.process.line_output import stream_lines
-from tests.support.stuck import gone, stop
+from tests.support.stuck import has_ended, stop
 
 SPINS = "print(flush=True)\nwhile True: pass"
 WAITS = "print(flush=True)\ninput()"
@@ -92,4 +92,4 @@ async def test_a_process_that_is_stopped_is_ended_and_that_is_an_error():
 
     with pytest.raises(TimeoutError):
         await anext(said)
-    assert gone(pid)
+    assert has_ended(pid)

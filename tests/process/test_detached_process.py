@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from lsp_harness.process import detached_process
-from tests.support.stuck import gone
+from tests.support.stuck import has_ended
 
 SAYS = """
 import json, os, sys, time
@@ -86,7 +86,7 @@ async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
     said = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
 
     assert said == {"error": "it gave no sign of life for 1 s while starting and was ended"}
-    assert gone(int((tmp_path / "log").read_text()))
+    assert has_ended(int((tmp_path / "log").read_text()))
 
 
 async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):

@@ -43,8 +43,11 @@ async def pids(pipe: Path) -> list[psutil.Process]:
     return found
 
 
-async def gone(processes: list[psutil.Process]) -> None:
-    """They end; the test run's own limit says when that is not so. Reaping orphans is not our business."""
+async def wait_for_end(processes: list[psutil.Process]) -> None:
+    """Wait until the processes have ended. The time limit of the test run stops a wait without end.
+
+    A zombie counts as ended, because the server does not reap orphans.
+    """
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             while process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - there is no event
@@ -83,7 +86,7 @@ async def test_too_slow_the_whole_family_is_killed(pipe: Path):
     processes = await pids(pipe)
 
     assert await running == (None, b"", b"")
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_cancelled_the_whole_family_is_killed(pipe: Path):
@@ -93,7 +96,7 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
     await asyncio.wait({running})
 
     assert running.cancelled()
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
@@ -102,7 +105,7 @@ async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
 
     # it holds the pipes, so the tool has not ended before the time did
     assert (await running).exit_code is None
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
@@ -113,7 +116,7 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
 
     assert ran.exit_code == 0
     with suppress(psutil.NoSuchProcess):
-        await gone([psutil.Process(int(ran.stdout))])
+        await wait_for_end([psutil.Process(int(ran.stdout))])
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
@@ -122,7 +125,7 @@ async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, e
     escaped.append(child)
 
     assert (await running).exit_code is None
-    await gone([parent])
+    await wait_for_end([parent])
     assert child.is_running()
 
 

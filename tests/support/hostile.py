@@ -1,4 +1,4 @@
-"""Texts that are hard on a parser, or on whoever counts columns and lines: made from a seed, the same each time."""
+"""Texts that are hard to parse, or whose columns and lines are hard to count. A seed makes the same texts each time."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -140,7 +140,7 @@ KINDS: dict[str, Make] = {
 
 
 def hostile(count: int, seed: int) -> Iterator[Hostile]:
-    """So many, of each kind and each language in turn."""
+    """Yield `count` texts, of each kind and each language in turn."""
     languages = list(NESTS)
     for n in range(count):
         rng = random.Random(f"{seed} {n}")
@@ -149,8 +149,8 @@ def hostile(count: int, seed: int) -> Iterator[Hostile]:
         yield Hostile(kind, language, KINDS[kind](rng, language))
 
 
-def named(seed: int) -> Iterator[Hostile]:
-    """Those that once stopped the server, or took seconds a key."""
+def hostile_cases(seed: int) -> Iterator[Hostile]:
+    """Yield the texts that once stopped the server, or took seconds for each key."""
     rng = random.Random(seed)
 
     def numbers(lines: int) -> str:

@@ -29,7 +29,7 @@ class ResponseError(Exception):
 
 
 def capabilities(client: str) -> Message:
-    """What a client of this name declares: a file in `tests/clients`."""
+    """Return the capabilities that a client of this name declares. They are a file in `tests/clients`."""
     return json.loads((CLIENTS / f"{client}.json").read_text())
 
 
@@ -130,8 +130,8 @@ class Editor:
             raise ResponseError(message["error"])
         return message["result"]
 
-    async def said(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
-        """Params of a notification or request of the server, past or to come."""
+    async def find_params(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
+        """Wait for a notification or request of the server, past or future, and return its params."""
         result = await self.find(lambda m: m.get("method") == method and accept(m.get("params")))
         return result.get("params")
 

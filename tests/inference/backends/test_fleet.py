@@ -13,7 +13,7 @@ from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.target import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
-GONE = RetryableError(EngineUnavailable("gone"), server_lost=True)
+LOST_SERVER = RetryableError(EngineUnavailable("gone"), server_lost=True)
 BUSY = RetryableError(EngineBusy("later"), server_lost=False)
 
 
