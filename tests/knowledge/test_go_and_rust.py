@@ -1,4 +1,4 @@
-"""What modules in Go's cache and crates in cargo's registry say."""
+"""Tests of the declarations in Go's module cache and cargo's registry."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What packages in `node_modules` say."""
+"""Tests of the declarations of packages in `node_modules`."""
 
 import json
 from pathlib import Path

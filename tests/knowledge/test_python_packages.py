@@ -1,4 +1,4 @@
-"""What the packages of a virtual environment say."""
+"""Tests of the declarations of packages in a virtual environment."""
 
 import os
 from pathlib import Path

@@ -65,7 +65,7 @@ class Scenario:
 
 
 async def play(scenario: Scenario, folder: Path) -> Scenario:
-    """The same scenario with what really came of it."""
+    """Play a scenario, and return it with the real results."""
     tables = tomllib.loads("".join(scenario.texts("settings")))
     config = settings(Config(), **tables)
     engine = Script(*[text.removesuffix("\n") for text in scenario.texts("engine")])
@@ -103,7 +103,7 @@ class Player:
             case "@fix":
                 return await self._fix()
             case "@events":
-                return "".join(told(event) + "\n" for event in checked(self.harness.services.session_log.path))
+                return "".join(format_event(event) + "\n" for event in checked(self.harness.services.session_log.path))
             case name if name.endswith(".toml"):
                 (self.folder / name).write_text(part.text)
                 return part.text
@@ -160,8 +160,8 @@ class Player:
         return f"{offer.title}\n{proposal.summary}\n{proposal.diff}"
 
 
-def told(event: Event) -> str:
-    """An event on one line, without what differs from run to run."""
+def format_event(event: Event) -> str:
+    """Format an event on one line, without the data that differ from run to run."""
     data = event.data
     match event.type:
         case "state.entered":

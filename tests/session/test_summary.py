@@ -1,4 +1,4 @@
-"""What a session has come to."""
+"""Tests of the summary of a session."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ def proposed(turn: Turn) -> Turn:
     return turn
 
 
-def found(turn: Turn, *lines: str, candidate: int | None = None) -> None:
+def complete_checks(turn: Turn, *lines: str, candidate: int | None = None) -> None:
     report = CheckReport("lint", "failed" if lines else "passed", lines=lines)
     turn.append(ChecksCompleted("x", not lines, (report,), candidate))
 
@@ -79,7 +79,7 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
 def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
     first, other = proposed(asked(log, "use math.pi")), proposed(asked(log, "add types", "b.py"))
     assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
     proposed(asked(log, "use tau"))
     assert [(one.outcome, one.path) for one in of(log).decisions] == [
@@ -97,12 +97,12 @@ def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log:
 
 def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
     asked(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    found(asked(log, "a suggestion that was accepted here", kind="check"))
-    found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"))
+    complete_checks(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
     assert of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
     assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in of(log).lines
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     assert of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
@@ -132,20 +132,22 @@ def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
 
 
 def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
     assert of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
     assert of(log).goal == ""
     assert of(log).decisions == ()
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "SYNTAX ERROR at line 1: missing )")
+    complete_checks(
+        asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "SYNTAX ERROR at line 1: missing )"
+    )
     assert [path for path, _ in of(log).open] == ["b.py", "a.py"]
-    found(asked(log, "a suggestion that was accepted here", kind="check"))
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"))
     assert [path for path, _ in of(log).open] == ["b.py"]
     proposed(asked(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
     assert of(log).open == ()
 
 
 def test_what_a_candidate_failed_by_is_nobodys_failure(log: SessionLog):
-    found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    complete_checks(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
     assert of(log).open == ()
 
 
@@ -156,7 +158,7 @@ def thirty(log: SessionLog) -> None:
         if n % 3:
             turn.append(EditApplied("1"))
         else:
-            found(asked(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
+            complete_checks(asked(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
         if n % 10 == 9:
             turn.append(OutputRead("pytest", f"pytest: {n} failed, 3 passed"))
 
@@ -174,7 +176,7 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
 
 def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
     for n in range(200):
-        found(
+        complete_checks(
             asked(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"), f"LINT: F{n} wrong", "LINT: F2"
         )
         proposed(asked(log, f"change number {n}", f"m{n}.py"))
@@ -189,7 +191,7 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
 def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
     turn = proposed(asked(log, "mend it", kind="fix"))
     for n in range(MAX_ITEMS + 1):
-        found(
+        complete_checks(
             asked(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong"
         )
     assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
@@ -208,9 +210,9 @@ def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
 def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
     proposed(asked(log, "use math.pi")).append(EditApplied("1"))
     asked(log, "add types " + "very " * 40, "b.py")
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    complete_checks(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    complete_checks(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
+    complete_checks(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
     assert log.summary.lines_for("a.py") == [
         "Open in a.py: LINT: F821 Undefined name `pi`",
         "Open in b.py: LINT: F401 unused",

@@ -1,4 +1,4 @@
-"""What a name stands for where it is written, in every language that has queries of ours."""
+"""Tests of the meaning of each written name, in every language that has queries in this repository."""
 
 import re
 

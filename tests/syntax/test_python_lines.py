@@ -1,4 +1,4 @@
-"""What is read off the lines of Python is what its tree says; where lines do not say it, the parser is asked."""
+"""Tests that the reader of Python lines agrees with the tree, and asks the parser when lines are not enough."""
 
 import random
 from pathlib import Path

@@ -15,7 +15,7 @@ from lsp_harness.syntax.tree_query import load_query, read_query_source
 
 FILES = sorted(resource_path("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
-KEPT: list[Query] = []
+COMPILED_QUERIES: list[Query] = []
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -26,7 +26,7 @@ def test_a_query_file_fits_its_grammar(file: Path):
     text = file.read_text("utf-8")
     assert "#is-not?" not in text
     assert "#is?" not in text
-    KEPT.append(Query(grammar(language), text))
+    COMPILED_QUERIES.append(Query(grammar(language), text))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
-"""What `scopes.scm` says of each language. `scopes/<language>.txt` hold what is expected of the sources in
-`references/`."""
+"""Tests of `scopes.scm` of each language.
+
+`scopes/<language>.txt` hold the expected scopes of the sources in `references/`.
+"""
 
 from pathlib import Path
 

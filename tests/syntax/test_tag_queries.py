@@ -1,5 +1,7 @@
-"""What is declared in languages that we have no queries for, by the tags of the language pack. Ruby, whose grammar is
-installed, stands for them here; those that are meant have their own where their grammars are installed."""
+"""Tests of declarations in languages without queries in this repository. The tags of the language pack find them.
+
+Ruby stands for these languages, because its grammar is always installed.
+"""
 
 from importlib.metadata import PackageNotFoundError, version
 from textwrap import dedent

@@ -78,7 +78,7 @@ def test_what_is_inserted_at_one_place_keeps_its_order() -> None:
 
 
 def patched(old: str, patch: str) -> str:
-    """What `patch` makes of a text: the least of an implementation."""
+    """Apply a unified diff to a text. This is a minimal implementation."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", old)
     out: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What a finding is about, by its rule and the words of common tools."""
+"""Tests of the subject of a finding, by its rule and by the words of common tools."""
 
 import pytest
 

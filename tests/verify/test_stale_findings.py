@@ -33,7 +33,7 @@ class Case:
         return await find_removal_objection(self.subject, self.document, ruff, self.file, self.file.parent)
 
 
-GONE = [
+STALE_FINDINGS = [
     # ruff, pyright, mypy and pylint say it in their own words
     ("a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1, "ruff does not report F821 there"),
     ("a.py", "pi = 3\nx = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable", 1, "ruff does not report F821"),
@@ -75,7 +75,7 @@ GONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "about", "message", "code", "nth", "said"), GONE)
+@pytest.mark.parametrize(("name", "text", "about", "message", "code", "nth", "said"), STALE_FINDINGS)
 async def test_a_finding_that_no_longer_holds_is_known_and_why(
     ruff: Ruff, project: Path, name: str, text: str, about: str, message: str, code: str, nth: int, said: str
 ) -> None:

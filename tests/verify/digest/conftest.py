@@ -18,7 +18,7 @@ def digested(name: str, tool: str = "") -> Digest:
     return digest_output(fixture(name), tool, "/project")
 
 
-def shown(name: str, tool: str = "") -> list[str]:
+def digest_lines(name: str, tool: str = "") -> list[str]:
     return digested(name, tool).lines(100)
 
 

@@ -1,4 +1,4 @@
-"""What is done to the problems of all tools alike."""
+"""Tests of the steps of the digest that are equal for all tools."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""What real tools printed, and the lines that are made of it."""
+"""Tests of the digest of real output of tools."""
 
 import pytest
 
-from tests.verify.digest.conftest import digested, shown
+from tests.verify.digest.conftest import digest_lines, digested
 
 TESTS = [
     "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') (tests/test_parse.py:7)",
@@ -58,21 +58,21 @@ BUILD = [
 
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
 def test_pytest_text(name: str):
-    assert shown(name) == TESTS
+    assert digest_lines(name) == TESTS
     assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
 def test_pytest_in_another_order(name: str):
     # a file is known where a test has one: without the summary, what was not raised anywhere has none
-    assert {line.removesuffix(" (tests/test_parse.py)") for line in shown(name)} == {
+    assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
     }
     assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 def test_pytest_without_tracebacks():
-    lines = shown("pytest-no.txt")
+    lines = digest_lines("pytest-no.txt")
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py)"
     # the summary is cut off there: half of what was expected would be misleading
     assert "assert ['one', 'two', 'three'] == ['one'..." in lines[3]
@@ -82,7 +82,7 @@ def test_pytest_without_tracebacks():
 
 @pytest.mark.parametrize("name", ["pytest-line.txt", "pytest-native.txt"])
 def test_pytest_with_other_tracebacks(name: str):
-    lines = shown(name)
+    lines = digest_lines(name)
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py:7)"
     assert lines[2] == TESTS[2]
     assert lines[3].endswith("expected ['one', 'too', 'three'], got ['one', 'two', 'three'] (tests/test_parse.py:22)")
@@ -90,8 +90,8 @@ def test_pytest_with_other_tracebacks(name: str):
 
 
 def test_pytest_stopped_by_a_file_that_cannot_be_imported():
-    assert shown("pytest-collection.txt") == [TESTS[7]]
-    assert shown("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
+    assert digest_lines("pytest-collection.txt") == [TESTS[7]]
+    assert digest_lines("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
 
 
 def test_an_expected_failure_is_none():
@@ -103,17 +103,17 @@ def test_an_expected_failure_is_none():
     "name", ["ruff.json", "ruff-lines.json", "ruff-concise.txt", "ruff-full.txt", "ruff-grouped.txt"]
 )
 def test_ruff(name: str):
-    assert shown(name) == RUFF
+    assert digest_lines(name) == RUFF
     assert digested(name).tool == "ruff"
 
 
 def test_ruff_format():
-    assert shown("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
+    assert digest_lines("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
 
 
 @pytest.mark.parametrize("name", ["eslint.json", "eslint-stylish.txt", "eslint-color.txt"])
 def test_eslint(name: str):
-    assert [line.replace(". [", " [") for line in shown(name)] == [
+    assert [line.replace(". [", " [") for line in digest_lines(name)] == [
         "src/area.js:5:13: error: Expected '===' and instead saw '==' [eqeqeq]",
         "src/area.js:5:16: error: 'missing' is not defined [no-undef]",
         "src/broken.js:2:1: error: Parsing error: Unexpected token",
@@ -123,41 +123,44 @@ def test_eslint(name: str):
 
 
 def test_mypy():
-    assert shown("mypy-pretty.txt") == MYPY
-    assert shown("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
-    assert shown("mypy.txt")[1] == 'c.py:12: error: List item 0 has incompatible type "str"; expected "int" [list-item]'
-    assert len(shown("mypy.txt")) == len(MYPY)
-    assert shown("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
+    assert digest_lines("mypy-pretty.txt") == MYPY
+    assert digest_lines("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
+    assert (
+        digest_lines("mypy.txt")[1]
+        == 'c.py:12: error: List item 0 has incompatible type "str"; expected "int" [list-item]'
+    )
+    assert len(digest_lines("mypy.txt")) == len(MYPY)
+    assert digest_lines("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
 
 
 def test_pyright():
-    assert shown("pyright.txt") == shown("pyright.json")
-    assert shown("pyright.txt")[0] == (
+    assert digest_lines("pyright.txt") == digest_lines("pyright.json")
+    assert digest_lines("pyright.txt")[0] == (
         'a.py:6:12: error: Type "str" is not assignable to return type "int"; "str" is not assignable to "int" '
         "[reportReturnType]"
     )
-    assert "b.py:2:5: error: Expected expression (×2: also line 3)" in shown("pyright.txt")
+    assert "b.py:2:5: error: Expected expression (×2: also line 3)" in digest_lines("pyright.txt")
     assert digested("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
 def test_tsc():
-    assert shown("tsc.txt") == shown("tsc-pretty.txt")
-    assert shown("tsc.txt")[0] == (
+    assert digest_lines("tsc.txt") == digest_lines("tsc-pretty.txt")
+    assert digest_lines("tsc.txt")[0] == (
         "src/area.ts:7:9: error: Type 'number' is not assignable to type 'string'. [TS2322] (×2: also line 11)"
     )
-    assert shown("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
-    [line] = shown("tsc-nothing.txt")
+    assert digest_lines("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
+    [line] = digest_lines("tsc-nothing.txt")
     assert line.startswith("error: File 'nowhere.ts' not found.")
     assert digested("tsc-pretty.txt").summary == "tsc: 9 errors"
 
 
 def test_go():
-    assert shown("go-build.txt") == BUILD
-    assert shown("go-test.json") == GO
-    assert shown("go-test.txt") == shown("go-test-v.txt") == [*BUILD, *GO]
+    assert digest_lines("go-build.txt") == BUILD
+    assert digest_lines("go-test.json") == GO
+    assert digest_lines("go-test.txt") == digest_lines("go-test-v.txt") == [*BUILD, *GO]
     assert digested("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
     vet = "parse/parse.go:6:2: error: fmt.Printf format %d has arg text of wrong type string"
-    assert shown("go-vet.txt")[1:] == shown("go-test-vet.txt") == [vet]
+    assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
 
 def test_cargo_build():
@@ -165,14 +168,19 @@ def test_cargo_build():
         "src/main.rs:7:24: error: mismatched types: expected `String`, found `i32` [E0308]",
         "src/main.rs:11:5: error: cannot find function `missing` in this scope: not found in this scope [E0425]",
     ]
-    assert shown("cargo-build.txt")[:2] == shown("cargo-build.json")[:2] == shown("cargo-short.txt")[:2] == errors
-    assert shown("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
+    assert (
+        digest_lines("cargo-build.txt")[:2]
+        == digest_lines("cargo-build.json")[:2]
+        == digest_lines("cargo-short.txt")[:2]
+        == errors
+    )
+    assert digest_lines("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
     for name in ("cargo-build.txt", "cargo-build.json", "cargo-short.txt"):
         assert digested(name).summary == "cargo: 2 errors, 3 warnings"
 
 
 def test_cargo_test():
-    assert shown("cargo-test.txt") == [
+    assert digest_lines("cargo-test.txt") == [
         'TEST FAIL: tests::gives — "nothing there"',
         "TEST FAIL: tests::panics — test did not panic as expected (src/lib.rs:45:8)",
         "TEST FAIL: tests::parses — assertion `left == right` failed (left: None, right: Some(3)) (src/lib.rs:23:9)",

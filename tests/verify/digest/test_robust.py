@@ -1,4 +1,4 @@
-"""Whatever the text is, there is a digest."""
+"""Tests that each text has a digest."""
 
 import json
 
