@@ -120,14 +120,14 @@ async def test_what_waits_aside_outlives_a_broken_step_of_another(gated_llama: G
     )
     text = [n * 7 % 190 + 5 for n in range(100)]
 
-    def asked(*tokens: int, name: str = "a") -> TokenRequest:
+    def request_of(*tokens: int, name: str = "a") -> TokenRequest:
         return TokenRequest((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
 
     gated_llama.open.set()
-    assert await all_of(scheduler, asked(201)) == ["limit"]
+    assert await all_of(scheduler, request_of(201)) == ["limit"]
     gated_llama.open.clear()
     gated_llama.at_work.clear()
-    moving = asyncio.create_task(all_of(scheduler, asked(*[202] * 90), "background"))
+    moving = asyncio.create_task(all_of(scheduler, request_of(*[202] * 90), "background"))
     await gated_llama.at_work.wait()
     assert any(slot.is_staging for slot in gated_llama.kv.slots)
     gated_llama.broken = "broken"

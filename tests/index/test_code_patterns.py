@@ -115,7 +115,7 @@ def indexed(tmp_path: Path):
         yield result
 
 
-def of(indexed: Indexed, name: str) -> Pattern:
+def find_pattern(indexed: Indexed, name: str) -> Pattern:
     [result] = [pattern for pattern in find_patterns(indexed.reader, 100) if pattern.name == name]
     return result
 
@@ -135,8 +135,8 @@ def handler(path: str, name: str, body: str) -> ExampleRequest:
 READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPException(404, "no such thing")\n'
 
 
-def names(found: list[Example]) -> list[str]:
-    return [f"{result.symbol.path} {result.symbol.qualified}" for result in found]
+def names(examples: list[Example]) -> list[str]:
+    return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
 def test_what_a_project_has_many_of(indexed: Indexed):
@@ -166,7 +166,10 @@ def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: I
 
 
 def test_the_representative_is_most_like_the_others(indexed: Indexed):
-    assert of(indexed, "functions decorated with app.get, app.post").representative.name in ("read_item", "read_user")
+    assert find_pattern(indexed, "functions decorated with app.get, app.post").representative.name in (
+        "read_item",
+        "read_user",
+    )
 
 
 def test_an_example_is_whole_and_the_likest(indexed: Indexed):

@@ -88,10 +88,10 @@ async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
         assert contents(where.database) == fresh(root, tmp_path / "fresh.db")
 
 
-async def killed(one: Front, database: Path, pids: list[int]) -> None:
+async def killed(front: Front, database: Path, pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
-        await one.hears(lambda said: said["state"] == "ended")
+        await front.hears(lambda said: said["state"] == "ended")
     # who reads it meanwhile reads on
     contents(database)
 

@@ -66,7 +66,7 @@ def state_log(monkeypatch: pytest.MonkeyPatch) -> StateLog:
     return result
 
 
-def ran(root: Path, orders: Orders, *, follow: bool) -> None:
+def run_process(root: Path, orders: Orders, *, follow: bool) -> None:
     IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
@@ -83,7 +83,7 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, stat
             return super().wait(timeout)
 
     orders.stopped = Changing(3)
-    ran(root, orders, follow=False)
+    run_process(root, orders, follow=False)
     assert [result["parsed"] for result in state_log if result["state"] == "ready"] == [1, 1]
     assert names(root.parent / "index.db") == ["second"]
 
@@ -105,7 +105,7 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
             return super().wait(timeout)
 
     orders.stopped = Changing(1)
-    ran(root, orders, follow=True)
+    run_process(root, orders, follow=True)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["ready", "polling", "ready"]
     assert names(root.parent / "index.db") == ["first", "other"]
 
@@ -131,7 +131,7 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     monkeypatch.setattr(watchfiles, "watch", watch)
     orders = Orders()
     orders.stopped = Ending(1)
-    ran(root, orders, follow=True)
+    run_process(root, orders, follow=True)
     states = [result["state"] for result in state_log if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
     assert names(root.parent / "index.db") == ["after2", "first"]
@@ -167,7 +167,7 @@ def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_chan
         orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", deaf)
-    ran(root, orders, follow=True)
+    run_process(root, orders, follow=True)
     assert names(database) == ["later", "later"]
     done = [(result["parsed"], result["dropped"]) for result in state_log if result["state"] == "ready"]
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
@@ -187,7 +187,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: Stat
     monkeypatch.setattr(Indexer, "scan", scanning)
     orders = Orders()
     orders.stopped = Ending(2)
-    ran(root, orders, follow=False)
+    run_process(root, orders, follow=False)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(state_log[0]["why"])
     assert names(root.parent / "index.db") == ["first"]
@@ -213,5 +213,5 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
     assert items == []
     orders = Orders()
     orders.stopped = Ending(0)
-    ran(root, orders, follow=False)
+    run_process(root, orders, follow=False)
     assert items

@@ -86,7 +86,7 @@ OTHERS = {
 }
 
 
-def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
+def graph_of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
     with closing(Indexed(folder, files)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
@@ -104,7 +104,7 @@ def format_edges(edges: tuple[Edge, ...]) -> list[str]:
 
 
 def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_name(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/money.py", "convert")
+    result = graph_of(tmp_path, PYTHON, "shop/money.py", "convert")
     assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
     assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
     assert format_edges(result.tests) == [
@@ -116,7 +116,7 @@ def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_
 
 
 def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
+    result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
     assert format_edges(result.calls) == [
         "shop/cart.py:5 Base.close",
         "shop/cart.py:14 Cart.add",
@@ -130,7 +130,7 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
         "tests/test_cart.py:9 test_total ?",
         "tests/test_cart.py:13 test_main through main",
     ]
-    inner = of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart.add")
+    inner = graph_of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart.add")
     assert format_edges(inner.calls) == [
         "shop/cart.py:15 x.unknown ?",
         "shop/cart.py:16 x.apply ?",
@@ -141,24 +141,24 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
 
 
 def test_what_a_type_extends_and_who_extends_it(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart")
+    result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart")
     assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
     assert format_edges(result.called_by) == ["app.py:7 main"]
-    base = of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
+    base = graph_of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
     assert format_edges(base.inherited_by) == ["shop/cart.py:8 Cart"]
     assert (base.inherits, base.calls) == ((), ())
 
 
 def test_cycles_of_imports(tmp_path: Path):
-    assert of(tmp_path, PYTHON, "three.py", "x").cycles == (("three.py", "one.py", "two.py", "three.py"),)
-    assert of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart").cycles == ()
+    assert graph_of(tmp_path, PYTHON, "three.py", "x").cycles == (("three.py", "one.py", "two.py", "three.py"),)
+    assert graph_of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart").cycles == ()
     two = {
         "a.py": "import b\nimport c\nx = 1\n",
         "b.py": "import a\n",
         "c.py": "import d\n",
         "d.py": "import a\nimport d\n",
     }
-    assert of(tmp_path / "more", two, "a.py", "x").cycles == (
+    assert graph_of(tmp_path / "more", two, "a.py", "x").cycles == (
         ("a.py", "b.py", "a.py"),
         ("a.py", "c.py", "d.py", "a.py"),
     )
@@ -176,7 +176,7 @@ def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
 def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
     others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
-    assert format_edges(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
+    assert format_edges(graph_of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
 
 def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
@@ -195,9 +195,9 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
 
 
 def test_typescript(tmp_path: Path):
-    result = of(tmp_path, SCRIPT, "src/money.ts", "convert")
+    result = graph_of(tmp_path, SCRIPT, "src/money.ts", "convert")
     assert format_edges(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
-    total = of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
+    total = graph_of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
     assert format_edges(total.calls) == [
         "src/money.ts:2 Rate.apply",
         "src/cart.ts:5 convert ?",
@@ -205,25 +205,25 @@ def test_typescript(tmp_path: Path):
     ]
     assert format_edges(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
     assert format_edges(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
-    cart = of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
+    cart = graph_of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
     assert format_edges(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
     assert format_edges(cart.called_by) == ["src/app.tsx:7 Page"]
     assert format_edges(cart.tests) == ["src/cart.test.ts:3 "]
 
 
 def test_go(tmp_path: Path):
-    result = of(tmp_path, GO, "money/money.go", "Convert")
+    result = graph_of(tmp_path, GO, "money/money.go", "Convert")
     assert format_edges(result.called_by) == ["cart/cart.go:11 Cart.Total"]
-    total = of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
+    total = graph_of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
     assert format_edges(total.calls) == [
         "money/money.go:5 Rate.Apply",
         "money/money.go:7 Convert",
         "cart/helper.go:3 helper",
     ]
-    rate = of(tmp_path / "3", GO, "money/money.go", "Rate")
+    rate = graph_of(tmp_path / "3", GO, "money/money.go", "Rate")
     assert format_edges(rate.inherited_by) == ["cart/cart.go:6 Cart"]
-    assert format_edges(of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
-    helper = of(tmp_path / "5", GO, "cart/helper.go", "helper")
+    assert format_edges(graph_of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
+    helper = graph_of(tmp_path / "5", GO, "cart/helper.go", "helper")
     assert (format_edges(helper.called_by), format_edges(helper.tests)) == (
         ["cart/cart.go:11 Cart.Total"],
         ["cart/cart_test.go:4 TestHelper"],
@@ -260,7 +260,7 @@ def test_go(tmp_path: Path):
     ],
 )
 def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
-    result = of(tmp_path, OTHERS, path, name)
+    result = graph_of(tmp_path, OTHERS, path, name)
     assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 
 

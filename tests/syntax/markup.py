@@ -48,8 +48,8 @@ def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     return result, tree_of(name, source)
 
 
-def golden(file: Path, found: str, *, update: bool) -> str:
+def golden(file: Path, result: str, *, update: bool) -> str:
     """Return the expected text of a golden file. With `update`, write `found` to the file first."""
     if update:
-        file.write_text(found, "utf-8")
+        file.write_text(result, "utf-8")
     return file.read_text("utf-8")

@@ -40,14 +40,14 @@ METHOD = "\n    def method_{n}(self):\n        return {n}\n"
 CLASS = "class Many(Base):\n    FIELD = 1\n" + "".join(METHOD.format(n=n) for n in range(300)) + "\n\nLAST = 1\n"
 
 
-def type_text(tree: SyntaxTree, kept: IncrementalDeclarations, at: int, text: str) -> Iterator[SyntaxTree]:
+def type_text(tree: SyntaxTree, declarations: IncrementalDeclarations, at: int, text: str) -> Iterator[SyntaxTree]:
     for byte in text.encode():
         before, edit = tree.document, Edit(at, at, bytes((byte,)))
         after = before.apply_edit(edit, before.version + 1)
         edited = tree.update(before, edit, after)
         assert edited is not None
         tree = edited
-        kept.record_edit(before, edit, after)
+        declarations.record_edit(before, edit, after)
         yield tree
         at += 1
 

@@ -30,7 +30,7 @@ def test_a_query_file_fits_its_grammar(file: Path):
 
 
 @pytest.mark.parametrize(
-    "language", [one for one in shipped_languages() if one.queries], ids=lambda language: language.id
+    "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
 @pytest.mark.parametrize("name", ["scopes", "outline"])
 def test_what_a_language_inherits_fits_its_grammar(language: LanguageSpec, name: str):
@@ -66,7 +66,9 @@ def test_in_a_checkout_they_are_beside_the_package():
     )
 
 
-@pytest.mark.parametrize("language", [one for one in shipped_languages() if one.queries], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
+)
 def test_what_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
     # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
     source = read_query_source(language, "symbols")

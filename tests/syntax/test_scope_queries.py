@@ -13,7 +13,7 @@ from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parent / "references"
-NAMES = sorted(one.id for one in shipped_languages() if one.queries)
+NAMES = sorted(language.id for language in shipped_languages() if language.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)

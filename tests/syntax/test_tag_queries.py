@@ -129,16 +129,16 @@ def test_an_open_text_is_followed():
 
 
 def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
-    elsewhere = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
+    scala = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
     languages = [
         *language_table.language_table().by_id.values(),
-        elsewhere,
+        scala,
         LanguageSpec("kotlin", "tree_sitter_x", is_optional=True),
     ]
     monkeypatch.setattr(language_table, "load_table", lambda: language_table.LanguageTable(languages))
     grammars._language_from_pack.cache_clear()
     try:
-        assert language_for("", "src/A.scala") == language_named("scala") == elsewhere
+        assert language_for("", "src/A.scala") == language_named("scala") == scala
         assert language_for("", "src/A.kt") is language_named("kotlin") is None
         assert grammars.optional_grammar_versions()["tree_sitter_go"] == version("tree-sitter-go")
         assert "tree_sitter_x" not in grammars.optional_grammar_versions()

@@ -209,6 +209,6 @@ def test_a_name_is_where_it_stands_in_the_text():
 
 def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
     document = Document.from_text("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
-    told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
-    subject = find_subject(Finding(2, 5, told, "csharp", "CS1739"), document)
+    message = "The best overload for 'Get' does not have a parameter named 'inheriit'"
+    subject = find_subject(Finding(2, 5, message, "csharp", "CS1739"), document)
     assert (subject.name, subject.is_absent) == ("", True)

@@ -26,8 +26,8 @@ class Case:
         self.subject = find_subject(self.finding, self.document, self.tree)
 
     async def outdated(self, ruff: Ruff) -> str:
-        asked = (self.finding, self.subject, self.document, self.tree, ruff, self.file, self.file.parent)
-        return await find_stale_reason(*asked)
+        arguments = (self.finding, self.subject, self.document, self.tree, ruff, self.file, self.file.parent)
+        return await find_stale_reason(*arguments)
 
     async def premature(self, ruff: Ruff) -> str:
         return await find_removal_objection(self.subject, self.document, ruff, self.file, self.file.parent)

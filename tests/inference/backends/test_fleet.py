@@ -38,8 +38,8 @@ def fleet(names: str, **more: Any) -> Fleet:
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
-def first(of: Fleet, key: str) -> str:
-    return of.available_servers(key)[0].endpoint.name
+def first(fleet: Fleet, key: str) -> str:
+    return fleet.available_servers(key)[0].endpoint.name
 
 
 def test_a_key_has_its_server_whoever_asks():

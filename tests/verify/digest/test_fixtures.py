@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.verify.digest.conftest import digest_lines, digested
+from tests.verify.digest.conftest import digest_fixture, digest_lines
 
 TESTS = [
     "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') (tests/test_parse.py:7)",
@@ -59,7 +59,7 @@ BUILD = [
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
 def test_pytest_text(name: str):
     assert digest_lines(name) == TESTS
-    assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
+    assert digest_fixture(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
@@ -68,7 +68,7 @@ def test_pytest_in_another_order(name: str):
     assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
     }
-    assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
+    assert digest_fixture(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 def test_pytest_without_tracebacks():
@@ -95,8 +95,8 @@ def test_pytest_stopped_by_a_file_that_cannot_be_imported():
 
 
 def test_an_expected_failure_is_none():
-    found = digested("pytest-clean.txt")
-    assert (found.problems, found.skipped) == ((), 2)
+    digest = digest_fixture("pytest-clean.txt")
+    assert (digest.problems, digest.skipped) == ((), 2)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_expected_failure_is_none():
 )
 def test_ruff(name: str):
     assert digest_lines(name) == RUFF
-    assert digested(name).tool == "ruff"
+    assert digest_fixture(name).tool == "ruff"
 
 
 def test_ruff_format():
@@ -140,7 +140,7 @@ def test_pyright():
         "[reportReturnType]"
     )
     assert "b.py:2:5: error: Expected expression (×2: also line 3)" in digest_lines("pyright.txt")
-    assert digested("pyright.txt").summary == "pyright: 14 errors, 1 remark"
+    assert digest_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
 def test_tsc():
@@ -151,14 +151,14 @@ def test_tsc():
     assert digest_lines("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
     [line] = digest_lines("tsc-nothing.txt")
     assert line.startswith("error: File 'nowhere.ts' not found.")
-    assert digested("tsc-pretty.txt").summary == "tsc: 9 errors"
+    assert digest_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
 
 
 def test_go():
     assert digest_lines("go-build.txt") == BUILD
     assert digest_lines("go-test.json") == GO
     assert digest_lines("go-test.txt") == digest_lines("go-test-v.txt") == [*BUILD, *GO]
-    assert digested("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
+    assert digest_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
     vet = "parse/parse.go:6:2: error: fmt.Printf format %d has arg text of wrong type string"
     assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
@@ -176,7 +176,7 @@ def test_cargo_build():
     )
     assert digest_lines("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
     for name in ("cargo-build.txt", "cargo-build.json", "cargo-short.txt"):
-        assert digested(name).summary == "cargo: 2 errors, 3 warnings"
+        assert digest_fixture(name).summary == "cargo: 2 errors, 3 warnings"
 
 
 def test_cargo_test():
@@ -189,16 +189,16 @@ def test_cargo_test():
         "src/lib.rs:1:5: warning: unused import: `std::fs`",
         "src/lib.rs:9:9: warning: unused variable: `spare`",
     ]
-    assert digested("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
+    assert digest_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
 
 
 @pytest.mark.parametrize("tool", ["ruff", "mypy", "pyright", "go", "cargo"])
 def test_nothing_wrong(tool: str):
-    found = digested(f"{tool}-clean.txt")
-    assert (found.tool, found.problems, found.note) == (tool, (), "")
-    assert digested("eslint-clean.json").summary == "eslint: no problems"
+    digest = digest_fixture(f"{tool}-clean.txt")
+    assert (digest.tool, digest.problems, digest.note) == (tool, (), "")
+    assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"
 
 
 def test_a_tool_told_by_name_says_the_same(name: str):
     tool = name.split("-")[0].split(".")[0]
-    assert digested(name, tool) == digested(name)
+    assert digest_fixture(name, tool) == digest_fixture(name)
