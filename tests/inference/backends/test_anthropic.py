@@ -60,7 +60,7 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
 
     assert text(chunks) == "Hello"
     assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
-    probe, result = server.asked
+    probe, result = server.requests
     assert (probe.path, result.path) == ("/v1/models", "/v1/messages")
     assert result.body == {
         "model": "some",

@@ -293,7 +293,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
             proposal = await Fix(job, src.finding).run(())
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
-    assert [result.path for result in server.asked if result.method == "POST"] == ["/v1/chat/completions"]
+    assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
 
 
 async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
