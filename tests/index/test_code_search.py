@@ -136,7 +136,10 @@ def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
 
 
 CART_FILES = {
-    "shop/cart.py": "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n    return of\n",
+    "shop/cart.py": (
+        "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n"
+        "    return of\n"
+    ),
     "shop/till.py": "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    return cart.total()\n",
     "other.py": "def total_of(them):\n    return 'a total of what is in no cart'\n",
     "far.py": "def pay_later(bill):\n    return bill.total()\n",

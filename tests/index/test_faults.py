@@ -44,7 +44,8 @@ def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
             ),
             "imports": sorted(
                 reader.rows(
-                    "SELECT a.path, module, name, b.path FROM imports JOIN files a ON a.id = imports.file LEFT JOIN targets "
+                    "SELECT a.path, module, name, b.path FROM imports JOIN files a ON a.id = imports.file LEFT JOIN "
+                    "targets "
                     "ON targets.file = imports.file AND targets.n = imports.n LEFT JOIN files b ON b.id = target"
                 ),
                 key=str,

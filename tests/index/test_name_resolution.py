@@ -17,14 +17,16 @@ from tests.syntax.markup import tree_of
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": (
-        "from .money import Rate, convert\n\n\nclass Base:\n    def close(self): ...\n\n\nclass Cart(Base):\n    limit = 3\n\n"
+        "from .money import Rate, convert\n\n\nclass Base:\n    def close(self): ...\n\n\nclass Cart(Base):\n"
+        "    limit = 3\n\n"
         "    def add(self, item):\n        self.limit\n        self.close()\n        convert(item)  # convert this\n\n"
         "    def again(self):\n        def add(): ...\n        add()\n        self.add(1)\n"
     ),
     "shop/money.py": "class Rate:\n    def apply(self, x): ...\n\n\ndef convert(x): ...\n",
     "app.py": (
         "import shop.money as m\nfrom shop.cart import Cart\nfrom shop.money import convert\n\n\nclass Big(Cart):\n"
-        "    def go(self):\n        self.close()\n        super().add(2)\n\n\ndef main(cart):\n    cart.again()\n    m.convert(1)\n"
+        "    def go(self):\n        self.close()\n        super().add(2)\n\n\ndef main(cart):\n    cart.again()\n"
+        "    m.convert(1)\n"
         "    Cart.limit\n    convert(2)\n    'convert'\n    unknown(3)\n"
     ),
     "other.py": "def convert(y): ...\nconvert(1)\nclass Cart: ...\n",
@@ -127,17 +129,22 @@ def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[st
 TYPED_FILES = {
     "shop/__init__.py": "",
     "shop/till.py": (
-        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n    def close(self): ...\n\n\n"
+        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n"
+        "    def close(self): ...\n\n\n"
         "def make(size) -> Till:\n    return Till()\n\n\ndef close(): ...\n"
     ),
     "app.py": (
         "from shop.till import Till as Box, close, make\nimport shop.till as t\n\n\nclass Page:\n    box: Box\n\n"
-        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n        self.other = other\n"
+        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n"
+        "        self.other = other\n"
         "        self.given = given\n\n"
         "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
-        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n        rows.total()\n        one.total()\n"
-        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
-        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
+        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n"
+        "        rows.total()\n        one.total()\n"
+        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n"
+        "        make(2).drawer().close()\n"
+        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n"
+        "    till = Box(\n        2\n    )\n    till.total()\n"
     ),
     "far.py": "class Other:\n    def total(self): ...\n\n\ndef close(): ...\n",
 }

@@ -41,7 +41,8 @@ def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path
     tax = '"""How much the state gets."""\n\nRATE = 5\n'
     with closing(Indexed(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
         rows = indexed.reader.rows(
-            "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest != x''"
+            "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest "
+            "!= x''"
         )
         digests = {(path, bool(outside)): digest for path, outside, digest in rows}
         items = [digests["tax.py", True], digests["shop.py", False], digests["shop.py", True]]

@@ -18,7 +18,9 @@ from tests.index.place import Indexed
 
 PYTHON = {
     "shop/__init__.py": "from .money import convert as exchange\n",
-    "shop/money.py": "import json\n\n\nclass Rate:\n    def apply(self, x): ...\n\n\ndef convert(x):\n    return json.loads(x)\n",
+    "shop/money.py": (
+        "import json\n\n\nclass Rate:\n    def apply(self, x): ...\n\n\ndef convert(x):\n    return json.loads(x)\n"
+    ),
     "shop/cart.py": (
         "from shop.money import Rate, convert as turn\n\n\n"
         "class Base:\n    def close(self): ...\n\n\n"
@@ -26,20 +28,29 @@ PYTHON = {
         "    def total(self, convert):\n        self.close()\n        self.add(convert(1))\n        return turn(2)\n\n"
         "    def add(self, x):\n        x.unknown()\n        x.apply(1)\n        print(self.total(x))\n"
     ),
-    "app.py": "import shop\nfrom shop import cart\n\n\ndef main():\n    shop.exchange(1)\n    return cart.Cart().total(2)\n\n\nmain()\n",
+    "app.py": (
+        "import shop\nfrom shop import cart\n\n\ndef main():\n    shop.exchange(1)\n"
+        "    return cart.Cart().total(2)\n\n\nmain()\n"
+    ),
     "tests/test_cart.py": (
         "from shop.cart import Cart\nfrom app import main\nfrom shop.money import convert\n\n\n"
-        "def test_total(cart):\n    made = Cart()\n    made.total(1)\n    cart.total(2)\n\n\ndef test_main():\n    main()\n\n\n"
+        "def test_total(cart):\n    made = Cart()\n    made.total(1)\n    cart.total(2)\n\n\ndef test_main():\n"
+        "    main()\n\n\n"
         "def test_convert():\n    assert convert(1)\n"
     ),
     # the same names, which nothing leads to
-    "far.py": "class Cart:\n    def total(self): ...\n\n\ndef convert(x): ...\n\n\ndef other(bill):\n    convert(1)\n    bill.total(Cart())\n",
+    "far.py": (
+        "class Cart:\n    def total(self): ...\n\n\ndef convert(x): ...\n\n\ndef other(bill):\n    convert(1)\n"
+        "    bill.total(Cart())\n"
+    ),
     "one.py": "import two\n",
     "two.py": "from three import x\nimport one\n",
     "three.py": "import one\nx = 1\n",
 }
 SCRIPT = {
-    "src/money.ts": "export function convert(x: number): number { return x; }\nexport class Rate { apply(x: number) {} }\n",
+    "src/money.ts": (
+        "export function convert(x: number): number { return x; }\nexport class Rate { apply(x: number) {} }\n"
+    ),
     "src/index.ts": 'export { convert as exchange } from "./money";\nexport * from "./cart";\n',
     "src/cart.ts": (
         'import { convert as turn, Rate } from "./money";\n'
@@ -58,31 +69,68 @@ SCRIPT = {
 }
 GO = {
     "go.mod": "module example.org/shop\n",
-    "money/money.go": "package money\n\ntype Rate struct{}\n\nfunc (r *Rate) Apply(x int) int { return x }\n\nfunc Convert(x int) int { return x }\n",
+    "money/money.go": (
+        "package money\n\ntype Rate struct{}\n\nfunc (r *Rate) Apply(x int) int { return x }\n\n"
+        "func Convert(x int) int { return x }\n"
+    ),
     "cart/cart.go": (
         'package cart\n\nimport m "example.org/shop/money"\n\ntype Cart struct {\n\tm.Rate\n\trate *m.Rate\n}\n\n'
         "func (c *Cart) Total(rate *m.Rate) int {\n\treturn rate.Apply(m.Convert(helper(1)))\n}\n"
     ),
     "cart/helper.go": "package cart\n\nfunc helper(x int) int { return x }\n",
     "cart/cart_test.go": "package cart\n\nfunc TestHelper(t *testing.T) {\n\thelper(2)\n}\n",
-    "far/far.go": "package far\n\nfunc Convert(x int) int { return helper(x) }\n\nfunc helper(x int) int { return Convert(x) }\n",
+    "far/far.go": (
+        "package far\n\nfunc Convert(x int) int { return helper(x) }\n\nfunc helper(x int) int { return Convert(x) }\n"
+    ),
 }
 OTHERS = {
-    "Shop/Money.cs": "namespace Shop.Money;\npublic class Rate { public static int Convert(int x) { return x; } public int Apply() => 1; }\n",
-    "Web/Page.cs": "using Shop.Money;\nnamespace Web { class Page : Rate { int Go() { var rate = new Rate(); return Rate.Convert(rate.Apply()); } } }\n",
-    "Web/Far.cs": "namespace Other { class Rate { public static int Convert(int x) { return x; } } class Q { int Go() { return Rate.Convert(2); } } }\n",
+    "Shop/Money.cs": (
+        "namespace Shop.Money;\n"
+        "public class Rate { public static int Convert(int x) { return x; } public int Apply() => 1; }\n"
+    ),
+    "Web/Page.cs": (
+        "using Shop.Money;\nnamespace Web { class Page : Rate { int Go() "
+        "{ var rate = new Rate(); return Rate.Convert(rate.Apply()); } } }\n"
+    ),
+    "Web/Far.cs": (
+        "namespace Other { class Rate { public static int Convert(int x) { return x; } } class Q { int Go() "
+        "{ return Rate.Convert(2); } } }\n"
+    ),
     "a/money.h": "int convert(int x);\n",
     "a/money.c": '#include "money.h"\nint convert(int x) { return x; }\n',
     "a/main.c": '#include "money.h"\nint main(void) { return convert(1); }\n',
     "b/far.c": "static int convert(int x) { return x; }\nint other(void) { return convert(2); }\n",
-    "java/shop/Rate.java": "package shop;\npublic class Rate { public Rate(int x) {} static int convert(int x) { return x; } int apply() { return 1; } }\n",
-    "java/web/Page.java": "package web;\nimport shop.Rate;\nclass Page extends Rate { int go(Rate rate) { return Rate.convert(rate.apply()) + apply(); } Page() { new Rate(1); } }\n",
+    "java/shop/Rate.java": (
+        "package shop;\npublic class Rate { public Rate(int x) {} static int convert(int x) { return x; } int apply() "
+        "{ return 1; } }\n"
+    ),
+    "java/web/Page.java": (
+        "package web;\nimport shop.Rate;\n"
+        "class Page extends Rate { int go(Rate rate) { return Rate.convert(rate.apply()) + apply(); } Page() "
+        "{ new Rate(1); } }\n"
+    ),
     "lib/rate.rb": "class Rate\n  def apply\n    1\n  end\nend\n",
-    "lib/page.rb": 'require_relative "rate"\nclass Page < Rate\n  def go\n    rate = Rate.new\n    rate.apply\n    apply\n  end\nend\n',
-    "php/Shop/Rate.php": "<?php\nnamespace Shop;\nclass Rate { public function __construct() {} public static function convert() {} public function apply() {} }\n",
-    "php/Page.php": "<?php\nnamespace Web;\nuse Shop\\Rate;\nclass Page extends Rate { function go(Rate $rate) { $rate->apply(); Rate::convert(); return new Rate(); } }\n",
-    "src/lib.rs": "mod money;\nuse crate::money::{self, Rate};\npub fn go(rate: &Rate) -> i32 { rate.apply() + money::convert(1) + Rate::new().apply() }\n",
-    "src/money.rs": "pub struct Rate;\npub trait Shape {}\nimpl Shape for Rate {}\nimpl Rate {\n    pub fn new() -> Rate { Rate }\n    pub fn apply(&self) -> i32 { 1 }\n}\npub fn convert(x: i32) -> i32 { x }\n",
+    "lib/page.rb": (
+        'require_relative "rate"\nclass Page < Rate\n  def go\n    rate = Rate.new\n    rate.apply\n    apply\n  end\n'
+        "end\n"
+    ),
+    "php/Shop/Rate.php": (
+        "<?php\nnamespace Shop;\n"
+        "class Rate { public function __construct() {} public static function convert() {} public function apply() {} "
+        "}\n"
+    ),
+    "php/Page.php": (
+        "<?php\nnamespace Web;\nuse Shop\\Rate;\n"
+        "class Page extends Rate { function go(Rate $rate) { $rate->apply(); Rate::convert(); return new Rate(); } }\n"
+    ),
+    "src/lib.rs": (
+        "mod money;\nuse crate::money::{self, Rate};\n"
+        "pub fn go(rate: &Rate) -> i32 { rate.apply() + money::convert(1) + Rate::new().apply() }\n"
+    ),
+    "src/money.rs": (
+        "pub struct Rate;\npub trait Shape {}\nimpl Shape for Rate {}\nimpl Rate {\n    pub fn new() -> Rate { Rate }\n"
+        "    pub fn apply(&self) -> i32 { 1 }\n}\npub fn convert(x: i32) -> i32 { x }\n"
+    ),
 }
 
 
@@ -265,7 +313,10 @@ def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str],
 
 
 def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):
-    text = '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n'
+    text = (
+        '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n'
+        "    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n"
+    )
     with closing(Indexed(tmp_path, {"a.py": text})) as indexed:
         source = Sources(indexed.view).load("a.py")
         assert source

@@ -86,7 +86,8 @@ def test_classes_whose_fields_make_them(root: Path):
             "shapes.py": (
                 "from dataclasses import dataclass, field\nfrom typing import ClassVar, NamedTuple\n\n\n"
                 "@dataclass\nclass Base:\n    name: str\n    many: ClassVar[int] = 0\n\n\n"
-                "@dataclass(frozen=True)\nclass Circle(Base):\n    r: float = 1.0\n    marks: list[int] = field(default_factory=list)\n\n\n"
+                "@dataclass(frozen=True)\nclass Circle(Base):\n    r: float = 1.0\n"
+                "    marks: list[int] = field(default_factory=list)\n\n\n"
                 "class Point(NamedTuple):\n    x: int\n    y: int = 0\n\n\nclass Plain:\n    x: int = 1\n"
             )
         },
@@ -99,7 +100,8 @@ def test_classes_whose_fields_make_them(root: Path):
 def test_an_object_that_is_called_and_one_of_several_names(root: Path):
     text = (
         "from typing import Final, Protocol, overload\nclass _Make(Protocol):\n    @overload\n"
-        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n    def __call__(self, shape: str) -> list: ...\n"
+        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n"
+        "    def __call__(self, shape: str) -> list: ...\n"
         "zeros: Final[_Make] = ...\nones = like = zeros\nib = attr = attrib\ndef attrib(default=None): ...\n"
     )
     install(root / SITE, "make", "1", {"make.pyi": text})
@@ -117,7 +119,8 @@ def test_stubs_come_before_sources_which_have_the_words(root: Path):
         {
             "shapes/__init__.py": 'def area(r):\n    """Of a circle."""\n\n\ndef hidden(): ...\n',
             "shapes/__init__.pyi": (
-                "from typing import overload\n@overload\ndef area(r: int) -> int: ...\n@overload\ndef area(r: float) -> float: ...\n"
+                "from typing import overload\n@overload\ndef area(r: int) -> int: ...\n@overload\n"
+                "def area(r: float) -> float: ...\n"
             ),
         },
     )

@@ -8,7 +8,7 @@ from tests.support.lsp import Editor
 
 
 async def model_becomes(editor: Editor, path: str) -> bool:
-    """Return whether the model changes to this one. The answer of the client takes effect some turns of the loop later."""
+    """Return whether the model changes to this one. The answer of the client takes effect a little later."""
     for _ in range(100):
         if await model(editor) == path:
             return True

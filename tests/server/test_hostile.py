@@ -22,7 +22,7 @@ CANCELLED = -32800
 
 
 def texts() -> list[Hostile]:
-    """Return a text for each problem that once stopped the server: in the parser, nested code, long lines, many lines."""
+    """Return a text for each problem that once stopped the server: parser, nested code, long lines, many lines."""
     by_kind = {(text.kind, text.language): text for text in hostile_cases(1)}
     yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [

@@ -261,8 +261,14 @@ async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[NaN]}}',
-        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[{"te',
+        (
+            b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges"'
+            b":[NaN]}}"
+        ),
+        (
+            b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges"'
+            b':[{"te'
+        ),
         b'{"method":"textDocument/didChange",',
     ],
 )

@@ -34,11 +34,11 @@ NESTS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "css": (("", "a {", "b: c", "}"), ("", "@media x {", "", "}")),
     "markdown": (("", "> ", "x", ""), ("", "- ", "x", ""), ("", "[", "a", "](b)")),
 }
-"""What of a language stands before, opens, stands within and closes."""
+"""Language → the nests, each as the text before it, its opening, its content and its closing."""
 EXTENSIONS = {
-    "python": "py", "javascript": "js", "typescript": "ts", "typescriptreact": "tsx", "go": "go", "rust": "rs", "java": "java",
-    "c": "c", "cpp": "cpp", "csharp": "cs", "ruby": "rb", "php": "php", "shellscript": "sh", "lua": "lua", "json": "json",
-    "yaml": "yml", "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
+    "python": "py", "javascript": "js", "typescript": "ts", "typescriptreact": "tsx", "go": "go", "rust": "rs",
+    "java": "java", "c": "c", "cpp": "cpp", "csharp": "cs", "ruby": "rb", "php": "php", "shellscript": "sh",
+    "lua": "lua", "json": "json", "yaml": "yml", "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
 }  # fmt: skip
 SIGNS = "()[]{}<>\"'`#/\\*%$&@!?;:,.|~^+-=_"
 
@@ -175,7 +175,8 @@ def hostile_cases(seed: int) -> Iterator[Hostile]:
         ("python", "x = " + "(", ")", 100_000), ("python", "x = " + "[", "]", 50_000), ("python", "x = (", "", 20_000),
         ("javascript", "function f() {", "}", 3_000), ("json", "[", "]", 50_000), ("c", "int x = (", ")", 50_000),
         ("cpp", "A<", ">", 3_000), ("html", "<div>", "</div>", 20_000), ("php", "<?php $x = [", "]", 20_000),
-        ("ruby", "x = [", "]", 20_000), ("rust", "fn f() {", "}", 5_000), ("typescriptreact", "x = <div>", "</div>", 3_000),
+        ("ruby", "x = [", "]", 20_000), ("rust", "fn f() {", "}", 5_000),
+        ("typescriptreact", "x = <div>", "</div>", 3_000),
     ):  # fmt: skip
         head, sign = opens[: -len(opens.split(" ")[-1])], opens.split(" ")[-1]
         yield Hostile("deep nesting, named", language, head + sign * depth + closes * depth + "\n")

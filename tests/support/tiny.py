@@ -22,7 +22,8 @@ SPECIAL = (
 )
 WORDS = ("return", " return", "def", " the", "print", "value", " value", "    ", "  ", "\n\n", "():", "é", "```")
 CHAT = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
+    "{% for message in messages %}{"
+    "{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 

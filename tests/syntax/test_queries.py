@@ -70,7 +70,7 @@ def test_in_a_checkout_they_are_beside_the_package():
     "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
 def test_what_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
-    # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
+    # `lsp_harness.syntax.symbols.incremental_declarations` queries the children of such a node, not the node itself
     source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))
     for parent in parents:

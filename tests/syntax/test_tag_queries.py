@@ -53,7 +53,10 @@ def listed(tree: SyntaxTree) -> list[str]:
         assert tree.data[item.name_start :].decode().startswith(item.name)
         assert item.start <= item.name_start < item.body_start <= item.end
     return [
-        f"{item.kind} {qualified_name(result, item)} | {' '.join(tree.data[item.start : item.body_start].decode().split())}"
+        (
+            f"{item.kind} {qualified_name(result, item)} | "
+            f"{' '.join(tree.data[item.start : item.body_start].decode().split())}"
+        )
         for item in result
     ]
 

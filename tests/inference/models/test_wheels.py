@@ -101,4 +101,5 @@ def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
     monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)
     with pytest.raises(PullFailed, match="pip has fetched nothing for"):
-        wheel._run_pip([sys.executable, "-S", "-c", "import signal; signal.pause()"], tmp_path)  # pyright: ignore[reportPrivateUsage]
+        command = [sys.executable, "-S", "-c", "import signal; signal.pause()"]
+        wheel._run_pip(command, tmp_path)  # pyright: ignore[reportPrivateUsage]

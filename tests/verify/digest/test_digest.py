@@ -159,7 +159,10 @@ def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
 
 
 def test_the_side_that_was_computed_is_what_was_got():
-    block = "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\ntest_a.py:1: AssertionError\n"
+    block = (
+        "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\n"
+        "test_a.py:1: AssertionError\n"
+    )
     assert "expected 3, got 4, where" in digest_output(block.format("assert 4 == 3")).problems[0].message
     assert "expected 3, got 4, where" in digest_output(block.format("assert 3 == 4")).problems[0].message
     assert "assert not (4 == 4)" in digest_output(block.format("assert not (4 == 4)")).problems[0].message
@@ -173,7 +176,8 @@ def test_a_panic_of_no_test():
 
 def test_a_doctest():
     text = (
-        "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n/p/a.py:1: DocTestFailure\n"
+        "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n"
+        "/p/a.py:1: DocTestFailure\n"
         "=== short test summary info ===\nFAILED a.py::a.f\n=== 1 failed in 0.01s ===\n"
     )
     assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
@@ -181,7 +185,8 @@ def test_a_doctest():
 
 def test_junit_of_another_runner():
     text = (
-        '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" line="4">'
+        '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" '
+        'line="4">'
         '<failure message="expected 3"/></testcase><testcase name="fine"/></testsuite></testsuites>'
     )
     digest = digest_output(text)

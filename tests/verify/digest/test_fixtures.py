@@ -5,7 +5,10 @@ import pytest
 from tests.verify.digest.conftest import digest_fixture, digest_lines
 
 TESTS = [
-    "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') (tests/test_parse.py:7)",
+    (
+        "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') "
+        "(tests/test_parse.py:7)"
+    ),
     "TEST FAIL: test_says_why — AssertionError: expected 3, got None (tests/test_parse.py:12)",
     "TEST FAIL: TestArea::test_area[half] — KeyError: 'height' (parse.py:8)",
     (
@@ -14,8 +17,14 @@ TESTS = [
     ),
     "TEST FAIL: test_raises — Failed: DID NOT RAISE ValueError (tests/test_parse.py:26)",
     "TEST FAIL: test_strict — [XPASS(strict)] fixed by now (tests/test_parse.py)",
-    "TEST FAIL: test_prints — AssertionError: assert not 1, where 1 = area({'width': 1, 'height': 1}) (tests/test_parse.py:54)",
-    "tests/test_broken.py:1: error: ImportError: cannot import name 'gone' from 'parse' (/project/parse.py) [collection]",
+    (
+        "TEST FAIL: test_prints — AssertionError: assert not 1, where 1 = area({'width': 1, 'height': 1}) "
+        "(tests/test_parse.py:54)"
+    ),
+    (
+        "tests/test_broken.py:1: error: ImportError: cannot import name 'gone' from 'parse' (/project/parse.py) "
+        "[collection]"
+    ),
     "TEST FAIL: test_store — OSError: no store (tests/test_parse.py:32)",
 ]
 RUFF = [
@@ -185,7 +194,10 @@ def test_cargo_test():
         "TEST FAIL: tests::panics — test did not panic as expected (src/lib.rs:45:8)",
         "TEST FAIL: tests::parses — assertion `left == right` failed (left: None, right: Some(3)) (src/lib.rs:23:9)",
         "TEST FAIL: tests::says_why — expected 3, got None (src/lib.rs:28:9)",
-        "TEST FAIL: src/lib.rs - twice (line 5) — assertion `left == right` failed (left: 4, right: 5) (src/lib.rs:5:1)",
+        (
+            "TEST FAIL: src/lib.rs - twice (line 5) — assertion `left == right` failed (left: 4, right: 5) "
+            "(src/lib.rs:5:1)"
+        ),
         "src/lib.rs:1:5: warning: unused import: `std::fs`",
         "src/lib.rs:9:9: warning: unused variable: `spare`",
     ]
