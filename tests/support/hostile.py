@@ -38,7 +38,8 @@ NESTS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
 EXTENSIONS = {
     "python": "py", "javascript": "js", "typescript": "ts", "typescriptreact": "tsx", "go": "go", "rust": "rs",
     "java": "java", "c": "c", "cpp": "cpp", "csharp": "cs", "ruby": "rb", "php": "php", "shellscript": "sh",
-    "lua": "lua", "json": "json", "yaml": "yml", "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
+    "lua": "lua", "json": "json", "yaml": "yml",
+    "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
 }  # fmt: skip
 SIGNS = "()[]{}<>\"'`#/\\*%$&@!?;:,.|~^+-=_"
 
