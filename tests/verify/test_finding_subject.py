@@ -141,8 +141,8 @@ USUAL = [
     ('Syntax error, insert ";" to complete Statement', '', 'rule', ()),
     # roslyn
     ("The name 'widht' does not exist in the current context", 'CS0103', 'name', ('widht',)),
-    ("'string' does not contain a definition for 'Lenght' and no accessible extension method 'Lenght' accepting a "
-     "first argument of type 'string' could be found", 'CS1061', 'name', ('string', 'Lenght')),
+    (("'string' does not contain a definition for 'Lenght' and no accessible extension method 'Lenght' accepting a "
+      "first argument of type 'string' could be found"), 'CS1061', 'name', ('string', 'Lenght')),
     ("The variable 'x' is assigned but its value is never used", 'CS0219', 'removal', ('x',)),
     ('Unnecessary using directive.', 'CS8019', 'removal', ()),
     ("Argument 1: cannot convert from 'string' to 'int'", 'CS1503', 'argument', ('string', 'int')),
