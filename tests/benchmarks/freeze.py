@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.support.hostile import Hostile, hostile, named
+from tests.support.hostile import Hostile, hostile, hostile_cases
 from tests.support.lsp import Editor, ResponseError
 
 PAUSE_S = 0.004
@@ -219,7 +219,7 @@ def main() -> None:
     options.add_argument("--kind", default="", help="only the kinds that have this word in their name")
     options.add_argument("--worst", type=int, default=10, help="texts that are listed, the worst first")
     args = options.parse_args()
-    texts = [*named(args.seed), *(() if args.named else hostile(args.count, args.seed))]
+    texts = [*hostile_cases(args.seed), *(() if args.named else hostile(args.count, args.seed))]
     texts = sorted((text for text in texts if args.kind in text.kind), key=lambda one: one.kind)
     asyncio.run(run(texts, args.keys, args.worst))
 

@@ -35,8 +35,8 @@ class TodoCheck(Check):
 
     async def run(self, change: Change) -> Outcome:
         place = change.after.data.find(b"TODO")
-        found = (Finding(place, place + 4, "leaves a TODO", "lsp-harness", self.name),) if place >= 0 else ()
-        return Outcome(self.name, "failed" if found else "passed", found)
+        findings = (Finding(place, place + 4, "leaves a TODO", "lsp-harness", self.name),) if place >= 0 else ()
+        return Outcome(self.name, "failed" if findings else "passed", findings)
 
 
 async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatch: pytest.MonkeyPatch) -> None:
