@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lsp_harness.index.builder.import_links import SCRIPT_EXTENSIONS, ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_resolvers.script_imports import SCRIPT_EXTENSIONS
 from lsp_harness.index.indexed_text import IndexedText
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.languages.language_table import find_language

@@ -31,7 +31,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 @pytest.fixture
 def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
-    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
     (root / "far.py").write_text(FAR)
@@ -66,8 +66,8 @@ async def ready(harness: Harness) -> None:
 
 async def vectors(harness: Harness) -> int:
     """How many there are when what is under way is done."""
-    for meaning in harness.services.index.folder_indexes._meanings.values():
-        await meaning.settled()
+    for embedding_index in harness.services.index.folder_indexes._embedding_indexes.values():
+        await embedding_index.wait_until_idle()
     with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as found:
         return len(found.read_digests())
 

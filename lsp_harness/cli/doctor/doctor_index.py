@@ -1,4 +1,4 @@
-"""What `doctor` reports on the index of a folder: its size, its languages, and whether search can use meaning."""
+"""Checks of `doctor`: the size and the languages of an index, and the vectors for search by meaning."""
 
 import asyncio
 from collections.abc import Iterator, Mapping

@@ -81,7 +81,7 @@ class NamePlace:
 
     @property
     def is_own_member(self) -> bool:
-        """Whether the name is a member of the enclosing class."""
+        """The name is a member of the enclosing class."""
         return self.occurrence.receiver in OWN_RECEIVERS
 
 

@@ -22,7 +22,7 @@ class UntrustedRuff(Ruff):
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What the edits of one client are verified with.
+    """The linter and the checks that verify the edits of one client.
 
     Attributes:
         linter: The linter.
