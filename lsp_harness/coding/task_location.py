@@ -179,7 +179,10 @@ async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: in
 
 
 async def _find_named_constants(index: IndexQuery, uri: str, task: str) -> list[Hit]:
-    """Return the constants and similar declarations that a task names. The search only finds all of a group together."""
+    """Return the constants and similar declarations that a task names.
+
+    The search only finds all of a group together.
+    """
     hits: list[Hit] = []
     for name in sorted(find_query_names(task)):
         symbols = [symbol for symbol in await index.symbols_named(uri, SymbolName(name)) if symbol.kind in WEAK_KINDS]

@@ -156,7 +156,8 @@ class WriteTests(EditTask):
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
             raise NoAnswer(
-                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or model.context_length"
+                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or "
+                "model.context_length"
             )
         return prefix, tokens
 

@@ -1,7 +1,7 @@
 """Vectors of the functions in a workspace folder, for search by meaning.
 
-A server makes them in the background while an engine runs; a command makes all of them at once. The search for the texts
-that are nearest to a query has a time limit. Without an embedding model, search uses names and words alone.
+A server makes them in the background while an engine runs; a command makes all of them at once. The search for the
+texts that are nearest to a query has a time limit. Without an embedding model, search uses names and words alone.
 """
 
 import asyncio

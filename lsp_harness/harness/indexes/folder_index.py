@@ -18,7 +18,10 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 IndexMessage = Mapping[str, Any]
-"""A message of the process that keeps an index. Its `state` is `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`."""
+"""A message of the process that keeps an index.
+
+Its `state` is `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`.
+"""
 OnIndexMessage = Callable[[Path, IndexMessage], None]
 """Called on the event loop with a folder and a message of the process that keeps its index, if it is our process."""
 
@@ -67,7 +70,10 @@ class FolderIndex:
         self._keeper = IndexKeeper(self.place, self._handle_message, follow=follow)
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
-        """Return the result of a question, or `default` if the index was closed or is damaged. Its keeper repairs it."""
+        """Return the result of a question, or `default` if the index was closed or is damaged.
+
+        Its keeper repairs it.
+        """
         thread = self._slow if is_slow else self._quick
         try:
             return await thread.run(question, default, self._unsaved_texts())

@@ -13,7 +13,10 @@ CheckFactory = Callable[[Verification, CheckContext], list[Check]]
 
 
 class UntrustedRuff(Ruff):
-    """The linter of a workspace that the user does not trust. It never runs, because its settings are the workspace's."""
+    """The linter of a workspace that the user does not trust.
+
+    It never runs, because its settings are the workspace's.
+    """
 
     @property
     def missing_reason(self) -> str:

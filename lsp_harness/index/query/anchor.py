@@ -77,8 +77,10 @@ def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
 def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
     # Blank lines are in no chunk; they count to the chunk above them.
     rows = reader.rows(
-        "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest FROM chunks JOIN files ON files.id = "
-        "chunks.file JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? ORDER BY chunks.start DESC LIMIT 1",
+        "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest "
+        "FROM chunks JOIN files ON files.id = chunks.file "
+        "JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? "
+        "ORDER BY chunks.start DESC LIMIT 1",
         (position.path, position.offset),
     )
     for file, language, n, chunk, start, text, digest in rows:

@@ -16,7 +16,10 @@ SOURCE_EXTENSIONS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",
 
 
 class ScriptImports:
-    """Resolves imports to script files. It reads `tsconfig.json`, `jsconfig.json` and `package.json` of the workspace."""
+    """Resolves imports to script files.
+
+    It reads `tsconfig.json`, `jsconfig.json` and `package.json` of the workspace.
+    """
 
     def __init__(self, files: WorkspaceFiles) -> None:
         self._files = files
