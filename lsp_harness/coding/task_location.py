@@ -57,7 +57,7 @@ TextReader = Callable[[str], Document | None]
 
 @dataclass(frozen=True, slots=True)
 class TaskPlace:
-    """A declaration, or lines outside of declarations.
+    """A declaration, or lines outside of declarations, that a task in words may be about.
 
     Attributes:
         path: The path of the file in the workspace.
@@ -87,7 +87,7 @@ class TaskPlace:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlaces:
-    """The places of a task, in the order of the index.
+    """The places that a task in words may be about, and the chosen one.
 
     Attributes:
         candidates: The places, the best first.

@@ -51,7 +51,7 @@ RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate
 
 @dataclass(slots=True)
 class TurnDriver:
-    """The candidates of one turn.
+    """The loop of one turn: it generates candidates, checks them and chooses one.
 
     Attributes:
         context: The document and the tools.

@@ -105,7 +105,7 @@ IDENTIFIER = re.compile(rb"[^\W\d]\w*|[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a finding in one text.
+    """The name or range that a finding is about, such as an unknown name or an unused import.
 
     Attributes:
         kind: The kind of the subject.

@@ -28,7 +28,7 @@ class _Prefetch(NamedTuple):
 
 
 class PrefetchSlot:
-    """The prefetch of one document.
+    """The place for the prefetch of one document, at most one at a time.
 
     Attributes:
         prepared_places: The place of the last request or preparation, and the place of a speculation.
