@@ -155,7 +155,10 @@ def _save_traceback() -> str:
 
 
 def _drop_output() -> None:
-    """Redirect standard output to /dev/null. Otherwise, the interpreter would write its buffer again and report an error."""
+    """Redirect standard output to /dev/null.
+
+    Otherwise, the interpreter would write its buffer again and report an error.
+    """
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)

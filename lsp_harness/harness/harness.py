@@ -144,7 +144,7 @@ class Harness:
         if indexes := self._services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
             snapshot = self.workspace.snapshot(text)
-            indexes.first(snapshot.root, snapshot.path)
+            indexes.prioritize(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """Apply one edit. Call it for each edit, in order.
@@ -215,7 +215,7 @@ class Harness:
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
         if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
-            indexes.changed(file)
+            indexes.report_change(file)
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":

@@ -11,8 +11,8 @@ from lsp_harness.harness.engines import Engines
 
 if TYPE_CHECKING:
     from lsp_harness.context.context_inputs import VectorSearch
-    from lsp_harness.harness.indexes.folder_index import Said
-    from lsp_harness.harness.indexes.folder_indexes import Indexes
+    from lsp_harness.harness.indexes.folder_index import IndexMessage
+    from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.unsaved_text import UnsavedText
 
@@ -47,7 +47,7 @@ class IndexService:
         config: Callable[[], Config],
         engines: Engines,
         unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]",
-        on_message: "Callable[[Path, Said], None]",
+        on_message: "Callable[[Path, IndexMessage], None]",
     ) -> None:
         self.ready = ready
         self._config = config
@@ -61,16 +61,16 @@ class IndexService:
         return self.ready.query or self.folder_indexes.query
 
     @cached_property
-    def folder_indexes(self) -> "Indexes":
+    def folder_indexes(self) -> "FolderIndexes":
         """The indexes of the workspace folders. The import of their parts takes time, so they are created late."""
-        from lsp_harness.harness.indexes.folder_indexes import Indexes
+        from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
 
-        return Indexes(
+        return FolderIndexes(
             self._on_message, lambda: self._engines.current, lambda: self._config().index, self._unsaved_texts
         )
 
     @property
-    def folder_indexes_if_any(self) -> "Indexes | None":
+    def folder_indexes_if_any(self) -> "FolderIndexes | None":
         """The indexes of the workspace folders, or None if nobody has used them yet."""
         return self.__dict__.get("folder_indexes")
 
@@ -83,7 +83,7 @@ class IndexService:
         """
         if self.ready.find_similar:
             return await self.ready.find_similar(uri, task)
-        return await self.folder_indexes.near(uri, task) if self._engines.is_own else ()
+        return await self.folder_indexes.find_nearest(uri, task) if self._engines.is_own else ()
 
     async def find_similar_at_once(self, uri: str, task: str) -> Sequence[bytes]:
         """Return what `find_similar` returns, or nothing if an engine would have to be started for it."""

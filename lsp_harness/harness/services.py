@@ -23,7 +23,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
-    from lsp_harness.harness.indexes.folder_index import Said
+    from lsp_harness.harness.indexes.folder_index import IndexMessage
     from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.index.unsaved_text import UnsavedText
@@ -83,7 +83,7 @@ class Services:
     def _report_trouble(self, message: str) -> None:
         self.events.publish(TroubleReported(message))
 
-    def _report_index(self, root: Path, message: "Said") -> None:
+    def _report_index(self, root: Path, message: "IndexMessage") -> None:
         # a client that has requested nothing yet has no log
         is_ready, log = message["state"] == "ready", self.session_log_if_any
         if log and is_ready and (paths := message["parsed"] + message["dropped"]):

@@ -1,4 +1,4 @@
-"""What an index contains, for reports."""
+"""The contents of an index in numbers, for reports."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -32,7 +32,7 @@ from typing import Any
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.harness.indexes.embedding_index import NEAREST
+from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
 from lsp_harness.index.builder.file_extract import embedding_text, extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
@@ -131,7 +131,7 @@ async def find_nearest(
     found: dict[str, list[bytes]] = {}
     for query in queries:
         [vector] = await engine.embed([how.query_prefix + query], max_tokens=how.tokens)
-        found[query] = place.vectors.find_nearest(vector, NEAREST)
+        found[query] = place.vectors.find_nearest(vector, MAX_NEAREST)
     return found
 
 

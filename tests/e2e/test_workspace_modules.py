@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Model
-from lsp_harness.harness.indexes.folder_index import Folder
+from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.inference.client import EngineClient
 
 NAMES = (
@@ -51,7 +51,9 @@ def test_they_would_be_run(home: Path, workspace: Path):
 
 async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
     ready = asyncio.Event()
-    folder = Folder(workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False)
+    folder = FolderIndex(
+        workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False
+    )
     await ready.wait()
     assert (await folder.query.contents("")).files == len(NAMES)
     await folder.aclose()

@@ -8,7 +8,7 @@ from typing import Any
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.indexes.folder_index import Said
+from lsp_harness.harness.indexes.folder_index import IndexMessage
 from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import FixOffer
@@ -74,7 +74,7 @@ class Bench:
     async def settled(self, src: markup.Source) -> None:
         await self.harness.services.accepted_edits.settled(self.harness.documents.get(src.document.uri))
 
-    def on_index(self, hear: Callable[[Path, Said], None]) -> None:
+    def on_index(self, hear: Callable[[Path, IndexMessage], None]) -> None:
         """Call a function with what the process of an index says."""
 
         def listen(event: HarnessEvent) -> None:

@@ -33,7 +33,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 @pytest.fixture
 def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
-    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
     (root / "far.py").write_text(FAR)
@@ -68,8 +68,8 @@ async def ready(harness: Harness) -> None:
 
 async def count_vectors(harness: Harness) -> int:
     """Return the number of vectors after the pending work."""
-    for meaning in harness.services.index.folder_indexes._meanings.values():
-        await meaning.settled()
+    for embedding_index in harness.services.index.folder_indexes._embedding_indexes.values():
+        await embedding_index.wait_until_idle()
     with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as vectors:
         return len(vectors.read_digests())
 

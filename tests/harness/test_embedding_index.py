@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelMissing
-from lsp_harness.harness.indexes.embedding_index import AGAIN_SECONDS, BATCH, Meaning, near
-from lsp_harness.harness.indexes.folder_index import Folder
+from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, RETRY_DELAY_S, EmbeddingIndex, find_nearest_texts
+from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
@@ -18,7 +18,7 @@ from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, Scripted
 
 SMALL = EmbeddingRecipe("small", "key")
 WAIT = 30.0
-SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH + 3))
+SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH_SIZE + 3))
 
 
 class Counting(ScriptedEngine):
@@ -46,14 +46,14 @@ async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     root.mkdir()
     (root / "a.py").write_text(SOURCE + "def greet(name):\n    return 'hello ' + name\n")
     ready = asyncio.Event()
-    made = Folder(root, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=True)
+    made = FolderIndex(root, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=True)
     await ready.wait()
     made.news = ready  # type: ignore[attr-defined]
     yield made
     await made.aclose()
 
 
-async def updated(folder: Folder, text: str) -> None:
+async def updated(folder: FolderIndex, text: str) -> None:
     folder.news.clear()  # type: ignore[attr-defined]
     (folder.root / "a.py").write_text(text)
     while not [one async for one in _names(folder) if one in text.split("def ")[-1]]:
@@ -61,82 +61,82 @@ async def updated(folder: Folder, text: str) -> None:
         folder.news.clear()  # type: ignore[attr-defined]
 
 
-async def _names(folder: Folder):
+async def _names(folder: FolderIndex):
     for (name,) in await folder.run("", lambda view: view.reader.rows("SELECT name FROM symbols"), []):
         yield name
 
 
-async def test_each_text_is_embedded_once(folder: Folder):
+async def test_each_text_is_embedded_once(folder: FolderIndex):
     engine = Counting()
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
-    assert len(engine.embedded) == BATCH + 4
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert len(engine.embedded) == BATCH_SIZE + 4
     assert "greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
-    meaning.look()
-    await meaning.settled()
-    assert len(engine.embedded) == BATCH + 4
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert len(engine.embedded) == BATCH_SIZE + 4
 
     # what moved is not new
     await updated(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
-    meaning.look()
-    await meaning.settled()
-    assert engine.embedded[BATCH + 4 :] == ["other\ndef other():\n    return 1\n"]
-    await meaning.aclose()
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert engine.embedded[BATCH_SIZE + 4 :] == ["other\ndef other():\n    return 1\n"]
+    await embedding_index.aclose()
 
 
-async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
+async def test_what_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
     engine = Counting()
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     vectors = Vectors(folder.place.folder)
-    digests = await near(vectors, engine, SMALL, "return 'hello '", WAIT)
+    digests = await find_nearest_texts(vectors, engine, SMALL, "return 'hello '", WAIT)
     hits = await folder.query.search("", SearchRequest("zzz", 1, digests))
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
-    assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
+    assert await find_nearest_texts(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
     vectors.close()
-    await meaning.aclose()
+    await embedding_index.aclose()
 
 
-async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: Folder):
+async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: FolderIndex):
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
-    meaning = Meaning(folder, lambda: engine, lambda: recipe)
-    meaning.look()
-    await meaning.settled()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert "code: greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
     assert all(text.startswith("code: ") for text in engine.embedded)
     with closing(Vectors(folder.place.folder)) as vectors:
-        [greet, *_] = await near(vectors, engine, recipe, "greet return 'hello '", WAIT)
+        [greet, *_] = await find_nearest_texts(vectors, engine, recipe, "greet return 'hello '", WAIT)
         assert (
             vectors.read_digests()[next(row for row, text in vectors.read_digests().items() if text == greet)] == greet
         )
     assert (engine.asked_for, engine.most) == (["find: greet return 'hello '"], {40})
-    await meaning.aclose()
+    await embedding_index.aclose()
 
 
-async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
+async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
     """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then
     nothing is found with the old ones."""
     engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
-    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     with closing(Vectors(folder.place.folder)) as vectors:
         for n, way in enumerate(ways):
             now[0] = way
-            assert await near(vectors, engine, way, "return 'hello '", WAIT) == []
-            meaning.look()
-            await meaning.settled()
-            assert len(engine.embedded) == (n + 1) * (BATCH + 4)
+            assert await find_nearest_texts(vectors, engine, way, "return 'hello '", WAIT) == []
+            embedding_index.request_update()
+            await embedding_index.wait_until_idle()
+            assert len(engine.embedded) == (n + 1) * (BATCH_SIZE + 4)
             assert vectors.read_model() == (way.name, EMBEDDING_DIMENSIONS)
-            assert len(vectors.read_digests()) == BATCH + 4
-            assert await near(vectors, engine, way, "return 'hello '", WAIT)
+            assert len(vectors.read_digests()) == BATCH_SIZE + 4
+            assert await find_nearest_texts(vectors, engine, way, "return 'hello '", WAIT)
             for other in set(ways) - {way}:
-                assert await near(vectors, engine, other, "return 'hello '", WAIT) == []
-    await meaning.aclose()
+                assert await find_nearest_texts(vectors, engine, other, "return 'hello '", WAIT) == []
+    await embedding_index.aclose()
 
 
-async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: Folder):
+async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: FolderIndex):
     class Replaced(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
@@ -146,16 +146,16 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
             return made
 
     engine = Replaced()
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
-        assert await near(vectors, engine, SMALL, "return 'hello '", WAIT) == []
+        assert await find_nearest_texts(vectors, engine, SMALL, "return 'hello '", WAIT) == []
         assert vectors.read_model() == ("others key", EMBEDDING_DIMENSIONS)
-    await meaning.aclose()
+    await embedding_index.aclose()
 
 
-async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Folder):
+async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: FolderIndex):
     now = [SMALL]
 
     class Changing(Counting):
@@ -165,20 +165,20 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
             return made
 
     engine = Changing()
-    meaning = Meaning(folder, lambda: engine, lambda: now[0])
-    meaning.look()
-    await meaning.settled()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
         # the first batch is of nobody knows which; the others came after
         assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
-        assert len(vectors.read_digests()) == len(engine.embedded) - BATCH == 4
-        meaning.look()
-        await meaning.settled()
-        assert len(vectors.read_digests()) == BATCH + 4
-    await meaning.aclose()
+        assert len(vectors.read_digests()) == len(engine.embedded) - BATCH_SIZE == 4
+        embedding_index.request_update()
+        await embedding_index.wait_until_idle()
+        assert len(vectors.read_digests()) == BATCH_SIZE + 4
+    await embedding_index.aclose()
 
 
-async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: Folder):
+async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: FolderIndex):
     """Settings that change while texts are embedded: what was tried with those before is tried again."""
     now = [SMALL]
 
@@ -187,20 +187,20 @@ async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: Folder):
             made = await super().embed(texts, max_tokens=max_tokens)
             if now[0] == SMALL:
                 now[0] = replace(SMALL, key="other settings")
-                assert meaning.look()
+                assert embedding_index.request_update()
             return made
 
     engine = Changing()
-    meaning = Meaning(folder, lambda: engine, lambda: now[0])
-    assert meaning.look()
-    await meaning.settled()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    assert embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
         assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
-        assert len(vectors.read_digests()) == BATCH + 4
-    await meaning.aclose()
+        assert len(vectors.read_digests()) == BATCH_SIZE + 4
+    await embedding_index.aclose()
 
 
-async def test_who_asks_while_it_fails_is_not_left_waiting(folder: Folder):
+async def test_who_asks_while_it_fails_is_not_left_waiting(folder: FolderIndex):
     class Mended(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             try:
@@ -208,19 +208,19 @@ async def test_who_asks_while_it_fails_is_not_left_waiting(folder: Folder):
             finally:
                 if self.error:
                     self.error = None
-                    meaning.look()
+                    embedding_index.request_update()
 
     engine = Mended()
     engine.error = ModelMissing("there is no model to embed with")
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
-    assert (len(engine.embedded), meaning.missing) == (BATCH + 4, "")
-    await meaning.aclose()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert (len(engine.embedded), embedding_index.problem) == (BATCH_SIZE + 4, "")
+    await embedding_index.aclose()
 
 
-async def test_nobody_waits_for_an_engine_that_is_slow(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", 0.01)
+async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 0.01)
 
     class Slow(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
@@ -229,49 +229,49 @@ async def test_nobody_waits_for_an_engine_that_is_slow(folder: Folder, monkeypat
             return await super().embed(texts)
 
     engine = Slow()
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
-    assert await meaning.near("return 'hello '") == []
-    await meaning.aclose()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert await embedding_index.find_nearest("return 'hello '") == []
+    await embedding_index.aclose()
 
 
-async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.PATIENCE_SECONDS", WAIT)
+async def test_who_waits_for_an_edit_gets_what_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
     now = [recipe]
-    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     # without vectors nobody is asked
-    assert await meaning.near("return 'hello '") == []
+    assert await embedding_index.find_nearest("return 'hello '") == []
     assert engine.asked_for == []
-    meaning.look()
-    await meaning.settled()
-    [greet, *_] = await meaning.near("greet return 'hello '")
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    [greet, *_] = await embedding_index.find_nearest("greet return 'hello '")
     hits = await folder.query.search("", SearchRequest("zzz", 1, [greet]))
     assert [hit.symbol for hit in hits] == ["greet"]
     assert engine.asked_for == ["find: greet return 'hello '"]
     now[0] = replace(recipe, key="other")
-    assert await meaning.near("greet") == []
+    assert await embedding_index.find_nearest("greet") == []
     now[0], engine.error = recipe, ModelMissing("there is no model to embed with")
-    assert await meaning.near("greet") == []
-    await meaning.aclose()
+    assert await embedding_index.find_nearest("greet") == []
+    await embedding_index.aclose()
 
 
-async def test_an_engine_that_cannot_is_asked_again_later(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     engine, now = Counting(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
-    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
-    meaning.look()
-    await meaning.settled()
-    assert meaning.missing == "there is no model to embed with"
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert embedding_index.problem == "there is no model to embed with"
     engine.error = None
-    meaning.look()
-    await meaning.settled()
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert engine.embedded == []
-    now[0] = AGAIN_SECONDS
-    meaning.look()
-    await meaning.settled()
+    now[0] = RETRY_DELAY_S
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert engine.embedded
-    assert meaning.missing == ""
-    await meaning.aclose()
+    assert embedding_index.problem == ""
+    await embedding_index.aclose()

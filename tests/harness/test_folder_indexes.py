@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Index
-from lsp_harness.harness.indexes.folder_indexes import Indexes
+from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.query.symbol_lookup import find_symbols
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -49,7 +49,7 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [tmp_path / "a", tmp_path / "b"]
 
 
-async def read_names(indexes: Indexes) -> list[str]:
+async def read_names(indexes: FolderIndexes) -> list[str]:
     names: list[str] = []
     for folder in indexes.folders:
         matches = await folder.run("", lambda view: find_symbols(view, ""), None)
@@ -59,7 +59,7 @@ async def read_names(indexes: Indexes) -> list[str]:
 
 async def test_each_folder_has_its_own(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, engine, Index)
     assert indexes.state() == "off"
     indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
@@ -95,7 +95,7 @@ async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, r
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
-    indexes = Indexes(Ears(), engine, Index)
+    indexes = FolderIndexes(Ears(), engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
@@ -103,7 +103,7 @@ async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
 
 async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
     assert await read_names(indexes) == ["in_a"]
@@ -123,7 +123,7 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
 
 async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, engine, Index)
     indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
     (roots[0] / "x.py").write_text("def later(): ...\n")
@@ -149,11 +149,11 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     monkeypatch.setattr(
         IndexKeeper, "report_changes", lambda self, paths: told.append((self._place.root.name, [*paths]))
     )
-    indexes = Indexes(Ears(), engine, Index)
+    indexes = FolderIndexes(Ears(), engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)
     for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
-        indexes.changed(file)
+        indexes.report_change(file)
     wanted = [("a", ["inner/y.py"]), ("b", ["x.py"]), ("inner", ["y.py"])]
     assert sorted(told) == (wanted if follow else [])
     await indexes.aclose()
@@ -178,14 +178,14 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
     monkeypatch.setattr(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )
-    indexes = Indexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
+    indexes = FolderIndexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
 
     async def embed() -> int:
         """Return the number of searches for the model."""
         indexes.embed()
-        await indexes._meanings[roots[0]].settled()
+        await indexes._embedding_indexes[roots[0]].wait_until_idle()
         return len(asked)
 
     assert await embed() == 0

@@ -43,7 +43,7 @@ async def indexed(b: Bench, times: int = 1) -> None:
     ready = asyncio.Event()
     [folder] = b.harness.services.index.folder_indexes.folders
     b.on_index(lambda root, said: ready.set())
-    while folder.updates < times:
+    while folder.update_count < times:
         ready.clear()
         await ready.wait()
 
@@ -92,7 +92,7 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
     b = await start(opened)
     told: list[str] = []
     [folder] = b.harness.services.index.folder_indexes.folders
-    monkeypatch.setattr(folder, "changed", told.append)
+    monkeypatch.setattr(folder, "report_change", told.append)
     b.harness.record_save(uri(b, f"{named}/app/till.py"))
     b.harness.record_save(uri(b, f"{named}/gone.py"))
     b.harness.record_save(uri(b, "elsewhere.py"))
@@ -107,7 +107,7 @@ async def test_rules_above_the_folder_that_are_written_are_read_again(start: Sta
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
         (b.folder / name).write_text(rules)
         [folder] = b.harness.services.index.folder_indexes.folders
-        updates = folder.updates
+        updates = folder.update_count
         b.harness.record_save(uri(b, name))
         await indexed(b, updates + 1)
         assert bool(await b.harness.symbols.search("Till")) is not bool(rules)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Index, Model
-from lsp_harness.harness.indexes.embedding_index import Meaning, near
-from lsp_harness.harness.indexes.folder_index import Folder
+from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex, find_nearest_texts
+from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import EngineClient
@@ -98,19 +98,19 @@ def config(home: Path, tiny_model: Path) -> Config:
 
 
 @pytest.fixture
-async def folder(home: Path) -> AsyncIterator[Folder]:
+async def folder(home: Path) -> AsyncIterator[FolderIndex]:
     root = home / "ws"
     root.mkdir()
     for name, text in FILES.items():
         (root / name).write_text(text)
     ready = asyncio.Event()
-    made = Folder(root, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=False)
+    made = FolderIndex(root, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=False)
     await ready.wait()
     yield made
     await made.aclose()
 
 
-async def search(folder: Folder, config: Config, query: str) -> list[dict[str, object]]:
+async def search(folder: FolderIndex, config: Config, query: str) -> list[dict[str, object]]:
     """Return the output of `lsp-harness search`, run in a process of its own."""
     settings = {"MODEL__PATH": config.model.path, "INDEX__EMBEDDING_MODEL": config.index.embedding_model}
     child = await asyncio.create_subprocess_exec(
@@ -122,21 +122,21 @@ async def search(folder: Folder, config: Config, query: str) -> list[dict[str, o
     return json.loads(out)
 
 
-async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: Folder, config: Config):
+async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: FolderIndex, config: Config):
     engine, how = EngineClient(config), make_recipe(config.index)
-    meaning = Meaning(folder, lambda: engine, lambda: how)
-    meaning.look()
-    await meaning.settled()
-    assert meaning.missing == ""
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: how)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert embedding_index.problem == ""
     with closing(Vectors(folder.place.folder)) as vectors:
         assert vectors.read_model() == (how.name, 384)
         for query, symbol in QUERIES.items():
             words = await folder.query.search("", SearchRequest(query))
             assert words == [], query
-            alike = await near(vectors, engine, how, query, patience=30)
+            alike = await find_nearest_texts(vectors, engine, how, query, timeout_s=30)
             hits = await folder.query.search("", SearchRequest(query, 3, alike))
             assert (hits[0].symbol, hits[0].reasons) == (symbol, ("meaning 1",)), (query, hits)
     [first, *_] = await search(folder, config, "how much the customer must pay")
     assert (first["symbol"], first["reasons"]) == ("Cart.total", ["meaning 1"])
-    await meaning.aclose()
+    await embedding_index.aclose()
     await engine.aclose()

@@ -1,4 +1,7 @@
-"""The properties that an engine reports (`GET /props`), in words. An older engine reports fewer; these lines are left out."""
+"""The properties that an engine reports (`GET /props`), in words.
+
+An older engine reports fewer; these lines are left out.
+"""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -56,7 +59,8 @@ def limits(props: Json) -> str:
         )
     elif window:
         limitations.append(
-            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated again"
+            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated "
+            "again"
         )
     elif memory.get("shifts") is False:
         limitations.append("cannot reuse lines that move up or down in a prompt")

@@ -1,7 +1,7 @@
 """Statistics of suggestions: how many were displayed, and what became of them. They stay in a file of the user.
 
-A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows from
-the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
+A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows
+from the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
 """
 
 import json

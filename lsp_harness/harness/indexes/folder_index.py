@@ -1,4 +1,4 @@
-"""The index of one workspace folder, as a front end has it: kept by a process, read in a thread that nothing else waits for."""
+"""The index of one workspace folder. A process writes it, and threads of this process read it."""
 
 import asyncio
 import logging
@@ -17,18 +17,31 @@ from lsp_harness.index.unsaved_text import UnsavedText
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Said = Mapping[str, Any]
-Heard = Callable[[Path, Said], None]
-"""Called on the event loop with what the process of a folder says, where that is ours."""
+IndexMessage = Mapping[str, Any]
+"""A message of the process that keeps an index.
+
+Its `state` is `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`.
+"""
+OnIndexMessage = Callable[[Path, IndexMessage], None]
+"""Called on the event loop with a folder and a message of the process that keeps its index, if it is our process."""
 
 
-class Folder:
-    """The index of one workspace folder. It runs the questions of `query`, whose URIs are ignored."""
+class FolderIndex:
+    """The index of one workspace folder. It runs the questions of `query`, whose URIs are ignored.
+
+    Attributes:
+        root: The workspace folder.
+        follow: Whether the process watches the folder for changes.
+        last_message: The last message of the process; `waiting` while the process of another front end keeps the index.
+        update_count: How often the process reported that the index is up to date.
+        place: The files of the index.
+        query: The questions to the index.
+    """
 
     def __init__(
         self,
         root: Path,
-        heard: Heard,
+        on_message: OnIndexMessage,
         unsaved_texts: Callable[[], Mapping[str, UnsavedText]] = lambda: NO_UNSAVED_TEXTS,
         *,
         follow: bool,
@@ -37,7 +50,7 @@ class Folder:
 
         Args:
             root: The workspace folder.
-            heard: Called with each message of the process that keeps the index.
+            on_message: Called with each message of the process that keeps the index.
             unsaved_texts: Returns the unsaved texts by their paths in the folder.
             follow: Whether the process watches the folder for changes.
 
@@ -46,20 +59,21 @@ class Folder:
         """
         self.root = root
         self.follow = follow
-        self.said: Said = {"state": "waiting"}
-        """The last that its process said; `waiting` while another front end's process keeps it."""
-        self.updates = 0
-        """How often it said that it was done."""
+        self.last_message: IndexMessage = {"state": "waiting"}
+        self.update_count = 0
         self.place = prepare_place(root)
-        self._heard = heard
-        # what takes long is not in the way of what somebody types for
+        self._on_message = on_message
+        # Slow questions have their own thread, so that completions do not wait for them.
         self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
         self._unsaved_texts = unsaved_texts
         self.query = IndexQuery(self)
-        self._keeper = IndexKeeper(self.place, self._hear, follow=follow)
+        self._keeper = IndexKeeper(self.place, self._handle_message, follow=follow)
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
-        """Return the result of a question, or `default` if the index was closed or is damaged. Its keeper repairs it."""
+        """Return the result of a question, or `default` if the index was closed or is damaged.
+
+        Its keeper repairs it.
+        """
         thread = self._slow if is_slow else self._quick
         try:
             return await thread.run(question, default, self._unsaved_texts())
@@ -67,25 +81,25 @@ class Folder:
             log.warning("%s", error.message)
             return default
 
-    def first(self, path: str) -> None:
-        """This file should be read before others."""
+    def prioritize(self, path: str) -> None:
+        """Read a file before others."""
         self._keeper.prioritize([path])
 
-    def changed(self, path: str) -> None:
-        """This file was written; of no account where changes are not followed."""
+    def report_change(self, path: str) -> None:
+        """Update a file that was written. This does nothing if the process does not watch the folder."""
         if self.follow:
             self._keeper.report_changes([path])
 
-    def scan(self) -> None:
-        """What is ignored may be something else now: every file is looked at again."""
+    def rescan(self) -> None:
+        """Look at every file again, because other files may be ignored now."""
         self._keeper.rescan()
 
     async def aclose(self) -> None:
         await self._keeper.close()
-        self._hear({"state": "ended"})
+        self._handle_message({"state": "ended"})
         await asyncio.gather(self._quick.aclose(), self._slow.aclose())
 
-    def _hear(self, said: Said) -> None:
-        self.said = said
-        self.updates += said["state"] == "ready"
-        self._heard(self.root, said)
+    def _handle_message(self, message: IndexMessage) -> None:
+        self.last_message = message
+        self.update_count += message["state"] == "ready"
+        self._on_message(self.root, message)

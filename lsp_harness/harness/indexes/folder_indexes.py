@@ -11,14 +11,14 @@ from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
-from lsp_harness.harness.indexes.folder_index import Folder, Heard
+from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
-    from lsp_harness.harness.indexes.embedding_index import Embeds, Meaning
+    from lsp_harness.harness.indexes.embedding_index import Embedder, EmbeddingIndex
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
@@ -27,85 +27,107 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Indexes:
-    """Of all folders of a front end. `engine` embeds what they hold as the `settings` say; `opened` are the texts of a folder that
-    were edited."""
+class FolderIndexes:
+    """The indexes of all workspace folders of a front end.
+
+    Args:
+        on_message: Called with each message of the process that keeps an index.
+        engine: Returns the engine that embeds the texts of the indexes.
+        settings: Returns the present settings of the index.
+        unsaved_texts: Returns the edited texts of a folder, by their path in it.
+
+    Attributes:
+        query: The questions to the index of the folder that contains a document.
+    """
 
     def __init__(
         self,
-        heard: Heard,
-        engine: "Callable[[], Embeds]",
+        on_message: OnIndexMessage,
+        engine: "Callable[[], Embedder]",
         settings: "Callable[[], Index]",
-        opened: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
+        unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
     ) -> None:
-        self._heard = heard
+        self._on_message = on_message
         self._engine = engine
         self._settings = settings
-        self._opened = opened
+        self._unsaved_texts = unsaved_texts
         self.query = IndexQuery(self)
-        self._folders: dict[Path, Folder] = {}
-        self._meanings: dict[Path, Meaning] = {}
-        self._embedded: dict[Path, tuple[int, Index]] = {}
-        """For which update and settings this was begun last."""
+        self._folders: dict[Path, FolderIndex] = {}
+        self._embedding_indexes: dict[Path, EmbeddingIndex] = {}
+        self._last_embedded: dict[Path, tuple[int, Index]] = {}
+        """The update and the settings for which texts were embedded last."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
-        """These folders from now on, and no others; what changes on disk is taken up where `follow` says so."""
+        """Keep the indexes of these folders, and close all others.
+
+        Args:
+            roots: The workspace folders.
+            follow: Whether changes on disk update the indexes.
+        """
         for root in [root for root, folder in self._folders.items() if root not in roots or folder.follow != follow]:
-            task = asyncio.ensure_future(_close(self._folders.pop(root), self._meanings.pop(root, None)))
+            task = asyncio.ensure_future(_close(self._folders.pop(root), self._embedding_indexes.pop(root, None)))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
         for root in roots:
             try:
                 if root not in self._folders and root.is_dir():
-                    self._folders[root] = Folder(root, self._heard, partial(self._opened, root), follow=follow)
+                    self._folders[root] = FolderIndex(
+                        root, self._on_message, partial(self._unsaved_texts, root), follow=follow
+                    )
             except (OSError, HarnessError) as error:
                 log.warning("%s is not indexed: %s", root, system_message(error))
 
-    def first(self, root: Path | None, path: str) -> None:
-        """A file of a folder should be read before others."""
+    def prioritize(self, root: Path | None, path: str) -> None:
+        """Read a file of a folder before others."""
         if root and (folder := self._folders.get(root)):
-            folder.first(path)
+            folder.prioritize(path)
 
-    def changed(self, file: Path) -> None:
-        """A file was written: not every file system tells of that."""
+    def report_change(self, file: Path) -> None:
+        """Update the indexes after a file was written, because not every file system reports changes."""
         for root, folder in self._folders.items():
             for path in paths_inside(file, root):
-                folder.changed(path.as_posix())
+                folder.report_change(path.as_posix())
             if (rules := rules_folder(file)) and (below := path_inside(root, rules)) and below.parts:
-                # an ignore file above the workspace folder, which the process does not see
-                folder.scan()
+                # The process of the index does not watch an ignore file above the workspace folder.
+                folder.rescan()
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question to the folder that contains a document, or `default` if there is none."""
         root = self._root(uri)
         return await self._folders[root].run(uri, question, default, is_slow=is_slow) if root else default
 
-    async def near(self, uri: str, task: str) -> Sequence[bytes]:
-        """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,
-        or the engine takes long."""
+    async def find_nearest(self, uri: str, task: str) -> Sequence[bytes]:
+        """Return the digests of the texts that are most like a task, from the folder that contains a document.
+
+        The result is empty if there are no vectors, or if the engine does not answer in time.
+        """
         root = self._root(uri)
-        return await self._meaning(self._folders[root]).near(task) if root else ()
+        return await self._embedding_index(self._folders[root]).find_nearest(task) if root else ()
 
     def embed(self) -> None:
-        """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
+        """Embed the new texts of the folders whose index our processes keep. The engine must be running."""
         for folder in self.folders:
-            wanted = (folder.updates, self._settings())
-            if folder.updates and self._embedded.get(folder.root) != wanted and self._meaning(folder).look():
-                self._embedded[folder.root] = wanted
+            version = (folder.update_count, self._settings())
+            if (
+                folder.update_count
+                and self._last_embedded.get(folder.root) != version
+                and self._embedding_index(folder).request_update()
+            ):
+                self._last_embedded[folder.root] = version
 
     def _root(self, uri: str) -> Path | None:
-        """The folder that a document, or the folder that is named, is in."""
+        """Return the workspace folder that contains a document or folder, or is that folder."""
         place = find_folder(local_path(uri), self._folders)
         return place.folder if place else None
 
-    def _meaning(self, folder: Folder) -> "Meaning":
-        # arrays take a tenth of a second to import
-        from lsp_harness.harness.indexes.embedding_index import Meaning
+    def _embedding_index(self, folder: FolderIndex) -> "EmbeddingIndex":
+        # The import of numpy takes 0.1 s.
+        from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
 
-        if folder.root not in self._meanings:
-            self._meanings[folder.root] = Meaning(folder, self._engine, self._recipe)
-        return self._meanings[folder.root]
+        if folder.root not in self._embedding_indexes:
+            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe)
+        return self._embedding_indexes[folder.root]
 
     def _recipe(self) -> "EmbeddingRecipe":
         from lsp_harness.inference.embedding_recipe import make_recipe
@@ -113,23 +135,24 @@ class Indexes:
         return make_recipe(self._settings())
 
     @property
-    def folders(self) -> list[Folder]:
+    def folders(self) -> list[FolderIndex]:
+        """The indexes, one for each workspace folder."""
         return list(self._folders.values())
 
     def state(self) -> str:
-        """In one word: `off`, `waiting`, `scanning`, `ready`, `paused`, `polling`, `ended`; the least ready of several."""
-        said = [str(folder.said["state"]) for folder in self.folders]
+        """Return `off`, `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`; of several, the least ready."""
+        states = [str(folder.last_message["state"]) for folder in self.folders]
         order = ("ended", "paused", "scanning", "waiting", "polling", "ready")
-        return min(said, key=order.index, default="off")
+        return min(states, key=order.index, default="off")
 
     async def aclose(self) -> None:
         self.keep((), follow=False)
-        for ended in await asyncio.gather(*self._closing, return_exceptions=True):
-            if isinstance(ended, Exception):
-                log.error("closing an index failed", exc_info=ended)
+        for result in await asyncio.gather(*self._closing, return_exceptions=True):
+            if isinstance(result, Exception):
+                log.error("closing an index failed", exc_info=result)
 
 
-async def _close(folder: Folder, meaning: "Meaning | None") -> None:
-    if meaning:
-        await meaning.aclose()
+async def _close(folder: FolderIndex, embedding_index: "EmbeddingIndex | None") -> None:
+    if embedding_index:
+        await embedding_index.aclose()
     await folder.aclose()

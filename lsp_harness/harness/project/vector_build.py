@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.errors import ModelError
-from lsp_harness.harness.indexes.embedding_index import BATCH, made_of, without_vector
+from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, digests_without_vector, embed_texts
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.harness.project.index_update import update_index
@@ -45,14 +45,14 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
         if not vectors.is_sound():
             vectors.remove()
         uri = project.root.as_uri()
-        digests = without_vector(await index.text_digests(uri), vectors, recipe)
-        for start in range(0, len(digests), BATCH):
+        digests = digests_without_vector(await index.text_digests(uri), vectors, recipe)
+        for start in range(0, len(digests), BATCH_SIZE):
             # a server may have changed the index meanwhile
-            if texts := await index.embedding_texts(uri, digests[start : start + BATCH]):
-                batch = await made_of(model, recipe, texts)
+            if texts := await index.embedding_texts(uri, digests[start : start + BATCH_SIZE]):
+                batch = await embed_texts(model, recipe, texts)
                 if make_recipe(settings) != recipe:
                     raise ModelError("the embedding model changed during this run; run the command again")
                 vectors.add(recipe.name, batch, await index.count_texts(uri))
                 made += len(batch)
-            report(start + BATCH, len(digests))
+            report(start + BATCH_SIZE, len(digests))
         return VectorBuild(recipe.model, made, await index.count_texts(uri))

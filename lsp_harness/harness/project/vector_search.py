@@ -3,7 +3,7 @@
 from contextlib import closing
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.indexes.embedding_index import near, without_vector
+from lsp_harness.harness.indexes.embedding_index import digests_without_vector, find_nearest_texts
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.index.index_query import open_index
@@ -31,7 +31,7 @@ async def find_similar_texts(project: CommandProject, query: str, *, explains: b
                     _warn_words_only(project, problem)
                 return []
             with load_embedding_model(settings) as model:
-                digests = await near(vectors, model, recipe, query, EMBEDDING_TIMEOUT_S)
+                digests = await find_nearest_texts(vectors, model, recipe, query, EMBEDDING_TIMEOUT_S)
             if explains and (count := await count_texts_without_vector(project)):
                 project.output.warn(
                     f"{format_count(count, 'text')} without a vector can only be found by words; "
@@ -56,7 +56,7 @@ async def count_texts_without_vector(project: CommandProject) -> int:
     """
     recipe = make_recipe(project.config.index)
     with closing(Vectors(project.place.folder)) as vectors, open_index(project.place.database) as index:
-        return len(without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
+        return len(digests_without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
 
 
 def _vector_problem(model: tuple[str, int] | None, recipe: EmbeddingRecipe) -> str:

@@ -50,7 +50,8 @@ WORD = re.compile(r"[^\W\d]\w*")
 
 SELECT_HEADS = (
     f"SELECT {SYMBOL_COLUMNS}, substr(CAST(text AS BLOB), 1, body - begun), named - begun "
-    "FROM (SELECT id AS chunk, file AS its, symbol AS number, start AS begun, end AS done FROM chunks WHERE symbol >= 0) "
+    "FROM (SELECT id AS chunk, file AS its, symbol AS number, start AS begun, end AS done FROM chunks "
+    "WHERE symbol >= 0) "
     "CROSS JOIN symbols ON file = its AND n = number CROSS JOIN texts ON texts.rowid = chunk "
     "CROSS JOIN files ON files.id = file WHERE begun <= start AND done > start "
     f"AND kind IN ({placeholders(len(PATTERN_KINDS))})"

@@ -135,7 +135,8 @@ class OpenAI:
         is_vllm = bool(self._vllm)
         return dict.fromkeys(FEATURES, False) | {
             "infill": infill,
-            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
+            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed "
+            "word is not completed",
             "lookup": "as the server was started (--speculative-config)" if is_vllm else False,
             "grammar": is_vllm,
             "n": True if is_vllm else "if the service returns as many as requested",
@@ -225,7 +226,8 @@ class OpenAI:
         rows = sorted(cast("list[Json]", answer.get("data") or []), key=lambda row: int(row["index"]))
         if len(rows) != len(texts):
             raise EngineError(
-                f"{self._endpoint.name} returned {format_count(len(rows), 'vector')} for {format_count(len(texts), 'text')}"
+                f"{self._endpoint.name} returned {format_count(len(rows), 'vector')} for "
+                f"{format_count(len(texts), 'text')}"
             )
         return [[float(value) for value in row["embedding"]] for row in rows]
 
