@@ -126,7 +126,7 @@ def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[E
     chosen = list[Example]()
     for symbol, text in _most_similar(IndexView(reader), request, [symbol for symbol, _ in members]):
         words = _word_set(text)
-        is_copy = any(_similarity(words, shown) >= COPY_SIMILARITY for shown in shown_words)
+        is_copy = any(_similarity(words, other_words) >= COPY_SIMILARITY for other_words in shown_words)
         if len(chosen) < limit and not is_copy and _similarity(words, request_words) >= min_similarity:
             shown_words.append(words)
             chosen.append(Example(symbol, text, name))
