@@ -135,7 +135,7 @@ def test_a_key_does_not_show():
         ({"url": ","}, "engine.url ',' is not the address of a server"),
         (
             {"url": "http://h:1", "dialect": "soap"},
-            "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",
+            "engine.dialect must be one of auto, llama-server, openai, .*, not 'soap'",
         ),
         (
             {"model": "gpt-4"},
@@ -162,19 +162,19 @@ def test_a_key_with_a_character_that_no_key_has_is_named_and_not_shown(key: str)
 def test_a_kind_of_server_is_one_entry_of_the_registry(monkeypatch: pytest.MonkeyPatch):
     async def open_backend(endpoint: Endpoint) -> None: ...
 
-    service = Provider("codestral", "https://codestral.example/v1", key_env=("CODESTRAL_API_KEY",), needs_key=True)
-    kind = BackendKind("mistral", open_backend, (service,), make_headers=lambda key: {"x-key": key})
+    service = Provider("sample", "https://sample.example/v1", key_env=("SAMPLE_API_KEY",), needs_key=True)
+    kind = BackendKind("sample-api", open_backend, (service,), make_headers=lambda key: {"x-key": key})
     monkeypatch.setattr(backend_kinds, "KINDS", (*backend_kinds.KINDS, kind))
 
-    target = only_target({"CODESTRAL_API_KEY": "secret"}, model="codestral/small")
+    target = only_target({"SAMPLE_API_KEY": "secret"}, model="sample/small")
 
     assert (target.dialect, target.base, target.headers) == (
-        "mistral",
-        "https://codestral.example",
+        "sample-api",
+        "https://sample.example",
         {"x-key": "secret"},
     )
-    assert only_target(url="http://host:1", dialect="mistral").dialect == "mistral"
-    with pytest.raises(ConfigError, match="mistral, not 'other'"):
+    assert only_target(url="http://host:1", dialect="sample-api").dialect == "sample-api"
+    with pytest.raises(ConfigError, match="sample-api, not 'other'"):
         only_target(url="http://host:1", dialect="other")
 
 

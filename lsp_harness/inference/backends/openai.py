@@ -14,6 +14,7 @@ from lsp_harness.inference.backends.backend import (
     FEATURES,
     NO_INFILL_KEY,
     BackendKind,
+    Exchange,
     Features,
     Json,
     estimate_counts,
@@ -147,7 +148,7 @@ class OpenAI:
             "embedding": "only if the served model embeds",
         }
 
-    async def build_exchange(self, request: ModelRequest) -> _Exchange:
+    async def build_exchange(self, request: ModelRequest) -> Exchange:
         match request:
             case Infill():
                 return self._infill_exchange(request)
@@ -156,7 +157,7 @@ class OpenAI:
             case _:
                 return self._completion_exchange(request.prompt, request.sampling)
 
-    def _infill_exchange(self, request: Infill) -> _Exchange:
+    def _infill_exchange(self, request: Infill) -> Exchange:
         context, blanks = request.context, ""
         if request.heal:
             prefix, blanks = split_trailing_blanks(context.prefix)
@@ -170,12 +171,12 @@ class OpenAI:
         body |= self._settings(request.sampling, family.recipe.stops if family else ())
         return self._exchange("/v1/completions", body, request.sampling, blanks)
 
-    def _chat_exchange(self, request: ChatRequest) -> _Exchange:
+    def _chat_exchange(self, request: ChatRequest) -> Exchange:
         body = {"messages": messages_to_json(request.messages)} | self._settings(request.sampling, (), chat=True)
         limit_field = self._endpoint.target.provider.limit_field
         return self._exchange("/v1/chat/completions", body, request.sampling, limit_field=limit_field)
 
-    def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> _Exchange:
+    def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> Exchange:
         parts: str | list[int | str] = prompt if isinstance(prompt, str) else list(prompt)
         if not isinstance(prompt, str):
             kinds = {type(part) for part in prompt}
@@ -190,7 +191,7 @@ class OpenAI:
 
     def _exchange(
         self, path: str, body: Json, sampling: Sampling, blanks: str = "", limit_field: str = "max_tokens"
-    ) -> _Exchange:
+    ) -> Exchange:
         body[limit_field] = max(1, sampling.n_predict)
         return _Exchange(path, body, sampling, blanks, hide_text=sampling.n_predict == 0)
 
