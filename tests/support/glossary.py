@@ -21,10 +21,10 @@ These terms are used everywhere:
 
 | term | meaning |
 | --- | --- |
-| FIM, infill | fill-in-the-middle: the model gets the text before and after the cursor and writes what is between them |
+| FIM, infill | fill-in-the-middle: the model gets the text around the cursor and writes what is between |
 | ghost text | a suggestion that the editor shows at the cursor and that the user can accept |
 | keystroke | one change of an open document by the user |
-| finding | something that a linter, a compiler or a check reports about a place in a text; the editor shows a diagnostic |
+| finding | a report of a linter, a compiler or a check about a place in a text; the editor shows a diagnostic |
 | candidate | one edit that a repair or the model proposes and that is not checked yet |
 | proposal | an edit that passed its checks and that the user may apply |
 | check, verdict | a question about a change, and the answers of all checks together |
