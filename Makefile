@@ -22,7 +22,7 @@ check: $(STAMP) ## lint, types, layers and tidiness
 	@$(BIN)/ruff check -q .
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/pyright
-	@$(BIN)/python -m pytest -q tests/test_tidy.py
+	@$(BIN)/python -m pytest -q -n 2 tests/test_tidy.py tests/test_code_rules.py
 
 test: setup ## all tests but those in real editors
 	@$(BIN)/python -m pytest -q -n 2 --ignore=tests/editors
@@ -41,6 +41,7 @@ docs: $(STAMP) ## rewrite the generated pages and the lists of commands and sett
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
+	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m lsp_harness.server.generation.command_files .
 

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def golden_update(request: pytest.FixtureRequest) -> bool:
-    """Whether expected parts are being rewritten."""
+    """Return whether the run rewrites the expected parts of golden files."""
     return bool(request.config.getoption("--golden-update"))
 
 
@@ -43,7 +43,7 @@ def config(tiny_model: Path) -> Config:
 
 @pytest.fixture(scope="session")
 def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
-    """Tells whether a grammar accepts a text."""
+    """Return an object that tells whether a grammar accepts a text."""
     # imported here, because llama_cpp takes long to import
     from tests.support.grammar import Acceptor
 
@@ -54,7 +54,7 @@ def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
 
 @pytest.fixture(scope="session")
 def probed(tiny_model: Path) -> Iterator[Path]:
-    """What the probe of this machine says of the tiny model: asked once, not once a test."""
+    """Return the file with the result of the repacking probe for the tiny model. The probe runs once a session."""
     from lsp_harness.engine.decode.repack_probe import repacking_works
 
     home = Path(tempfile.mkdtemp(prefix="lh-"))
@@ -88,7 +88,7 @@ def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def at_home(home: Path) -> list[psutil.Process]:
-    """The processes that were started with this home."""
+    """Return the processes that were started with this home."""
     found: list[psutil.Process] = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):

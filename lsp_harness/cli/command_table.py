@@ -1,8 +1,8 @@
 """The table of all commands, from which `--help` and docs/commands.md are made.
 
-A new command is a file `commands/<name>_cli.py` and a row in this table. Only the command that runs is imported, because
-importing all of them would delay each start. Therefore a row repeats the summary of the command's docstring, and
-`tests/cli/test_help_cli.py` compares the two.
+A new command is a file `commands/<name>_cli.py` and a row in this table. Only the command that runs is imported,
+because importing all of them would delay each start. Therefore a row repeats the summary of the command's docstring,
+and `tests/cli/test_help_cli.py` compares the two.
 """
 
 from collections.abc import Iterable, Mapping

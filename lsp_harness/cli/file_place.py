@@ -123,7 +123,8 @@ def check_folder(folder: Path, command: str, text: str) -> None:
             f"there is no folder {str(folder)!r}; a place is one word; write: lsp-harness {command} {text}:{folder}"
         )
     raise UsageError(
-        f'there is no folder {str(folder)!r}; put several words in quotes; write: lsp-harness {command} "{text} {folder}"'
+        f'there is no folder {str(folder)!r}; put several words in quotes; write: lsp-harness {command} "{text} '
+        f'{folder}"'
     )
 
 

@@ -121,7 +121,7 @@ def _describe_system_error(error: OSError) -> tuple[int, str]:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         remedy = "change who may use it (chmod, chown), or name another"
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        remedy = "free some room there, and run_command this again"
+        remedy = "free some room there, and run this again"
     elif error.errno == errno.EISDIR:
         remedy = "it is a folder, where a file must be; remove it, or name another"
     else:
@@ -155,7 +155,10 @@ def _save_traceback() -> str:
 
 
 def _drop_output() -> None:
-    """Redirect standard output to /dev/null. Otherwise, the interpreter would write its buffer again and report an error."""
+    """Redirect standard output to /dev/null.
+
+    Otherwise, the interpreter would write its buffer again and report an error.
+    """
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)

@@ -98,7 +98,8 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
 def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:
     """Return the commands that the user may mean.
 
-    Commands of the same group come first, then commands of other groups with this name, then commands with a similar name.
+    Commands of the same group come first, then commands of other groups with this name, then commands with a similar
+    name.
     """
     commands = [command.split() for command in _all_commands()]
     siblings = {

@@ -54,8 +54,9 @@ def plan_candidates(
 ) -> tuple[list[CandidatePlan], list[CandidatePlan]]:
     """Return the plans of fills and of rewrites.
 
-    Together they are `generation.candidates`. If this setting is 0, there are as many fills as the engine generates best
-    at once, and the rewrites are added. Of each kind of fill, one is the most likely text and the others are sampled.
+    Together they are `generation.candidates`. If this setting is 0, there are as many fills as the engine generates
+    best at once, and the rewrites are added. Of each kind of fill, one is the most likely text and the others are
+    sampled.
 
     Args:
         config: The settings.

@@ -72,5 +72,8 @@ def choose_smallest(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
 
 
 def choose_most_likely(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
-    """Return the model's best guess, if it passed. Unlike a repair, an edit by instruction is no better if it is short."""
+    """Return the model's best guess, if it passed.
+
+    Unlike a repair, an edit by instruction is no better if it is short.
+    """
     return min(passed, key=lambda result: result.candidate.number)

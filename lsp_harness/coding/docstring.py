@@ -34,7 +34,7 @@ COMMENT_STARTS = ("//", "/*", "#", "--")
 
 @dataclass(frozen=True, slots=True)
 class DocstringPlace:
-    """The place of a new docstring.
+    """The line at which a new docstring is inserted, with its indentation.
 
     Attributes:
         offset: The start of a line, in bytes.
@@ -76,7 +76,7 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
 
 @dataclass(frozen=True, slots=True)
 class WriteDocstring(EditTask):
-    """Writes a docstring for the function at a span."""
+    """The task that lets the model write a docstring for the function at a span."""
 
     kind: ClassVar[str] = "docstring"
     context: TurnContext

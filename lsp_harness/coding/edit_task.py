@@ -2,7 +2,7 @@
 
 | kind | class | prompt | grammar | rounds | choice |
 | --- | --- | --- | --- | --- | --- |
-| `edit` | `Instruct` | the selection and an instruction | one code block | samples, then retries with feedback | most likely |
+| `edit` | `Instruct` | a selection, an instruction | one code block | samples, retries with feedback | most likely |
 | `docstring` | `WriteDocstring` | a hole between the marks | – | samples | most likely |
 | `tests` | `WriteTests` | the test file up to `def test_` | – | samples | most assertions |
 

@@ -27,7 +27,7 @@ ANSWER_TOKENS = 220
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Explains the lines of a span. Run it once."""
+    """The task that lets the model explain the lines of a span. Run it once."""
 
     context: TurnContext
     span: Span

@@ -21,7 +21,9 @@ MAX_HEAD_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class FindingPlace:
-    """The place of a finding. Spans and offsets are in bytes.
+    """The statement and the function that contain a finding, and where an import can be added.
+
+    Spans and offsets are in bytes.
 
     Attributes:
         statement: The statement of the finding.

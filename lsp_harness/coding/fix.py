@@ -34,7 +34,7 @@ MAX_REPAIRS_FOUND = 24
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The fix of one finding in one document version. Run it once.
+    """The task that fixes one finding in one document version, by repairs first and then by the model. Run it once.
 
     Attributes:
         context: The document and the tools.

@@ -47,7 +47,7 @@ FIRST_RETRY_SEED = 100
 
 @dataclass(frozen=True, slots=True)
 class Instruct(EditTask):
-    """One instruction about a span of one document version."""
+    """The task that lets the model rewrite a span of a document by an instruction."""
 
     kind: ClassVar[str] = "edit"
     context: TurnContext

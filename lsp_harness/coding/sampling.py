@@ -30,7 +30,7 @@ MODEL_COST = 9.0
 
 @dataclass(frozen=True, slots=True)
 class CandidatePlan:
-    """The candidates of one prompt.
+    """A number of candidates to generate from one prompt, with the settings of sampling.
 
     Attributes:
         kind: How the candidates are made.
@@ -121,7 +121,7 @@ async def generate_candidates(
 
 
 class InfillHole(NamedTuple):
-    """The code around a hole, and the numbers of the candidates that fit into the model's context."""
+    """The code before and after a hole that the model fills, and the candidates that fit into its context."""
 
     around: InfillContext
     candidates: Sequence[int]

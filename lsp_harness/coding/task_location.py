@@ -57,7 +57,7 @@ TextReader = Callable[[str], Document | None]
 
 @dataclass(frozen=True, slots=True)
 class TaskPlace:
-    """A declaration, or lines outside of declarations.
+    """A declaration, or lines outside of declarations, that a task in words may be about.
 
     Attributes:
         path: The path of the file in the workspace.
@@ -87,7 +87,7 @@ class TaskPlace:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlaces:
-    """The places of a task, in the order of the index.
+    """The places that a task in words may be about, and the chosen one.
 
     Attributes:
         candidates: The places, the best first.
@@ -179,7 +179,10 @@ async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: in
 
 
 async def _find_named_constants(index: IndexQuery, uri: str, task: str) -> list[Hit]:
-    """Return the constants and similar declarations that a task names. The search only finds all of a group together."""
+    """Return the constants and similar declarations that a task names.
+
+    The search only finds all of a group together.
+    """
     hits: list[Hit] = []
     for name in sorted(find_query_names(task)):
         symbols = [symbol for symbol in await index.symbols_named(uri, SymbolName(name)) if symbol.kind in WEAK_KINDS]

@@ -23,7 +23,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """One turn about one document version.
+    """The document version of one turn, with the engine, the settings and the tools.
 
     Attributes:
         engine: The client of the model.

@@ -1,7 +1,7 @@
 """Generates, checks and chooses candidates, round by round. Every turn that edits code uses it.
 
-The table `turn_states.NEXT_STATES` decides what comes next; the model only fills gaps. Every state and every candidate is an event
-of the session, and no edit is proposed without a passed verdict on the same bytes.
+The table `turn_states.NEXT_STATES` decides what comes next; the model only fills gaps. Every state and every candidate
+is an event of the session, and no edit is proposed without a passed verdict on the same bytes.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate
 
 @dataclass(slots=True)
 class TurnDriver:
-    """The candidates of one turn.
+    """The loop of one turn: it generates candidates, checks them and chooses one.
 
     Attributes:
         context: The document and the tools.
@@ -182,7 +182,7 @@ class TurnDriver:
         return list(dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines))
 
     async def _retry_lines(self) -> list[str]:
-        """Return the feedback for the next round, with the documentation of the package members in failed candidates."""
+        """Return the feedback for the next round, with the documentation of package members in failed candidates."""
         context, lines = self.context, self._feedback()
         if lines and context.installed and context.root:
             new_texts = [

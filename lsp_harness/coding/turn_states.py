@@ -19,7 +19,9 @@ NEXT_STATES: dict[State, frozenset[State]] = {
 
 
 class TurnStates:
-    """The state of one turn. Each change is an event of the turn.
+    """The state of one turn, such as GENERATE or VERIFY, which only changes as `NEXT_STATES` allows.
+
+    Each change is an event of the turn.
 
     Attributes:
         current: The present state, or None before the first one.

@@ -44,7 +44,7 @@ ANSWER_TOKENS = 240
 
 @dataclass(frozen=True, slots=True)
 class TargetFunction:
-    """The function to test.
+    """The function that tests are written for, or the class of a method.
 
     Attributes:
         tree: The syntax tree of its file.
@@ -112,7 +112,7 @@ def _keep_whole_lines(before: str, text: str, uri: str, language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WriteTests(EditTask):
-    """Writes tests of a function into the document of the turn, which is the test file.
+    """The task that lets the model write tests of a function into the document of the turn, which is the test file.
 
     The test file is empty if it does not exist yet.
     """
@@ -156,7 +156,8 @@ class WriteTests(EditTask):
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
             raise NoAnswer(
-                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or model.context_length"
+                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or "
+                "model.context_length"
             )
         return prefix, tokens
 

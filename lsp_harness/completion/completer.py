@@ -35,7 +35,9 @@ from lsp_harness.workspace.open_document import OpenDocument
 
 
 class Completer:
-    """The completions of one client. The state of a document lies in its `DocumentCompletions`.
+    """The entry point for completions: it decides, builds the prompt, asks the engine and shapes the answer.
+
+    The state of a document lies in its `DocumentCompletions`.
 
     Args:
         engine: The engine.

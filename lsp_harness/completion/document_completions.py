@@ -17,7 +17,7 @@ MAX_RECENT_SUGGESTIONS = 16
 
 
 class DocumentCompletions:
-    """A part of an open document (see `OpenDocument.part`).
+    """The state of completion for one open document (see `OpenDocument.part`).
 
     Attributes:
         inflight: The answer that the model is writing.

@@ -35,8 +35,8 @@ server gets your code.
 
 **A setting that is unknown**, or only planned, is reported and ignored.
 
-`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the folder
-of the models.
+`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the
+folder of the models.
 """
 TABLE_HEAD = """| key | type | default | meaning |
 | --- | --- | --- | --- |

@@ -9,7 +9,7 @@ from lsp_harness.text.position import Span, decode
 
 @dataclass(frozen=True, slots=True)
 class CodeSelection:
-    """A span of one version of a document.
+    """The span of a document that an instruction is about, with the syntax tree.
 
     Attributes:
         document: The version of the document.

@@ -27,7 +27,7 @@ async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class CompletionInputs:
-    """The inputs for a completion.
+    """The cursor, the index and the tokenizer that the sources of a completion use.
 
     Attributes:
         cursor: The place to complete at. Its document has a tree.
@@ -83,7 +83,7 @@ class PackageScope:
 
 @dataclass(frozen=True, slots=True)
 class InstructionInputs:
-    """The inputs for an instruction.
+    """The code, the budgets and the workspace that the sources of an instruction use.
 
     Attributes:
         code: The code to change or explain.

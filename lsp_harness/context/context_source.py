@@ -34,7 +34,7 @@ class Share:
 
 
 class ContextSource(ABC):
-    """Code or text that a prompt may quote.
+    """A kind of code or text that a prompt may quote, with its part of the token budgets.
 
     Attributes:
         name: What the documentation calls the source.
@@ -85,7 +85,7 @@ class CompletionSource(ContextSource):
 
 @dataclass(frozen=True, slots=True)
 class SectionTitle:
-    """A section of an instruction prompt. Several sources may have the same section.
+    """The name and the title of a section in an instruction prompt. Several sources may have the same section.
 
     Attributes:
         name: The name of the section in events.

@@ -9,7 +9,7 @@ TokenCounter = Callable[[Sequence[str]], Awaitable[list[int]]]
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A part of a prompt.
+    """A piece of code or text that a source adds to a prompt, with its origin and its cost in tokens.
 
     Attributes:
         text: The text as it stands in the prompt.

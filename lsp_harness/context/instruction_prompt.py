@@ -24,7 +24,7 @@ CODE_TITLE = "The code"
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """A part of a prompt.
+    """A titled part of an instruction prompt, which consists of fragments.
 
     Attributes:
         name: The name of the section in events.
@@ -54,7 +54,7 @@ class PromptSection:
 
 @dataclass(frozen=True, slots=True)
 class InstructionPrompt:
-    """A prompt.
+    """The prompt for an instruction: a system prompt and sections of code and text.
 
     Attributes:
         language: The name that the code blocks carry.

@@ -17,7 +17,7 @@ FRAME_TOKENS = 96
 
 @dataclass(frozen=True, slots=True)
 class PromptBudget:
-    """The budgets of one prompt.
+    """The numbers of tokens that the sections of one prompt may use.
 
     Attributes:
         settings: The budget of each section.

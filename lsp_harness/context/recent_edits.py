@@ -44,7 +44,7 @@ class Piece:
 
 
 class RecentEdits:
-    """The last places of one front end, in all its documents."""
+    """The places that the user edited or looked at last, in all documents of one front end."""
 
     def __init__(
         self, find_document: Callable[[str], Document | None], exclusion_reason: Callable[[str, str], str]

@@ -32,7 +32,7 @@ INDEX_TIMEOUT_S = 0.25
 
 @dataclass(slots=True)
 class RepositoryChoice:
-    """The context that was chosen last for one open document. Before the first choice, the budget is 0.
+    """The code of other files that was chosen last for one open document. Before the first choice, the budget is 0.
 
     Attributes:
         line: The line that it was chosen for.
@@ -48,7 +48,7 @@ class RepositoryChoice:
 
 
 class RepositoryContext:
-    """Context from other files, for all documents of one front end."""
+    """The choice of code from other files for completions, for all documents of one front end."""
 
     def __init__(
         self,

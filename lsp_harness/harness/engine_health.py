@@ -1,6 +1,7 @@
 """The state of the engine, read off the requests that pass through. No request is sent only to learn the state.
 
-The state goes off → starting → ready ⇄ busy. An error leads to `failed` from anywhere, until a request is answered again.
+The state goes off → starting → ready ⇄ busy. An error leads to `failed` from anywhere, until a request is answered
+again.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

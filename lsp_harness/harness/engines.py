@@ -66,12 +66,12 @@ class Engines:
 
     @property
     def is_own(self) -> bool:
-        """Whether the settings mean an engine of ours with a model."""
+        """The settings name a model that an engine of this program loads."""
         return is_own_engine(self._config())
 
     @property
     def is_running(self) -> bool:
-        """Whether the engine has answered a request and has not failed since."""
+        """The engine has answered a request and has not failed since."""
         return self._current is not None and self._current.state in ("ready", "busy")
 
     def replace(self) -> None:

@@ -245,7 +245,7 @@ class Harness:
         services, settings = self._services, self.config.index
         is_wanted = services.works_ahead and self.workspace.is_trusted and settings.enabled
         roots = self.workspace.roots if is_wanted else ()
-        services.index.folder_indexes.set_folders(roots, follow=settings.update_on_save)
+        services.index.folder_indexes.keep(roots, follow=settings.update_on_save)
         services.report_state()
 
     def state(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Shapes of declarations: whether one is a test, a request handler, a model and so on, by the text of its head alone."""
+"""Shapes of declarations: whether it is a test, a request handler, a model and so on, by the text of its head."""
 
 import re
 from collections import Counter
@@ -39,7 +39,10 @@ ShapeKey = tuple[str, str, bool, Criterion, str]
 
 @dataclass(frozen=True, slots=True)
 class DeclarationHead:
-    """A declaration without its body. `text_before` is the text before its name, with decorators; `text_after` follows up to the body."""
+    """A declaration without its body.
+
+    `text_before` is the text before its name, with decorators; `text_after` follows up to the body.
+    """
 
     language: str
     path: str

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lsp_harness.index.builder.import_links import SCRIPT_EXTENSIONS, ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_resolvers.script_imports import SCRIPT_EXTENSIONS
 from lsp_harness.index.indexed_text import IndexedText
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.languages.language_table import find_language
@@ -25,9 +26,9 @@ IMPORT_BATCH_FILES = 1_000
 class ImportedName:
     """A name that an import makes visible in a file.
 
-    `name` is the name in the module: empty for the module itself, `*` for all its names. `targets` are the ids of the module's files.
-    `is_default` marks the default export, whose name in the module is not known. A private import is not visible to files that import
-    this file.
+    `name` is the name in the module: empty for the module itself, `*` for all its names. `targets` are the ids of the
+    module's files. `is_default` marks the default export, whose name in the module is not known. A private import is
+    not visible to files that import this file.
     """
 
     local_name: str
@@ -87,8 +88,10 @@ class ImportTable:
     def _read_saved_imports(self, file: int) -> list[ImportedName]:
         imports: dict[int, ImportedName] = {}
         rows = self._reader.rows(
-            "SELECT language, imports.n, module, name, alias, target FROM imports JOIN files ON files.id = imports.file "
-            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 2",
+            "SELECT language, imports.n, module, name, alias, target FROM imports "
+            "JOIN files ON files.id = imports.file "
+            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? "
+            "ORDER BY 2",
             (file,),
         )
         for language, n, module, name, alias, target in rows:
@@ -98,7 +101,10 @@ class ImportTable:
         return list(imports.values())
 
     def _read_unsaved_imports(self, file: int) -> list[ImportedName]:
-        """Return the imports of an unsaved text. Only imports that the indexed version does not have are resolved anew."""
+        """Return the imports of an unsaved text.
+
+        Only imports that the indexed version does not have are resolved anew.
+        """
         path, text = self._symbols.unsaved[file]
         targets: dict[tuple[str, str], tuple[int, ...]] = {}
         for module, name, target in self._reader.rows(
@@ -123,7 +129,7 @@ class ImportTable:
         ]
 
     def _create_links(self, path: str, import_texts: Iterable[str]) -> ImportLinks:
-        """Create links over the files that these imports of a file may mean, and the files that decide what imports mean."""
+        """Create links over the files that these imports may mean, and the files that decide what imports mean."""
         words = {word for text in import_texts for word in WORD.findall(text)}
         words.add(path.rpartition("/")[0].rpartition("/")[2])
         words.discard("")

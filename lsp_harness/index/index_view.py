@@ -1,4 +1,4 @@
-"""A view of one index for one question: its symbols, texts and imports, and which definitions a name in a file means."""
+"""A view of one index for one question: its symbols, texts and imports, and the definitions of a name in a file."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +19,10 @@ T = TypeVar("T")
 
 
 class IndexView:
-    """The index of one workspace folder, for one question. Unsaved texts replace the indexed versions of their files."""
+    """The index of one workspace folder, for one question.
+
+    Unsaved texts replace the indexed versions of their files.
+    """
 
     def __init__(self, reader: Reader, unsaved: Mapping[str, UnsavedText] = NO_UNSAVED_TEXTS) -> None:
         """Create the view.
@@ -69,7 +72,10 @@ class IndexView:
         ]
 
     def find_module_symbols(self, path: str, language: str, module: str) -> list[Symbol]:
-        """Return the outermost symbols of a module, as the file `path` names it. The file need not import the module."""
+        """Return the outermost symbols of a module, as the file `path` names it.
+
+        The file need not import the module.
+        """
         files = self.imports.find_module_files(path, language, module)
         return [symbol for file in sorted(files) for symbol in self.symbols.list_outermost(file)]
 
@@ -114,8 +120,8 @@ class IndexView:
     def _find_exported(self, file: int, name: str, visited: dict[tuple[int, str], int], max_hops: int) -> list[Symbol]:
         """Return the definitions that a file exports by this name: its own, or else the imported ones.
 
-        `visited` has the number of hops with which a name of a file (all its names for "") was searched already. Without it, files
-        that import each other would be searched once for each order in which they can be visited.
+        `visited` has the number of hops with which a name of a file (all its names for "") was searched already.
+        Without it, files that import each other would be searched once for each order in which they can be visited.
         """
         if max_hops <= max(visited.get((file, name), 0), visited.get((file, ""), 0)):
             return []

@@ -8,14 +8,17 @@ from lsp_harness.text.position import decode, encode
 
 
 class IndexedText:
-    """Reads texts of one index. The text of an unsaved file is its text in the editor, if a method does not say otherwise."""
+    """Reads texts of one index.
+
+    The text of an unsaved file is its text in the editor, if a method does not say otherwise.
+    """
 
     def __init__(self, symbols: SymbolTable) -> None:
         self._symbols = symbols
         self._reader = symbols.reader
 
     def read_text(self, symbol: Symbol, start: int, end: int) -> str:
-        """Return the bytes from `start` to `end` of a symbol's file, as far as they are in the same chunk as `start`."""
+        """Return the bytes from `start` to `end` of a symbol's file, up to the end of the chunk of `start`."""
         chunk_start, data = self.read_chunk(symbol.file, start)
         return decode(data[start - chunk_start : end - chunk_start])
 
@@ -50,8 +53,9 @@ class IndexedText:
             end = unsaved.data.find(b"\n", symbol.end)
             return decode(unsaved.data[min(starts) : end if end >= 0 else None]) if starts else ""
         rows = self._reader.rows(
-            "SELECT chunks.start, chunks.end, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? AND "
-            "chunks.start < ? AND chunks.start >= (SELECT min(start) FROM chunks WHERE file = ? AND symbol = ?) ORDER BY 1",
+            "SELECT chunks.start, chunks.end, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? "
+            "AND chunks.start < ? AND chunks.start >= (SELECT min(start) FROM chunks WHERE file = ? AND symbol = ?) "
+            "ORDER BY 1",
             (symbol.file, symbol.end, symbol.file, symbol.n),
         )
         text, previous_end = "", rows[0][0] if rows else 0

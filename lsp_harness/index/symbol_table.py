@@ -10,7 +10,10 @@ from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import Reader, Row, placeholders
 
 MAX_MENTIONS = 200
-TOP_LEVEL_SQL = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
+TOP_LEVEL_SQL = (
+    "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file "
+    "AND around.n = symbols.parent) = 'namespace')"
+)
 """SQL condition for symbols that are in no declaration other than a namespace."""
 SYMBOL_COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
 SELECT_SYMBOLS = f"SELECT {SYMBOL_COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
@@ -20,8 +23,9 @@ SELECT_SYMBOLS = f"SELECT {SYMBOL_COLUMNS} FROM symbols JOIN files ON files.id =
 class Symbol:
     """A declaration in the index. The fields are columns of the table `symbols`.
 
-    `start`, `end`, `named` (where its name begins) and `body` are byte offsets in its file. `n` is its position in the list of the
-    file's declarations, `parent` is the position of the declaration around it (-1 for none). `line` counts from 0.
+    `start`, `end`, `named` (where its name begins) and `body` are byte offsets in its file. `n` is its position in the
+    list of the file's declarations, `parent` is the position of the declaration around it (-1 for none). `line` counts
+    from 0.
     """
 
     path: str
@@ -50,7 +54,8 @@ def symbol_from_row(row: Row) -> Symbol:
 class SymbolTable:
     """The files and symbols of one index, for one question.
 
-    Unsaved texts replace the indexed versions of their files. An unsaved text whose file is not in the index gets a negative file id.
+    Unsaved texts replace the indexed versions of their files. An unsaved text whose file is not in the index gets a
+    negative file id.
     """
 
     def __init__(self, reader: Reader, unsaved: Mapping[str, UnsavedText]) -> None:
@@ -113,7 +118,7 @@ class SymbolTable:
         return sorted(symbols, key=lambda symbol: (symbol.path, symbol.n))[:limit]
 
     def find_members(self, symbol: Symbol) -> list[Symbol]:
-        """Return the direct members of a symbol, also those that are declared elsewhere (`func (c *Circle) Area`, `impl Circle`)."""
+        """Return the direct members of a symbol, also those outside of it (`func (c *Circle) Area`, `impl Circle`)."""
         members = self.select(
             "file = ? AND parent = ? ORDER BY n",
             (symbol.file, symbol.n),
@@ -168,7 +173,7 @@ class SymbolTable:
         return frozenset(symbol.qualified for symbol in namespaces)
 
     def find_top_level(self, name: str, file: int | None = None) -> list[Symbol]:
-        """Return the symbols with this name that are in no declaration other than a namespace, in one file or in all files."""
+        """Return the symbols with this name outside of declarations other than namespaces, in one file or all files."""
         if file is None:
             return self.select(
                 f"name = ? AND {TOP_LEVEL_SQL}",

@@ -187,7 +187,7 @@ class EngineClient:
 
 
 def affinity_key(request: ModelRequest) -> str:
-    """Return the key by which a request is assigned to a server: its document, or else its client and first extra file."""
+    """Return the key that assigns a request to a server: its document, or else its client and first extra file."""
     if request.owner.affinity:
         return request.owner.affinity
     extra = request.context.extra if isinstance(request, Infill) else ()

@@ -142,7 +142,7 @@ def edit_grammar(original: str = "", *, max_lines: int = 120, max_chars: int = 2
 
 
 def _unique_line_count(lines: Sequence[str], start: int) -> int:
-    """Return how many lines from `start` on are unique together; 0 if none are, or if one of them looks like a marker."""
+    """Return how many lines from `start` on are unique together; 0 if none are, or if one looks like a marker."""
     others = [other for other in range(len(lines)) if other != start]
     for size, line in enumerate(lines[start:], 1):
         if line.startswith(EDIT_MARKERS):

@@ -32,5 +32,5 @@ def heal(prefix: str) -> tuple[str, bytes]:
 
 
 def file_name_lines(context: InfillContext) -> list[str]:
-    """Return a line with the file name for each extra text, or an empty text if its first line names the file already."""
+    """Return a line with the file name for each extra text; empty if its first line names the file already."""
     return [f"{name}\n" if name and name not in text.partition("\n")[0] else "" for name, text in context.extra]

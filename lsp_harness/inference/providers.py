@@ -100,7 +100,8 @@ def _target(
 def _base(place: str, source: str) -> str:
     if "@" in place:
         raise ConfigError(
-            f"{source} must not contain a name or password; put the key into an environment variable (engine.api_key_env)"
+            f"{source} must not contain a name or password; put the key into an environment variable "
+            "(engine.api_key_env)"
         )
     try:
         parts = urlsplit(place)

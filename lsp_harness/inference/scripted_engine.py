@@ -76,7 +76,8 @@ class ScriptedEngine:
     async def _play(self, request: ModelRequest, index: int) -> AsyncIterator[Chunk]:
         if self._played == len(self._replies):
             raise EngineError(
-                f"the script has {format_count(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
+                f"the script has {format_count(self._played, 'reply', 'replies')} and another one was requested: "
+                f"{request!r:.300}"
             )
         reply = self._replies[self._played]
         self._played += 1

@@ -140,7 +140,8 @@ class Supervisor:
         if self._starting is None:
             if (wait_s := self._not_before - monotonic()) > 0:
                 raise EngineUnavailable(
-                    f"the engine does not start: {self._failure}; the next attempt is possible in {math.ceil(wait_s)} s (see lsp-harness engine logs)"
+                    f"the engine does not start: {self._failure}; the next attempt is possible in {math.ceil(wait_s)} "
+                    "s (see lsp-harness engine logs)"
                 )
             self._starting = asyncio.create_task(self._start(model, address))
             self._starting.add_done_callback(self._started)
@@ -216,7 +217,10 @@ async def _start_lock(file: Path) -> AsyncGenerator[None]:
             break
         except Timeout:
             if monotonic() > deadline:
-                message = f"another process has been starting the engine for {START_TURN_TIMEOUT_S:.0f} s; end that process, or try again"
+                message = (
+                    f"another process has been starting the engine for {START_TURN_TIMEOUT_S:.0f} s; "
+                    "end that process, or try again"
+                )
                 raise EngineUnavailable(message) from None
         except OSError as error:
             problem = paths.describe_write_failure(paths.RUNTIME, file, error)

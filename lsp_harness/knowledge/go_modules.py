@@ -131,4 +131,4 @@ def _sources(folder: Path) -> list[Path]:
 
 def _escaped(path: str) -> str:
     """Return a path with capital letters as the module cache writes them."""
-    return re.sub(r"[A-Z]", lambda found: f"!{found[0].lower()}", path)
+    return re.sub(r"[A-Z]", lambda match: f"!{match[0].lower()}", path)

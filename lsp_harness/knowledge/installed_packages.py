@@ -1,7 +1,7 @@
 """Documentation of installed packages, by the names that files of a workspace import.
 
-The files of a package are read when a name is looked up, and cached until they change. Another version that is installed
-meanwhile is therefore read again.
+The files of a package are read when a name is looked up, and cached until they change. Another version that is
+installed meanwhile is therefore read again.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The description of one language: how it is recognised, where its grammar is, and the traits that other code asks for.
 
-No code outside of this package compares the id of a language. It asks for a trait instead, so that a new language is one
-new file.
+No code outside of this package compares the id of a language. It asks for a trait instead, so that a new language is
+one new file.
 """
 
 from dataclasses import dataclass, field

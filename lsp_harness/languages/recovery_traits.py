@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecoveryTraits:
-    """What is tried and what is suspicious in a broken text of a language."""
+    """Properties of a language that guide the recovery of a broken text: likely errors and possible corrections."""
 
     signs_between: tuple[bytes, ...] = (b",", b":", b"=", b"=>", b".")
     """The signs and words that are tried between two operands."""

@@ -46,7 +46,7 @@ class ClientCapabilities:
     text_document_content: bool = False
     symbol_trees: bool = False
     fallback: bool = False
-    """The client requests definitions and references only if no other server has any: `experimental.lspHarness.fallback`."""
+    """The client asks for definitions and references if no other server has any: `experimental.lspHarness.fallback`."""
     status: bool = False
     """The client wants the notification `lspHarness/status`: `experimental.lspHarness.status`."""
     commands: frozenset[str] = frozenset()

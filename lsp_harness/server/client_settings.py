@@ -18,7 +18,7 @@ SECTION = "lspHarness"
 
 
 def merge(base: Config, settings: dict[str, Any], roots: Sequence[Path]) -> tuple[Config, list[str]]:
-    """Return the configuration with the settings of an editor on top, and a message about each setting that is wrong."""
+    """Return the configuration with the settings of an editor on top, and a message about each wrong setting."""
     from lsp_harness.config.load import apply_editor_settings
 
     return apply_editor_settings(base, section(settings), roots)

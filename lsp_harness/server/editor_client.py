@@ -1,4 +1,4 @@
-"""The editor at the other end of the connection: its capabilities, the messages to it, and the harness that serves it."""
+"""The editor at the other end of the connection: its capabilities, the messages to it, and its harness."""
 
 import asyncio
 import json
@@ -134,7 +134,10 @@ class EditorClient:
             )
 
     def handle_unreadable(self, body: bytes) -> None:
-        """Mark the documents that a message which is not JSON was about. If it names none, it may be about any of them."""
+        """Mark the documents that a message which is not JSON was about.
+
+        If it names none, it may be about any of them.
+        """
         method = next((method for method in TEXT_METHODS if method.encode() in body), None)
         if method is None:
             return

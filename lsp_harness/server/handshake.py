@@ -1,4 +1,7 @@
-"""The conversation until `initialize` is answered. Nothing here waits for the import of the LSP types or the harness."""
+"""The conversation until `initialize` is answered.
+
+Nothing here waits for the import of the LSP types or the harness.
+"""
 
 import logging
 from collections.abc import AsyncIterator
@@ -21,7 +24,10 @@ log = logging.getLogger(__name__)
 
 
 async def greet(transport: Transport, messages: AsyncIterator[bytes]) -> Greeting | None:
-    """Answer all messages up to a valid `initialize`, and return what it says. Return None if the client leaves before."""
+    """Answer all messages up to a valid `initialize`, and return what it says.
+
+    Return None if the client leaves before.
+    """
     async for body in messages:
         match message := rpc_message.parse(body):
             case Request(id, initialize.METHOD, params):

@@ -1,4 +1,7 @@
-"""Values inside plain JSON that the client sent. Missing keys and wrong types give None or an empty list, not an error."""
+"""Values inside plain JSON that the client sent.
+
+Missing keys and wrong types give None or an empty list, not an error.
+"""
 
 from typing import Any, cast
 

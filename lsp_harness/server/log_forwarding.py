@@ -1,4 +1,7 @@
-"""Forwards warnings about files and folders to the log view of the editor, because its users do not read standard error."""
+"""Forwarding of warnings about files and folders to the log view of the editor.
+
+The users of an editor do not read standard error.
+"""
 
 import asyncio
 import logging

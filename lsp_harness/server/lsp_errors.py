@@ -29,7 +29,10 @@ ERROR_CODES: tuple[tuple[type[BaseException], int], ...] = (
 """The code of each exception. The first row that matches counts, so subclasses come before their base."""
 
 SERVER_CANCELLABLE = frozenset({"textDocument/diagnostic", "workspace/diagnostic"})
-"""The methods that the specification lets a server cancel. For other methods, a client would report -32802 as a fault."""
+"""The methods that the specification lets a server cancel.
+
+For other methods, a client would report -32802 as a fault.
+"""
 
 
 def error_code(error: BaseException, method: str) -> int:
@@ -40,7 +43,10 @@ def error_code(error: BaseException, method: str) -> int:
 
 
 def error_message(error: BaseException, method: str) -> str:
-    """Return one sentence for a person. The text of an unexpected exception is left out: it may hold paths or source code."""
+    """Return one sentence for a person.
+
+    The text of an unexpected exception is left out: it may hold paths or source code.
+    """
     if isinstance(error, errors.HarnessError):
         return error.message
     if isinstance(error, CancelledError):

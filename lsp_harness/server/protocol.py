@@ -35,7 +35,10 @@ from lsp_harness.server.transport.transport import Transport
 log = logging.getLogger(__name__)
 
 # of each method: the types of the request, the response, the params and the registration options
-_METHOD_TYPES = cast("dict[str, tuple[Any, Any, Any, Any]]", types.METHOD_TO_TYPES)  # pyright: ignore[reportUnknownMemberType]
+_METHOD_TYPES = cast(
+    "dict[str, tuple[Any, Any, Any, Any]]",
+    types.METHOD_TO_TYPES,  # pyright: ignore[reportUnknownMemberType]
+)
 
 RAW_METHODS = frozenset(
     {types.CANCEL_REQUEST, "lspHarness/didFocus", "lspHarness/didMoveCursor"}

@@ -29,7 +29,9 @@ MAX_LINE_BYTES = 64_000_000
 
 
 class SessionLog:
-    """The log of one session. The first event creates its folder, so a session without events leaves nothing on disk.
+    """The file with all events of one session, which is written event by event.
+
+    The first event creates its folder, so a session without events leaves nothing on disk.
 
     Attributes:
         id: The name of the session, a ULID.

@@ -18,7 +18,7 @@ FIX_SOURCES: tuple[FixSource, ...] = get_args(FixSource)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Ghost text.
+    """A text that the editor shows at the cursor and that the user may accept (ghost text).
 
     Attributes:
         id: The name by which the editor reports what became of it.

@@ -62,7 +62,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The summary of a session until now. All tuples begin with the last item.
+    """The files, decisions, open findings and commands of a session until now. All tuples begin with the last item.
 
     Attributes:
         goal: The last request to change code.

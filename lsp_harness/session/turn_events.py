@@ -13,7 +13,7 @@ from lsp_harness.verify.finding import Outcome, Verdict
 
 @dataclass(frozen=True, slots=True)
 class InvocationReceived:
-    """Somebody requested something.
+    """The event that begins a turn: a user or a program requested something.
 
     Attributes:
         kind: The kind of the turn: "fix", "edit", "docstring", "tests", "explain" or "check".
@@ -30,7 +30,7 @@ class InvocationReceived:
 
 @dataclass(frozen=True, slots=True)
 class StateEntered:
-    """The driver of a turn is now in another state.
+    """The event that the driver of a turn is in another state.
 
     Attributes:
         state: The name of the state.
@@ -45,7 +45,7 @@ class StateEntered:
 
 @dataclass(frozen=True, slots=True)
 class OutputRead:
-    """The turn is about the output of a tool, of which `summary` is one line."""
+    """The event that the output of a tool was read for the turn. `summary` is one line about it."""
 
     tool: str
     summary: str
@@ -53,7 +53,7 @@ class OutputRead:
 
 @dataclass(frozen=True, slots=True)
 class ContextBuilt:
-    """A prompt is sent to the model.
+    """The event that a prompt is sent to the model.
 
     Attributes:
         sections: The tokens of each section, by its name.
@@ -72,7 +72,7 @@ class ContextBuilt:
 
 @dataclass(frozen=True, slots=True)
 class CandidateGenerated:
-    """A candidate is complete.
+    """The event that the model or a repair completed a candidate.
 
     Attributes:
         candidate: Its number in the turn, from 1.
@@ -97,7 +97,7 @@ class CandidateGenerated:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRejected:
-    """A candidate is not offered."""
+    """The event that a candidate is not offered."""
 
     candidate: int
     reason: str
@@ -130,7 +130,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True)
 class ChecksCompleted:
-    """All checks of a text ran.
+    """The event that all checks of a text ran.
 
     Attributes:
         hash: The hash of the text.
@@ -153,7 +153,7 @@ class ChecksCompleted:
 
 @dataclass(frozen=True, slots=True)
 class EditProposed:
-    """An edit is offered. `hash` is the hash of the text with the edit."""
+    """The event that an edit is offered. `hash` is the hash of the text with the edit."""
 
     hash: str
     diff: str
@@ -162,21 +162,21 @@ class EditProposed:
 
 @dataclass(frozen=True, slots=True)
 class EditApplied:
-    """The user applied an edit. `proposal` is the id of its event `edit.proposed`."""
+    """The event that the user applied an edit. `proposal` is the id of its event `edit.proposed`."""
 
     proposal: str
 
 
 @dataclass(frozen=True, slots=True)
 class EditStale:
-    """An edit was not offered because the document changed. `hash` is the hash of the text with the edit."""
+    """The event that an edit was not offered because the document changed. `hash` is that of the text with the edit."""
 
     hash: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceMade:
-    """The model chose one of several equally likely repairs.
+    """The event that the model chose one of several equally likely repairs.
 
     Attributes:
         candidate: The number of the repair that the model chose.
@@ -191,14 +191,14 @@ class ChoiceMade:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceFailed:
-    """The model could not choose a repair."""
+    """The event that the model could not choose a repair."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class IndexUpdated:
-    """The index of a folder is up to date again. This event belongs to no turn.
+    """The event that the index of a folder is up to date again. This event belongs to no turn.
 
     Attributes:
         folder: The name of the folder.

@@ -55,7 +55,7 @@ def is_lone_closer(line: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LineSyntax:
-    """What a single line tells in a language. The defaults fit a language with braces."""
+    """The syntax of single lines in a language. The defaults fit a language with braces."""
 
     comment_style: Literal["slash", "hash"] = "slash"
     """Whether a line comment begins with `//` or with `#`."""

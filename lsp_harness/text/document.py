@@ -59,7 +59,7 @@ class Document:
 
     @property
     def is_binary(self) -> bool:
-        """Whether there is a NUL byte near the start. Such a text is neither completed nor checked."""
+        """Return whether there is a NUL byte near the start. Such a text is neither completed nor checked."""
         return b"\0" in self.data[:8192]
 
     @property

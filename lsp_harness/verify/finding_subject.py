@@ -54,15 +54,20 @@ UNUSED_CODE_MESSAGE = re.compile(
     re.IGNORECASE,
 )
 UNKNOWN_NAME_MESSAGE = re.compile(
-    r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve|be resolved)"
-    r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
-    r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
+    r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve"
+    r"|be resolved)"
+    r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)"
+    r"|has no (?:exported )?member"
+    r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member"
+    r"|property)\b.*(?:named|found|exists?)?"
     r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
-    r"|could not import [`'\"]|\bnot exported by package|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
+    r"|could not import [`'\"]|\bnot exported by package|does not match any known parameter|uninitialized constant"
+    r"|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
     re.IGNORECASE | re.DOTALL,
 )
 ARGUMENT_MESSAGE = re.compile(
-    r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
+    r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect"
+    r"|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
     r"|(?:too (?:few|many)|not enough) (?:positional )?arguments?|no matching (?:member )?(?:function|constructor) for"
     r"|not assignable|cannot be assigned|cannot use .* as |not applicable for the arguments|cannot convert",
     re.IGNORECASE | re.DOTALL,
@@ -82,10 +87,12 @@ QUOTED_NAME = re.compile(
 ANNOUNCED_NAME = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
 """The name that a message is about if it also quotes other names: "`f` has no parameter named `x`"."""
 UNQUOTED_NAME = re.compile(
-    r"(?:undefined|undeclared name|declared and not used|unresolved reference|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
+    r"(?:undefined|undeclared name|declared and not used|unresolved reference"
+    r"|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
     r"|\A(?:\w+\.)+([^\W\d]\w*) undefined|uninitialized constant (?:\w+::)*([^\W\d]\w*)"
-    r"|\Athe import (?:[\w.]+\.)?([^\W\d]\w*) (?:is never used|cannot be resolved)|unknown field ([^\W\d]\w*) in struct literal"
+    r"|\Athe import (?:[\w.]+\.)?([^\W\d]\w*) (?:is never used|cannot be resolved)"
+    r"|unknown field ([^\W\d]\w*) in struct literal"
     r"|\bname ([^\W\d]\w*) not exported by package"
     r"|method ([^\W\d]\w*)\(|\bvalue of the \w+ variable ([^\W\d]\w*) is",
     re.IGNORECASE,
@@ -98,7 +105,7 @@ IDENTIFIER = re.compile(rb"[^\W\d]\w*|[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a finding in one text.
+    """The name or range that a finding is about, such as an unknown name or an unused import.
 
     Attributes:
         kind: The kind of the subject.

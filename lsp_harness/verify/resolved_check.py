@@ -37,7 +37,8 @@ class ResolvedCheck(Check):
     title = "gone"
     feedback_label = "STILL THERE"
     criterion = (
-        "the diagnostic is gone. Two diagnostics are the same if rule, place and names are the same, even if the messages "
+        "the diagnostic is gone. Two diagnostics are the same if rule, place and names are the same, even if the "
+        "messages "
         "differ. A syntax error that only moved is still there"
     )
     setting = "lint"

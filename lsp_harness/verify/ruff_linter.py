@@ -42,7 +42,7 @@ class RuffFailed(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finding with ruff's own fix.
+    """A finding of ruff with the fix that ruff offers for it.
 
     Attributes:
         finding: The finding.

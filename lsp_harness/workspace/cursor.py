@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in one version of a document, for functions that would take five parameters otherwise.
+    """A place in one version of a document, with the syntax tree of that version.
 
     Attributes:
         document: The version of the document, frozen when the request arrived.

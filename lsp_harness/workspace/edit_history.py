@@ -35,7 +35,7 @@ class VersionChange:
 
 
 class EditHistory:
-    """The recent past of one open document. It knows nothing of models.
+    """The last change of one open document, and the places where the user rejected a suggestion.
 
     Attributes:
         rhythm: How fast the user types, in all documents together.

@@ -25,10 +25,10 @@ class _IndexedText:
 
 
 class EditedTexts:
-    """The edited texts of one client.
+    """The unsaved texts of the documents that one client edits, for the index of each folder.
 
     Args:
-        edited: Returns the edited documents that the index may see, with their place in the workspace.
+        list_edited: Returns the edited documents that the index may see, with their place in the workspace.
     """
 
     def __init__(self, list_edited: Callable[[], Iterable[tuple[OpenDocument, Snapshot]]]) -> None:

@@ -12,7 +12,7 @@ from lsp_harness.workspace.typing_rhythm import TypingRhythm
 
 
 class DocumentPart(Protocol):
-    """State of one layer for one open document, for example the completions that it displays."""
+    """The state that a layer above the workspace keeps for one open document, such as its displayed suggestions."""
 
     def close(self) -> None:
         """Stop the work of this part. The document is closed, or its text was replaced."""

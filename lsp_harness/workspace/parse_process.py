@@ -17,7 +17,7 @@ CRASH_REASON = "its parser crashed or never ended"
 
 
 class Trials:
-    """The process that tries to parse the texts of one client, one after the other.
+    """The process that first parses texts that may crash the parser.
 
     Args:
         command: The command of the process. The default is `syntax.parse_worker`.

@@ -11,7 +11,7 @@ PAIRS = frozenset({*(f"{opening}{closing}".encode() for opening, closing in CLOS
 
 
 class TypedText(NamedTuple):
-    """The text between two cursors.
+    """The text that the user typed between two cursors.
 
     Attributes:
         typed: The text that the user typed.

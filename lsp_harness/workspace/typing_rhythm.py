@@ -25,7 +25,7 @@ MIN_SHORT_SHARE = 0.5
 
 
 class TypingRhythm:
-    """The keys of one user, whichever document they go to.
+    """The speed at which one user types, measured over all documents.
 
     Args:
         clock: Returns the present time in seconds.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """The workspace of one client.
+    """The folders that one client has open, and whether the user trusts them.
 
     Attributes:
         roots: The workspace folders.

@@ -13,7 +13,7 @@ from lsp_harness.cli.commands.bench_cli import BENCHMARKS
 from tests.cli.conftest import Shell
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = {"typing", "jump", "candidates", "preempt", "cancel", "share", "threads"}
+SIDE_REQUEST_COMMANDS = {"typing", "jump", "candidates", "preempt", "cancel", "share", "threads"}
 """Those that have an anchor to stand beside."""
 
 
@@ -27,7 +27,7 @@ def test_each_runs_with_an_anchor_beside_it(bench: Shell, fake_server: Path, nam
     assert body["name"] == name
     assert body["figures"][0]["value"] is not None
     requests = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]
-    assert bool(requests) == (name in BESIDE)
+    assert bool(requests) == (name in SIDE_REQUEST_COMMANDS)
     assert any(figure["beside"] is not None for figure in body["figures"])
     assert f"a short run (--limit {limit}): not a measurement" in body["notes"]
     assert any(values for lines in body["series"].values() for values in lines.values())

@@ -20,12 +20,12 @@ CART = "class Cart:\n    def total(self): ...\n"
 def ignore_progress(text: str) -> None: ...
 
 
-async def seen(index: object) -> str:
+async def read_context(index: object) -> str:
     document = Document.from_text("file:///till.py", HERE, language="python")
-    elsewhere = RepositoryContext(index, count)  # type: ignore[arg-type]
+    repository = RepositoryContext(index, count)  # type: ignore[arg-type]
     cursor = Cursor(document, parse(document), len(HERE), "till.py")
-    found = await elsewhere.find_fragments(cursor, 500)
-    return "".join(one.text for one in found)
+    fragments = await repository.find_fragments(cursor, 500)
+    return "".join(fragment.text for fragment in fragments)
 
 
 async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data: Path):
@@ -34,12 +34,12 @@ async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data
     rows.append({"repo": "other", "path": "a.py", "text": "x = 1\n"})
     with lzma.open(eval_data / "repos_fim.jsonl.xz", "wt", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
-    with open_workspaces([EDIT], None, ignore_progress) as found:
-        assert found.count == 1
-        index = found.index_of(EDIT)
+    with open_workspaces([EDIT], None, ignore_progress) as workspaces:
+        assert workspaces.count == 1
+        index = workspaces.index_of(EDIT)
         assert index
-        assert "class Cart:\n    def total(self): ..." in await seen(index)
-        assert found.index_of(RealEdit("a.py", "python", "", "", "", "other")) is None
+        assert "class Cart:\n    def total(self): ..." in await read_context(index)
+        assert workspaces.index_of(RealEdit("a.py", "python", "", "", "", "other")) is None
 
 
 async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
@@ -47,13 +47,13 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
     (tmp_path / "shop/cart.py").write_text(CART)
     (tmp_path / "till.py").write_text(HERE)
     before = sorted(tmp_path.rglob("*"))
-    with open_workspaces([EDIT], tmp_path, ignore_progress) as found:
-        index = found.index_of(RealEdit("till.py", "python", HERE, "\n", "x"))
+    with open_workspaces([EDIT], tmp_path, ignore_progress) as workspaces:
+        index = workspaces.index_of(RealEdit("till.py", "python", HERE, "\n", "x"))
         assert index
-        assert "class Cart" in await seen(index)
+        assert "class Cart" in await read_context(index)
         assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_without_the_files_of_its_repository_an_edit_knows_of_no_other(eval_data: Path):
-    with open_workspaces([EDIT], None, ignore_progress) as found:
-        assert (found.count, found.index_of(EDIT)) == (0, None)
+    with open_workspaces([EDIT], None, ignore_progress) as workspaces:
+        assert (workspaces.count, workspaces.index_of(EDIT)) == (0, None)

@@ -91,8 +91,8 @@ async def run(places: int, seed: int) -> None:
 
     texts = repositories()
     for repo, files in sorted(texts.items()):
-        with tempfile.TemporaryDirectory() as made:
-            root = Path(made).resolve() / repo
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve() / repo
             checked_out(root, files)
             database = root.parent / "index.db"
             with (
@@ -115,9 +115,9 @@ async def run(places: int, seed: int) -> None:
                         await edits.look(tree, offset, name, IndexQuery(DirectExecutor(reader)), count, chance)
                     elsewhere = RepositoryContext(IndexQuery(DirectExecutor(reader)), count)
                     cursor = Cursor(document, tree, offset, name)
-                    found = await elsewhere.find_fragments(cursor, shares.repository_tokens)
+                    fragments = await elsewhere.find_fragments(cursor, shares.repository_tokens)
                     try:
-                        rungs = await build_prompt_ladder(cursor, shares, 256, count, repository=found)
+                        rungs = await build_prompt_ladder(cursor, shares, 256, count, repository=fragments)
                     except NoAnswer:
                         continue
                     for rung in rungs:
@@ -125,7 +125,8 @@ async def run(places: int, seed: int) -> None:
         print(f"\r{judge.prompts} prompts ", end="", flush=True)
     over = sum(judge.estimated) / max(1, sum(judge.tokens))
     print(
-        f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: {over:.3f} of that"
+        f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: "
+        f"{over:.3f} of that"
     )
     print(f"{edits.prompts} prompts of edits, {sum(edits.tokens):,} tokens")
     for kind, count_ in (judge.wrong | edits.wrong).items():

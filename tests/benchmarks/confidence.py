@@ -1,4 +1,4 @@
-"""How well the probability of a suggestion tells right ones from wrong ones, for `quiet.min_probability`.
+"""The quality of the probability of a suggestion as a test for right suggestions, for `quiet.min_probability`.
 
     python -m tests.benchmarks.confidence fim_repo --out confidence/repo.jsonl
     python -m tests.benchmarks.confidence fim_he_single --limit 150 --out confidence/single.jsonl

@@ -63,7 +63,8 @@ def main() -> None:
             for (name, line), count in sorted(more.items()):
                 print(f"only {who}: {path.relative_to(folder)}:{line}: {name}" + f" ×{count}" * (count > 1))
     print(
-        f"{files} files, {same} definitions in both; {len(unread)} files that Python does not parse: {', '.join(unread)}"
+        f"{files} files, {same} definitions in both; {len(unread)} files that Python does not parse: "
+        f"{', '.join(unread)}"
     )
 
 

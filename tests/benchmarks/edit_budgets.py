@@ -49,9 +49,9 @@ class EditJudge:
         room = chance.choice([None, chance.randint(200, 2048)])
         code = CodeSelection(tree.document, tree, span, path)
         inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(known))
-        made = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-        if total_tokens(made.find("code")) <= shares.code_budget:
-            self._judge(made, shares, room)
+        instruction_prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
+        if total_tokens(instruction_prompt.find("code")) <= shares.code_budget:
+            self._judge(instruction_prompt, shares, room)
 
     def _judge(self, made: InstructionPrompt, shares: Context, room: int | None) -> None:
         self.prompts += 1
@@ -72,7 +72,7 @@ class EditJudge:
             or bool(room is not None and around and around + fixed + marks > room)
         )
         pieces: Sequence[Fragment] = (*made.find("examples"), *made.find("related"))
-        self.wrong["edits: within a line"] += not all(one.text.endswith("\n") for one in pieces)
+        self.wrong["edits: within a line"] += not all(piece.text.endswith("\n") for piece in pieces)
 
     def _count(self, text: str) -> int:
         return len(self._llama.vocabulary.tokenize(text))

@@ -1,4 +1,4 @@
-"""Is what the engine answers greedily what the model says? Every path beside llama-cpp-python's high-level class.
+"""Comparison of greedy answers of the engine with the model. Every path beside llama-cpp-python's high-level class.
 
     python -m tests.benchmarks.exact [--prompts 40] [--tokens 48] [--repo PATH] [--json]
 
@@ -239,7 +239,8 @@ def main() -> None:
         gaps = ", ".join(f"{value:.3f}" for value in sorted(outcome.gaps))
         print(
             f"{outcome.path}: {outcome.equal} of {outcome.prompts} equal, {outcome.taken} took this path, "
-            f"{len(outcome.gaps)} differ{f' (gaps {gaps})' if gaps else ''}, {outcome.faults} by more than the {outcome.noise:.3f} that batch sizes do to the reference"
+            f"{len(outcome.gaps)} differ{f' (gaps {gaps})' if gaps else ''}, {outcome.faults} by more than the "
+            f"{outcome.noise:.3f} that batch sizes do to the reference"
         )
 
 

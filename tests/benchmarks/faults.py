@@ -84,8 +84,8 @@ async def killed(client: LspClient, chance: random.Random, answers: list[float])
 async def run(kills: int, seed: int) -> None:
     chance = random.Random(seed)
     answers: list[float] = []
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()
         filled(root)
         command = [sys.executable, "-m", "lsp_harness", "serve"]
@@ -110,10 +110,11 @@ async def run(kills: int, seed: int) -> None:
                         "SELECT path, why FROM left_out UNION ALL SELECT path, skipped FROM files WHERE skipped != ''"
                     ),
                 )
-            same = told == in_peace(root, Path(made) / "fresh.db")
+            same = told == in_peace(root, Path(folder) / "fresh.db")
         (root / "hidden").chmod(0o700)
     print(
-        f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest {max(answers):.0f} ms; what was "
+        f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest "
+        f"{max(answers):.0f} ms; what was "
         f"written then is known after {took or float('nan'):.1f} s; the index is that of one made in peace: {same}"
     )
     for path, why in sorted(left):

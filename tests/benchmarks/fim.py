@@ -132,7 +132,7 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
 
 
 def save(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
-    """As the sets' own scorer reads them."""
+    """Write the answers in the format that the scorer of the data sets reads."""
     file.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
 
 

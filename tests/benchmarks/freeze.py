@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.support.hostile import Hostile, hostile, named
+from tests.support.hostile import Hostile, hostile, hostile_cases
 from tests.support.lsp import Editor, ResponseError
 
 PAUSE_S = 0.004
@@ -56,15 +56,15 @@ class Watched:
         return self._editor.process.returncode is not None
 
     async def measure(self, one: Hostile, keys: int) -> Measured:
-        found = Measured(one)
-        probing = asyncio.create_task(self._probe(found))
+        measured = Measured(one)
+        probing = asyncio.create_task(self._probe(measured))
         try:
-            await self._edit(one, keys, found)
+            await self._edit(one, keys, measured)
         finally:
             probing.cancel()
             await asyncio.gather(probing, return_exceptions=True)
-            found.ended = self.ended
-        return found
+            measured.ended = self.ended
+        return measured
 
     async def warm(self) -> None:
         """Do everything that a process does only once, such as imports, before the measurement."""
@@ -200,7 +200,7 @@ async def run(texts: Sequence[Hostile], keys: int, worst: int) -> None:
         last = one.of.kind
         kinds[last].append(one)
     print(row(last, kinds[last]))
-    measured = [one for each in kinds.values() for one in each]
+    measured = [one for kind in kinds.values() for one in kind]
     print(row("all", measured))
     for one in sorted(measured, key=lambda one: max(one.times[STATUS], default=0), reverse=True)[:worst]:
         own = ", ".join(f"{method.partition('/')[2]} {ms:.0f}" for method, ms in one.own.items())
@@ -218,10 +218,10 @@ def main() -> None:
     options.add_argument("--keys", type=int, default=6)
     options.add_argument("--kind", default="", help="only the kinds that have this word in their name")
     options.add_argument("--worst", type=int, default=10, help="texts that are listed, the worst first")
-    asked = options.parse_args()
-    texts = [*named(asked.seed), *(() if asked.named else hostile(asked.count, asked.seed))]
-    texts = sorted((one for one in texts if asked.kind in one.kind), key=lambda one: one.kind)
-    asyncio.run(run(texts, asked.keys, asked.worst))
+    args = options.parse_args()
+    texts = [*hostile_cases(args.seed), *(() if args.named else hostile(args.count, args.seed))]
+    texts = sorted((text for text in texts if args.kind in text.kind), key=lambda one: one.kind)
+    asyncio.run(run(texts, args.keys, args.worst))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,10 @@ async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
             parsed = f"{args.count - len(tally.failed)}/{args.count}"
             median, most = statistics.median(tally.tokens), max(tally.tokens)
             print(
-                f"{case.name:<12} {parsed:>9} {median:>15.0f} {most:>5} {case.longest:>8} {perf_counter() - began:>6.0f}",
+                (
+                    f"{case.name:<12} {parsed:>9} {median:>15.0f} {most:>5} {case.longest:>8} "
+                    f"{perf_counter() - began:>6.0f}"
+                ),
                 flush=True,
             )
             for text in tally.failed[:3]:

@@ -48,7 +48,7 @@ def quarters(what: str, values: Sequence[float]) -> Growth | None:
 
 
 def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """How many there were of each kind: with more than one, one that grew may have been replaced."""
+    """Return the number of processes of each kind. Among several, one that grew may have been replaced."""
     return {who: len({row["pid"] for row in rows if row["who"] == who}) for who in {row["who"]: 0 for row in rows}}
 
 

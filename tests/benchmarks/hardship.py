@@ -69,13 +69,14 @@ def memory(client: LspClient) -> int:
 
 
 async def many(files: int) -> None:
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         for n in range(files):
             file = root / f"p{n // 500}" / f"m{n}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(
-                f"import os\nfrom p0.m0 import Thing0\n\n\nclass Thing{n}(Thing0):\n    def run{n}(self, a, b):\n        return a\n"
+                f"import os\nfrom p0.m0 import Thing0\n\n\nclass Thing{n}(Thing0):\n"
+                f"    def run{n}(self, a, b):\n        return a\n"
             )
         (root / "open.py").write_text(OPEN)
         answers: list[float] = []
@@ -85,7 +86,8 @@ async def many(files: int) -> None:
                 await until(client, root, f"Thing{n * (files - 1) // 100}", answers) or PATIENCE for n in range(101)
             ]
             print(
-                f"{files:,} files: in the index after {sum(took):.0f} s, {memory(client)} MiB in all; open text's symbols "
+                f"{files:,} files: in the index after {sum(took):.0f} s, {memory(client)} MiB in all; open "
+                "text's symbols "
                 f"meanwhile p50 {statistics.median(answers):.0f} ms, longest {max(answers):.0f} ms"
             )
         database = next(home.rglob("index.db"))
@@ -96,18 +98,18 @@ async def many(files: int) -> None:
 
 
 async def two(changes: int) -> None:
-    """How long a file that is written takes to be known to both."""
-    with tempfile.TemporaryDirectory() as made:
-        root, home = Path(made).resolve() / "project", Path(made) / "home"
+    """Measure the time until both servers know a file that is written."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()
         (root / "open.py").write_text(OPEN)
         (root / "first.py").write_text("class First: ...\n")
         took: list[float] = []
         async with server(root, home) as one, server(root, home) as other:
-            await asyncio.gather(*(known(client, "First") for client in (one, other)))
+            await asyncio.gather(*(wait_for_symbol(client, "First") for client in (one, other)))
             for n in range(changes):
                 (root / f"m{n}.py").write_text(f"class Change{n}: ...\n")
-                took += await asyncio.gather(*(known(client, f"Change{n}") for client in (one, other)))
+                took += await asyncio.gather(*(wait_for_symbol(client, f"Change{n}") for client in (one, other)))
             keepers = {
                 process.pid
                 for client in (one, other)
@@ -115,13 +117,14 @@ async def two(changes: int) -> None:
                 if "lsp_harness.index.index_process" in process.cmdline()
             }
         print(
-            f"{changes} files written, two servers: known to both after p50 {statistics.median(took) * 1000:.0f} ms, longest "
+            f"{changes} files written, two servers: known to both after p50 "
+            f"{statistics.median(took) * 1000:.0f} ms, longest "
             f"{max(took) * 1000:.0f} ms; {len(keepers)} index process"
         )
 
 
-async def known(client: LspClient, query: str) -> float:
-    """Seconds until a symbol is found; asked for again and again."""
+async def wait_for_symbol(client: LspClient, query: str) -> float:
+    """Query a symbol again and again until it is found. Return the seconds that this takes."""
     began = perf_counter()
     while query not in await symbols(client, query):
         pass
@@ -149,7 +152,8 @@ async def full(folder: Path) -> None:
                 took = await until(client, root, "Thing399", answers, 30.0)
                 free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
                 print(
-                    f"full ({free:,} bytes left): {'not all in the index within 30 s' if took is None else f'{took:.1f} s'}"
+                    f"full ({free:,} bytes left): "
+                    f"{'not all in the index within 30 s' if took is None else f'{took:.1f} s'}"
                 )
                 print(f"symbols of the open text: {len(answers)} of {len(answers)}, longest {max(answers):.0f} ms")
                 ballast.unlink()

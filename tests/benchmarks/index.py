@@ -179,8 +179,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        root = Path(made).resolve() / "ws"
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve() / "ws"
         files, size = copied(args.folder.resolve(), args.suffix, root)
         database = root.parent / "index.db"
         alone, together = "parse alone", "parse alone, all cores"
@@ -215,7 +215,8 @@ def main() -> None:
     for name, cost in report.items():
         rate = size / 1e6 / cost["seconds"]
         print(
-            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | {cost['cpu'] / shared:.2f} "
+            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | "
+            f"{cost['cpu'] / shared:.2f} "
             f"| {rate:.1f} | {cost['memory']:.0f} |"
         )
     print(f"one file that is touched: {change['parsed']} parsed, in the index after {seconds * 1000:.0f} ms")

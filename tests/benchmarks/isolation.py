@@ -18,11 +18,13 @@ from lsp_harness.config import paths
 from lsp_harness.inference.models import model_files
 
 CONNECT = re.compile(
-    r"(?:connect|sendto)\(\d+, \{sa_family=(AF_\w+)(?:, sun_path=\"([^\"]*)\"|.*?(?:inet_addr\(\"([^\"]*)\"\)|\"([0-9a-f:]+)\"))?"
+    r"(?:connect|sendto)\(\d+, \{sa_family=(AF_\w+)"
+    r"(?:, sun_path=\"([^\"]*)\"|.*?(?:inet_addr\(\"([^\"]*)\"\)|\"([0-9a-f:]+)\"))?"
 )
 OPENED = re.compile(r"openat?\((?:AT_FDCWD, )?\"([^\"]+)\", ([A-Z_|]+)[^)]*\) = \d")
 MADE = re.compile(
-    r"(?:mkdir|rename|unlink|symlink|link|creat)(?:at2?|at)?\((?:AT_FDCWD, )?\"([^\"]+)\"(?:, (?:AT_FDCWD, )?\"([^\"]+)\")?.* = 0"
+    r"(?:mkdir|rename|unlink|symlink|link|creat)(?:at2?|at)?\((?:AT_FDCWD, )?\"([^\"]+)\""
+    r"(?:, (?:AT_FDCWD, )?\"([^\"]+)\")?.* = 0"
 )
 SOURCE = "import math\n\n\ndef area(radius):\n    return "
 BROKEN = "def scale(values, factor):\n    return [value * facter for value in values]\n"

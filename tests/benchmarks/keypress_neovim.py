@@ -1,4 +1,4 @@
-"""How long a user of Neovim waits: from a key to the suggestion on the screen, in a real Neovim with the real model.
+"""The wait of a user of Neovim: from a key to the suggestion on the screen, in a real Neovim with the real model.
 
     python -m tests.benchmarks.keypress_neovim [--keys 100] [--minutes 15] [--out ROWS.jsonl]
 

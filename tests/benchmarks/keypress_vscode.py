@@ -1,4 +1,4 @@
-"""How long a user of VS Code waits: from a key to the suggestion on the screen, in a real VS Code with the real model.
+"""The wait of a user of VS Code: from a key to the suggestion on the screen, in a real VS Code with the real model.
 
     python -m tests.benchmarks.keypress_vscode [--keys 100] [--minutes 30] [--out ROWS.jsonl]
 

@@ -150,14 +150,12 @@ def main() -> None:
     options.add_argument("--keys", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
-    asked = options.parse_args()
+    args = options.parse_args()
     incremental_declarations.find_symbol_rows = _counted(incremental_declarations.find_symbol_rows)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
-    for document in [
-        Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in asked.files
-    ] or files():
-        typing = Typing(document, random.Random(asked.seed), each=asked.each)
-        while len(typing.keys) < asked.keys:
+    for document in [Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files] or files():
+        typing = Typing(document, random.Random(args.seed), each=args.each)
+        while len(typing.keys) < args.keys:
             typing.jump()
         print(row(document.uri.rpartition("/")[2], typing.keys), flush=True)
 

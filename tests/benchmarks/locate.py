@@ -1,4 +1,4 @@
-"""How often the code that a task is about comes first: by what the index says, and with a model's choice among eight.
+"""The share of tasks whose code comes first: by the index alone, and by a model's choice among eight.
 
     python -m tests.benchmarks.locate [--words] [--model]            the tasks of locate_tasks.py over the repositories
     of `repos_fim` python -m tests.benchmarks.locate --queries [--words] [--model]  the queries of `search_repodoc`,
@@ -46,8 +46,8 @@ def repositories() -> dict[str, dict[str, str]]:
     return found
 
 
-def asked(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str, Right]]]]:
-    """The texts of a folder, and what is asked there."""
+def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str, Right]]]]:
+    """Yield the texts of each folder with its tasks."""
     if not queries:
         for name, texts in repositories().items():
             mine = [(task, path, names) for repo, task, path, names in TASKS if repo == name]
@@ -85,7 +85,7 @@ def indexed(texts: Mapping[str, str]) -> Iterator[Place]:
 async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -> None:
     config, _ = load()
     ranks, first, chosen, times = list[int](), list[bool](), list[bool](), list[float]()
-    for texts, tasks in asked(queries=queries):
+    for texts, tasks in read_tasks(queries=queries):
         with indexed(texts) as place:
             if not words:
                 await place.embed(engine, make_recipe(config.index))
@@ -99,14 +99,16 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
                 return Document.from_text(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
-                found = await find_task_places(
+                task_places = await find_task_places(
                     IndexQuery(DirectExecutor(place.reader)), "", task, text, close.get(task, ())
                 )
-                if found is None:
+                if task_places is None:
                     sys.exit(f"nothing was found for {task!r}")
-                ranks.append(next((n for n, one in enumerate(found.candidates) if right(one)), -1))
+                ranks.append(next((n for n, one in enumerate(task_places.candidates) if right(one)), -1))
                 began = perf_counter()
-                picked = await choose_place(engine, task, found, config.context.task_budget) if model else found
+                picked = (
+                    await choose_place(engine, task, task_places, config.context.task_budget) if model else task_places
+                )
                 times.append(perf_counter() - began)
                 first.append(ranks[-1] == 0)
                 chosen.append(right(picked.best))
@@ -118,7 +120,8 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
         return
     low, high = interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
     print(
-        f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes {statistics.median(times):.2f} s"
+        f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes "
+        f"{statistics.median(times):.2f} s"
     )
 
 

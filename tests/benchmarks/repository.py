@@ -70,7 +70,7 @@ class Ring(RepositoryContext):
         here = self._root / path
         beside = sorted(file for file in here.parent.iterdir() if file.is_file() and file.suffix == here.suffix)
         near = sorted(beside, key=lambda file: abs(beside.index(file) - beside.index(here)))
-        found: list[Fragment] = []
+        fragments: list[Fragment] = []
         for file in near[1:]:
             lines = [f"{line}\n" for line in file.read_text().split("\n")[:CHUNK]]
             costs = await self._tokens(lines)
@@ -78,8 +78,8 @@ class Ring(RepositoryContext):
                 costs.pop()
             if costs:
                 budget -= sum(costs)
-                found.append(Fragment("".join(lines[: len(costs)]), sum(costs), file.name, "looked at"))
-        return tuple(found)
+                fragments.append(Fragment("".join(lines[: len(costs)]), sum(costs), file.name, "looked at"))
+        return tuple(fragments)
 
 
 def brought_along(cross: str) -> dict[str, str]:
@@ -154,8 +154,8 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
     texts = folders(rows)
     done = 0
     for repo in sorted({row["input"]["repo"] for row in rows}):
-        with tempfile.TemporaryDirectory() as made:
-            root = Path(made).resolve() / repo
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve() / repo
             checked_out(root, texts[repo])
             database = root.parent / "index.db"
             with (
@@ -213,7 +213,8 @@ def main() -> None:
         defined = [answer["defined"] for answer in answers if answer["defined"] is not None]
         print(
             f"{args.set}, {arm}: {len(answers)} answers, {statistics.median(a['ms'] for a in answers):.0f} ms median, "
-            f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of {len(defined)} "
+            f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of "
+            f"{len(defined)} "
             f"with a file that defines what the hole needs"
         )
 

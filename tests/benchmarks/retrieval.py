@@ -32,7 +32,7 @@ from typing import Any
 from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST_TEXTS
+from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
 from lsp_harness.index.builder.file_extract import embedding_text, extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
@@ -110,7 +110,8 @@ class Place:
 
     async def embed(self, engine: Any, how: EmbeddingRecipe) -> None:
         rows = self.reader.rows(
-            "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
+            "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' "
+            "GROUP BY digest"
         )
         for at in range(0, len(rows), 64):
             batch = {key: embedding_text(names, text) for key, names, text in rows[at : at + 64]}
@@ -130,7 +131,7 @@ async def find_nearest(
     found: dict[str, list[bytes]] = {}
     for query in queries:
         [vector] = await engine.embed([how.query_prefix + query], max_tokens=how.tokens)
-        found[query] = place.vectors.find_nearest(vector, MAX_NEAREST_TEXTS)
+        found[query] = place.vectors.find_nearest(vector, MAX_NEAREST)
     return found
 
 

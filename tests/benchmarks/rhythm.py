@@ -1,4 +1,4 @@
-"""When somebody who writes a program presses the next key: bursts at an even pace, and pauses between them.
+"""The times between the keys of somebody who writes a program: bursts at an even pace, and pauses between them.
 
 The recorded edits have no times, so this is a model. That a pause of 2 to 15 seconds is one to think about the code
 right there is how Shrestha et al. divide pauses ("Pausing While Programming: Insights From Keystroke Analysis",

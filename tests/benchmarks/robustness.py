@@ -37,7 +37,12 @@ class Account:
 
     def withdraw(self, amount: float) -> None:
 '''
-TYPED_CODE = "        if amount > self.balance:\n            raise ValueError('not enough money')\n        self.balance -= amount\n\n    def transfer(self, other: 'Account', amount: float) -> None:\n        self.withdraw(amount)\n        other.deposit(amount)\n\n    def __str__(self) -> str:\n        return f'{self.owner}: {self.balance}'\n"
+TYPED_CODE = (
+    "        if amount > self.balance:\n            raise ValueError('not enough money')\n"
+    "        self.balance -= amount\n\n    def transfer(self, other: 'Account', amount: float) -> None:\n"
+    "        self.withdraw(amount)\n        other.deposit(amount)\n\n    def __str__(self) -> str:\n"
+    "        return f'{self.owner}: {self.balance}'\n"
+)
 
 
 async def status(client: LspClient) -> dict[str, Any]:
@@ -102,7 +107,8 @@ async def killed(root: Path) -> None:
             good += bool(await client.inline_completion(uri, text))
         alive = client.process.returncode is None
         print(
-            f"engine killed 20 times: {answered} of 20 ids answered ({failed} by an error), next completion worked {good} times, server alive: {alive}"
+            f"engine killed 20 times: {answered} of 20 ids answered ({failed} by an error), next completion "
+            f"worked {good} times, server alive: {alive}"
         )
 
 
@@ -135,8 +141,10 @@ async def typing(root: Path) -> None:
         late = sorted((came[n] - sent[n + 1]) * 1000 for n in refused if n + 1 < len(sent))
         same = (await status(client))["documents"][0]["bytes"] == len(text.encode())
         print(
-            f"300 requests in {perf_counter() - began:.1f} s of typing: {len(outcomes)} answered, {len(refused)} superseded, "
-            f"answered {late[len(late) // 2]:.1f} ms (p95 {late[int(len(late) * 0.95)]:.1f} ms) after what replaced them; text the same: {same}"
+            f"300 requests in {perf_counter() - began:.1f} s of typing: {len(outcomes)} answered, "
+            f"{len(refused)} superseded, "
+            f"answered {late[len(late) // 2]:.1f} ms (p95 {late[int(len(late) * 0.95)]:.1f} ms) after what "
+            f"replaced them; text the same: {same}"
         )
 
 

@@ -62,10 +62,10 @@ class Bench:
         offset = len(encode(prefix))
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
-        made = await build_infill_prompt(
+        infill_prompt = await build_infill_prompt(
             Cursor(document, parse(document), offset, row["input"]["path"]), self._settings, self._engine.count
         )
-        return made.engine_input
+        return infill_prompt.engine_input
 
     async def ask(self, around: InfillContext, client: str, reuse: int, tokens: int) -> Outcome:
         body: dict[str, Any] = {

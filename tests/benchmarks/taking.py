@@ -12,7 +12,7 @@ from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]
 Fit = Literal["whole", "line", "word", "none"]
-"""How much of a suggestion is what will be written."""
+"""The part of a suggestion that matches the text that will be written."""
 WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 WHOLE_SHARE = 0.75
 """Of the suggestions that are what will be written, those that are taken; the others are typed through."""
@@ -62,8 +62,8 @@ def fit(ghost: str, ahead: str) -> Fit:
     return "word" if word and ahead.startswith(word.group()) else "none"
 
 
-def left(states: Sequence[str], written: str) -> list[str]:
-    """The states of a trace that are still to come when so much stands there already."""
+def remaining_states(states: Sequence[str], written: str) -> list[str]:
+    """Return the states of a trace that come after the text `written`."""
     ahead = next((n for n, state in enumerate(states) if len(state) > len(written)), len(states))
     return list(states[ahead:])
 

@@ -1,4 +1,4 @@
-"""When the next key comes."""
+"""The times between keys."""
 
 from statistics import median
 

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.bench.keystrokes import make_trace
 from lsp_harness.bench.real_edits import RealEdit
-from tests.benchmarks.taking import Taker, left, presses
+from tests.benchmarks.taking import Taker, presses, remaining_states
 
 TEXT = "return total / len(values)\n"
 
@@ -77,5 +77,5 @@ def test_a_line_break_and_its_indentation_are_one_key():
 
 
 def test_states_that_stand_there_already_are_left_out():
-    assert left(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
-    assert left(["a", "ab"], "abc") == []
+    assert remaining_states(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
+    assert remaining_states(["a", "ab"], "abc") == []

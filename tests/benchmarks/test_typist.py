@@ -33,7 +33,7 @@ class Patient(Clock):
         if not self._left:
             raise KeyboardInterrupt
         self._left -= 1
-        # a mark that is set is not on the screen yet, and a key that comes at once would take it before anything is drawn
+        # A new mark is not on the screen yet. A key that comes at once would accept it before anything is drawn.
         settled = "local came = vim.wait(10000, watching.settled, 5) vim.cmd.redraw() return came"
         assert self._here.nvim.exec_lua(settled), f"nothing came at {written!r}"
 

@@ -23,7 +23,7 @@ from lsp_harness.text.document import Document
 LINES = range(15, 400)
 PER_FILE = 2
 DOUBLED = 0.85
-"""How often a token too many stands beside one that belongs there: nobody writes a bracket anywhere."""
+"""The share of extra tokens that stand beside a token that belongs there. Nobody writes a bracket just anywhere."""
 LANGUAGES = (
     "python",
     "javascript",
@@ -191,19 +191,19 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--without", type=Path)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    rng = Random(given.seed)
-    unwanted = set(given.without.read_text().splitlines()) if given.without else set[str]()
+    args = parser.parse_args()
+    rng = Random(args.seed)
+    unwanted = set(args.without.read_text().splitlines()) if args.without else set[str]()
     files = sorted(
-        {file for folder in given.folders for file in folder.rglob("*.*") if file.is_file()}
+        {file for folder in args.folders for file in folder.rglob("*.*") if file.is_file()}
         - {Path(one) for one in unwanted}
     )
     rng.shuffle(files)
     counts: dict[str, int] = dict.fromkeys(LANGUAGES, 0)
-    with given.out.open("w", encoding="utf-8") as out:
+    with args.out.open("w", encoding="utf-8") as out:
         for file in files:
             known = language_for("", file.name)
-            if known and counts.get(known.id, given.number) < given.number:
+            if known and counts.get(known.id, args.number) < args.number:
                 for row in rows(file, rng):
                     counts[known.id] += 1
                     out.write(json.dumps(row, ensure_ascii=False) + "\n")

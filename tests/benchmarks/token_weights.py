@@ -83,9 +83,9 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
 
 
 def first_fault(tree: SyntaxTree) -> int:
-    found = find_faults(tree)
+    faults = find_faults(tree)
     fault = find_python_fault(tree.data) if tree.language.id == "python" else None
-    return found[0].start if found else fault.start if fault else 0
+    return faults[0].start if faults else fault.start if fault else 0
 
 
 def fit(choices: Sequence[Choice]) -> dict[str, float]:
@@ -128,12 +128,12 @@ def measure(files: Sequence[Path]) -> None:
         start = first_fault(tree)
         find_python_fault.cache_clear()
         begun = time.process_time()
-        found = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
+        recoveries = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
         times.append((time.process_time() - begun) * 1000)
         truth = code(row["truth"], row["language"])
-        right = [code(decode(apply(tree.data, [one.edit])), row["language"]) == truth for one in found]
-        sure = len(found) < 2 or found[1].cost - found[0].cost >= CONFIDENT_COST
-        outcome = "none" if not found else f"{'right' if right[0] else 'wrong'}{'' if sure else ', not sure'}"
+        right = [code(decode(apply(tree.data, [recovery.edit])), row["language"]) == truth for recovery in recoveries]
+        sure = len(recoveries) < 2 or recoveries[1].cost - recoveries[0].cost >= CONFIDENT_COST
+        outcome = "none" if not recoveries else f"{'right' if right[0] else 'wrong'}{'' if sure else ', not sure'}"
         for group in ("all", row["language"], row["kind"]):
             counts[group][outcome] += 1
             counts[group]["right among 3"] += any(right[:3])
@@ -148,11 +148,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("verb", choices=("fit", "measure"))
     parser.add_argument("files", type=Path, nargs="+")
-    given = parser.parse_args()
-    if given.verb == "measure":
-        measure(given.files)
+    args = parser.parse_args()
+    if args.verb == "measure":
+        measure(args.files)
         return
-    out, *cases = given.files
+    out, *cases = args.files
     weights = fit([choice(row, tree) for row, tree in texts(cases)])
     out.write_text(json.dumps(weights, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
 

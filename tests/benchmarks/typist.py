@@ -29,7 +29,7 @@ from lsp_harness.bench.real_edits import RealEdit, load_real_edits
 from tests.benchmarks import growth
 from tests.benchmarks.rhythm import Rhythm
 from tests.benchmarks.stale import Offer, View, ghost, source, wrong
-from tests.benchmarks.taking import Deed, Taker, left, presses
+from tests.benchmarks.taking import Deed, Taker, presses, remaining_states
 from tests.benchmarks.typist_report import Row, of, table
 from tests.benchmarks.writing import ENGINE, SERVER, Look, Writing, writing
 
@@ -136,7 +136,7 @@ class Typist:
             elif deed != "type":
                 self._done[deed] += 1
                 self._done["saved"] += len(now) - len(written) - 1
-            states = states[1:] if now == states[0] else left(states, now)
+            states = states[1:] if now == states[0] else remaining_states(states, now)
             written = now
 
     def _press(self, key: str) -> None:

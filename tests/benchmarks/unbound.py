@@ -23,9 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--show", action="store_true", help="each hole where what was written binds none of the names")
-    given = parser.parse_args()
-    for name in given.sets:
-        report(name, show=given.show)
+    args = parser.parse_args()
+    for name in args.sets:
+        report(name, show=args.show)
 
 
 def report(name: str, *, show: bool) -> None:

@@ -57,7 +57,7 @@ class Writing:
         self._edit = RealEdit("", "", "", "", "")
 
     def open(self, edit: RealEdit) -> None:
-        """In insert mode where something is missing; the server is there."""
+        """Enter insert mode where something is missing. The server is attached."""
         path = self.folder / edit.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(edit.before + edit.after, encoding="utf-8", newline="")

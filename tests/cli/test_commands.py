@@ -279,7 +279,10 @@ def test_models_are_listed(shell: Shell) -> None:
         (
             ["model", "info", "nope"],
             3,
-            "“nope” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of qwen2.5-coder-0.5b",
+            (
+                "“nope” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or "
+                "one of qwen2.5-coder-0.5b"
+            ),
         ),
         (["model", "path", "nope.gguf"], 3, "there is no model file "),
     ],

@@ -18,7 +18,9 @@ def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
         shell.folder,
         {
             "node_modules/lodash/package.json": '{"version": "4.17.21", "types": "index.d.ts"}',
-            "node_modules/lodash/index.d.ts": "/** Waits. */\nexport function debounce(f: F): F;\nexport function debounce(f: G): G;\n",
+            "node_modules/lodash/index.d.ts": (
+                "/** Waits. */\nexport function debounce(f: F): F;\nexport function debounce(f: G): G;\n"
+            ),
         },
     )
     return shell

@@ -46,7 +46,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path / "models"))
 
-    def written(files: dict[str, str]) -> IndexPlace:
+    def write_index(files: dict[str, str]) -> IndexPlace:
         (tmp_path / "ws").mkdir()
         place = prepare_place(tmp_path / "ws")
         with closing(Writer(place.database, SCHEMA, schema_version())) as writer:
@@ -55,7 +55,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
             )
         return place
 
-    return written
+    return write_index
 
 
 @pytest.fixture

@@ -118,7 +118,10 @@ def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str)
     assert rows_about(shell, "server") == [
         (
             "bad",
-            f"{url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment variable that engine.api_key_env names",
+            (
+                f"{url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment variable "
+                "that engine.api_key_env names"
+            ),
         ),
         ("bad", f"{nobody} cannot be reached or closed the connection; check that it runs"),
     ]
@@ -230,7 +233,10 @@ def test_what_is_set_for_one_server_is_not_told_another(shell: Shell, hub: str) 
     result = shell.run("models", "--provider", "vllm", "--base-url", hub)
     assert (result.code, result.err) == (
         4,
-        f"lsp-harness: {hub} needs a key; put the right one into the environment variable that engine.api_key_env names\n",
+        (
+            f"lsp-harness: {hub} needs a key; put the right one into the environment variable that "
+            "engine.api_key_env names\n"
+        ),
     )
 
     shell.set("VLLM_API_KEY", "sk-secret")

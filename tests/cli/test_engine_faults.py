@@ -15,7 +15,7 @@ from lsp_harness.session.turn_events import InvocationReceived
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS
-from tests.support.stuck import gone, listener
+from tests.support.stuck import has_ended, listener
 
 COMMAND_NAMES = [
     tuple(command.name.split()[: 2 if command.name.split()[0] in ("index", "model", "engine") else 1])
@@ -74,7 +74,7 @@ def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
         assert cell.out in result.out
         assert cell.err in result.err
         assert (peer_pid(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
-        assert gone(process.pid) is (cell.engine != "left alone")
+        assert has_ended(process.pid) is (cell.engine != "left alone")
 
 
 def test_the_table_has_every_command_of_the_matrix_under_both_faults() -> None:

@@ -40,7 +40,7 @@ def test_everything_an_engine_says_is_shown():
         "speed": "prompts 182 tokens/s, generation 33 tokens/s",
         "a step": "1 token 30 ms, 2 tokens 40 ms, 8 tokens 90 ms",
         "queue": "2 requests",
-        "reuse_share": "97.0% of 10,000 prompt tokens",
+        "reuse": "97.0% of 10,000 prompt tokens",
         "drafts": "75.0% of 40 tokens accepted",
         "requests": "1,207: cancelled 1,200, eos 7",
     }
@@ -67,7 +67,7 @@ def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says:
             "is a recurrent model: a prompt that does not continue",
         ),
         ({"cuts": True, "window": 1024}, "has a sliding window of 1,024 tokens: prompts cannot be saved"),
-        ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse_share lines that move"),
+        ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse lines that move"),
         (None, ""),
     ],
 )
@@ -133,6 +133,6 @@ def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert cli.status() == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["[bold]", "(process", "7,", "/run/a.sock)"]
-    assert ["reuse_share", "97.0%", "of", "10,000", "prompt", "tokens"] in lines
+    assert ["reuse", "97.0%", "of", "10,000", "prompt", "tokens"] in lines
     assert ["01JABC", "1,200", "2", "min"] in lines
     assert ["an", "engine", "that", "does", "not", "answer", "(process", "8,", "/run/b.sock)"] in lines

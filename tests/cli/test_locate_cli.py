@@ -4,7 +4,10 @@ import pytest
 
 from tests.cli.conftest import Shell
 
-SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    '''What the state gets of it.'''\n    return price // 5\n"
+SHOP = (
+    "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    '''What the state gets of it.'''\n"
+    "    return price // 5\n"
+)
 TASK = "let tax_of round up"
 
 

@@ -94,7 +94,7 @@ def test_nothing_is_raised_where_nothing_can_be_said(monkeypatch: pytest.MonkeyP
 ENCODINGS = ("ascii", "iso-8859-1", "euc-jp", "utf-8")
 
 
-def written(encoding: str, print_: Callable[[], object]) -> str:
+def capture_output(encoding: str, print_: Callable[[], object]) -> str:
     """Return the text that a function writes to a standard output with an encoding."""
     data = io.BytesIO()
     with redirect_stdout(io.TextIOWrapper(data, encoding, write_through=True)) as output:
@@ -104,7 +104,7 @@ def written(encoding: str, print_: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
-    text = written(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
+    text = capture_output(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
     assert text.startswith("✓ " if encoding == "utf-8" else "ok ")
     if encoding == "ascii":
         assert text == 'ok "a" -> b... ??\n'
@@ -116,12 +116,12 @@ def test_a_table_is_shown(encoding: str) -> None:
         replace_unencodable()
         console().print(f"{encodable_mark('[red]✗[/]')} ⏎ 漢字 é")
 
-    assert written(encoding, show).startswith("✗ ⏎" if encoding == "utf-8" else "x | ")
+    assert capture_output(encoding, show).startswith("✗ ⏎" if encoding == "utf-8" else "x | ")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_json_loses_no_character(encoding: str) -> None:
-    assert json.loads(written(encoding, lambda: print_json({"a": "✓ é 漢字"}))) == {"a": "✓ é 漢字"}
+    assert json.loads(capture_output(encoding, lambda: print_json({"a": "✓ é 漢字"}))) == {"a": "✓ é 漢字"}
 
 
 LOCALES = {"C": None, "POSIX": None, "C.UTF-8": None, "de_DE.ISO-8859-1": "ISO-8859-1", "ja_JP.EUC-JP": "EUC-JP"}

@@ -72,9 +72,9 @@ def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     assert project.run("search", "total").err == ""
     assert project.run("locate", "total", "--explain").err == no_vectors_message
     at = project.run("search", "--at", "shop.py:1", "--explain")
-    assert (
-        at.err
-        == "lsp-harness: not searched by meaning: this code has no vector yet; lsp-harness index embed makes the missing vectors\n"
+    assert at.err == (
+        "lsp-harness: not searched by meaning: this code has no vector yet; lsp-harness index embed makes the "
+        "missing vectors\n"
     )
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "absent.gguf"))
     assert project.run("search", "total").err == ""
@@ -84,7 +84,10 @@ def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     project.run("index", "embed")
     assert "meaning" in project.run("search", "--at", "shop.py:1", "--explain").out
     project.file("more.py", "def more():\n    return 1\n")
-    missing_vectors_message = "lsp-harness: 1 text without a vector can only be found by words; lsp-harness index embed makes the missing vectors\n"
+    missing_vectors_message = (
+        "lsp-harness: 1 text without a vector can only be found by words; lsp-harness index embed makes the "
+        "missing vectors\n"
+    )
     assert project.run("search", "total", "--explain").err == missing_vectors_message
     project.set("LSP_HARNESS_INDEX__EMBEDDING_TOKENS", "40")
     before = project.run("search", "total", "--explain").err

@@ -11,10 +11,14 @@ from tests.cli.conftest import Shell
 pytestmark = pytest.mark.model
 
 FILES = {
-    "shop.py": "class Cart:\n    def total(self):\n        return sum(item.price * item.quantity for item in self.items)\n",
+    "shop.py": (
+        "class Cart:\n    def total(self):\n        return sum(item.price * item.quantity for item in self.items)\n"
+    ),
     "net.py": "def dial(host, port):\n    return socket.create_connection((host, port), timeout=5)\n",
     "lists.py": "def unique(xs):\n    seen = set()\n    return [x for x in xs if not (x in seen or seen.add(x))]\n",
-    "users.py": 'def hashed(password, salt):\n    return hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 100_000)\n',
+    "users.py": (
+        'def hashed(password, salt):\n    return hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 100_000)\n'
+    ),
     "bills.py": '"""Turns orders into documents that say what is owed, and until when."""\n\nimport os\n',
     "clock.py": '"""Tells how long something took."""\n\nimport time\n',
     "shapes.py": "def area(r):\n    return math.pi * r ** 2\n",

@@ -1,4 +1,4 @@
-"""What a prompt for an edit or a rewrite says of other things that are wrong in the code."""
+"""The part of a prompt for an edit or a rewrite that lists the other findings in the code."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ from tests.harness.tools import Script, checked, of_type, settings
 from tests.support import markup
 
 TEXT = "def f(item_a, item_b):\n    return g(item_x, 1)  # both\n"
-NEAR = (b"item_a", b"item_b")
+SIMILAR_NAMES = (b"item_a", b"item_b")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> C
 def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
     """Repairs of `item_x` in a text, for each of the names that are near."""
     at = document.data.index(b"item_x")
-    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(NEAR, 1)]
+    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(SIMILAR_NAMES, 1)]
 
 
 async def chosen(
@@ -146,7 +146,7 @@ async def test_to_take_a_line_away_is_a_choice_too(
 async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: SessionLog, tmp_path: Path) -> None:
     document = Document.from_text("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
     places = (4, 21)
-    passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(NEAR, 1)]
+    passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(SIMILAR_NAMES, 1)]
     engine = Script("b\ny = 1\nz = item_b")
     assert await chosen(passed, engine, log, tmp_path) == 2
     assert engine.prompt(0).endswith("x = item_<FILL>\n")

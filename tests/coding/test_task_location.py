@@ -102,7 +102,8 @@ def write_config(path, settings):
 DECOYS = {
     # another module, the same words and more
     "src/lines.py": (
-        "def parse_config_line(line):\n    '''Adds input validation to a line of a config: parse and validate the input.'''\n"
+        "def parse_config_line(line):\n"
+        "    '''Adds input validation to a line of a config: parse and validate the input.'''\n"
         "    name, _, value = line.partition('=')\n    if not name:\n        raise ValueError('invalid input')\n"
         "    return name, value\n"
     ),
@@ -111,7 +112,8 @@ DECOYS = {
         "    '''Input validation of parse_config.'''\n    assert parse_config(tmp_path / 'none.json')\n"
     ),
     "docs/config.md": (
-        "# Configuration\n\nTo add input validation to `parse_config`, call `parse_config()` and look at what `parse_config`\n"
+        "# Configuration\n\n"
+        "To add input validation to `parse_config`, call `parse_config()` and look at what `parse_config`\n"
         "says. `parse_config` has no validation of its input yet.\n"
     ),
 }
@@ -132,20 +134,20 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         yield made
 
 
-async def sought(indexed: Indexed, task: str, files: dict[str, str] | None = None) -> TaskPlaces:
+async def locate_task(indexed: Indexed, task: str, files: dict[str, str] | None = None) -> TaskPlaces:
     files = files or workspace()
 
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
-    found = await find_task_places(indexed.query, "", task, text)
-    assert found
-    return found
+    task_places = await find_task_places(indexed.query, "", task, text)
+    assert task_places
+    return task_places
 
 
 async def test_a_task_finds_the_function_it_names_among_200_files_and_three_decoys(indexed: Indexed):
     assert len(workspace()) == 200
-    found = await sought(indexed, "add input validation to parse_config")
+    found = await locate_task(indexed, "add input validation to parse_config")
     assert (found.best.place, found.best.symbol) == ("src/config.py:34-58", "parse_config")
     assert CONFIG.splitlines()[33] == "@staticmethod"
     assert CONFIG.splitlines()[57] == "    return settings"
@@ -157,7 +159,9 @@ async def test_a_task_finds_the_function_it_names_among_200_files_and_three_deco
 
 CART = {
     "cart.py": "def discount(price):\n    return price - 1\n",
-    "tests/test_cart.py": "def test_discount_of_a_cart():\n    '''A cart has a discount.'''\n    assert discount(1) == 0\n",
+    "tests/test_cart.py": (
+        "def test_discount_of_a_cart():\n    '''A cart has a discount.'''\n    assert discount(1) == 0\n"
+    ),
     "README.md": "Round the discount of a cart.\n",
 }
 
@@ -172,7 +176,7 @@ CART = {
 )
 async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(tmp_path: Path, task: str, path: str):
     with closing(Indexed(tmp_path, CART)) as found:
-        assert (await sought(found, task, CART)).best.path == path
+        assert (await locate_task(found, task, CART)).best.path == path
 
 
 @pytest.mark.parametrize(
@@ -196,7 +200,7 @@ async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(
     ],
 )
 async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: str):
-    found = await sought(indexed, task)
+    found = await locate_task(indexed, task)
     assert (found.best.place, found.best.symbol) == (place, symbol)
 
 
@@ -213,7 +217,7 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
     }
     with closing(Indexed(tmp_path, files)) as made:
         monkeypatch.setitem(WEIGHTS, "linked", weight)
-        found = await sought(made, "round the order total", files)
+        found = await locate_task(made, "round the order total", files)
     first, second, *_ = found.candidates
     assert [first.symbol, second.symbol] == ["round_order_total", "settle"]
     assert second.reasons[-1] == "linked 1"
@@ -222,12 +226,12 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
 async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
     files = workspace()
     files["src/config.py"] = "# a line\n\n" + files["src/config.py"]
-    found = await sought(indexed, "add input validation to parse_config", files)
+    found = await locate_task(indexed, "add input validation to parse_config", files)
     assert found.best.place == "src/config.py:36-60"
     # what is gone is no candidate any more
     del files["src/config.py"]
-    found = await sought(indexed, "add input validation to parse_config", files)
-    assert "src/config.py" not in {one.path for one in found.candidates}
+    found = await locate_task(indexed, "add input validation to parse_config", files)
+    assert "src/config.py" not in {candidate.path for candidate in found.candidates}
 
 
 async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
@@ -245,8 +249,8 @@ async def test_a_model_chooses_by_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
-    found = await choose_place(engine, "work less", listed(3), 500)
-    assert (found.best.place, found.chooser) == ("a2.py:3-5", "model")
+    place = await choose_place(engine, "work less", listed(3), 500)
+    assert (place.best.place, place.chooser) == ("a2.py:3-5", "model")
     [request] = engine.foreground_requests
     assert isinstance(request, ChatRequest)
     assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
@@ -255,8 +259,8 @@ async def test_a_model_chooses_by_number():
 
 @pytest.mark.parametrize("reply", [{"text": "7"}, {"text": ""}, {"error": "the model is gone"}])
 async def test_without_an_answer_the_index_decides(reply: dict[str, str]):
-    found = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
-    assert (found.choice, found.chooser) == (0, "index")
+    place = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
+    assert (place.choice, place.chooser) == (0, "index")
 
 
 async def test_without_a_model_the_index_decides():
@@ -294,7 +298,7 @@ async def test_a_task_with_a_secret_is_not_shown_to_a_model():
 async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Path):
     files = {"a.py": "def connect(key='sk-proj-" + "a1B2" * 12 + "'):\n    return key\n"}
     with closing(Indexed(tmp_path, files)) as found:
-        [one] = (await sought(found, "connect with a key", files)).candidates
+        [one] = (await locate_task(found, "connect with a key", files)).candidates
     assert (one.signature, one.place) == ("connect", "a.py:1-2")
 
 
@@ -303,6 +307,6 @@ async def test_of_lines_that_begin_within_a_key_none_is_shown(tmp_path: Path):
     key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
     files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}
     with closing(Indexed(tmp_path, files)) as found:
-        [one] = (await sought(found, "weigh a shipment", files)).candidates
+        [one] = (await locate_task(found, "weigh a shipment", files)).candidates
     assert MAX_CHUNK_LINES - 10 < one.first <= MAX_CHUNK_LINES + 1
     assert (one.symbol, one.signature) == ("", "")

@@ -1,4 +1,4 @@
-"""What the log says of the prompt of a hole, beside what an engine makes of it."""
+"""The prompt of a hole in the log, compared with the prompt that an engine makes."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.log import SessionLog
 from tests.harness.tools import Script
 
-AROUND = InfillContext(
+CONTEXT = InfillContext(
     "def area(r):\n    return squ", "\n\nprint(area(1))\n", (("a.py", "# a.py\nx = 1\n"), ("b.py", "y = 2\n"))
 )
 
@@ -25,8 +25,8 @@ async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Pat
     log = SessionLog(is_saved=False)
     turn = log.turn()
     async with aclosing(EngineClient(config)) as engine:
-        assert await fit_infill(engine, AROUND, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
-        request = Infill(AROUND, sampling=Sampling(n_predict=4))
+        assert await fit_infill(engine, CONTEXT, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
+        request = Infill(CONTEXT, sampling=Sampling(n_predict=4))
         *_, last = [chunk async for chunk in engine.stream(request)]
     [built] = log.turns[turn.number]
     use = last.usage
@@ -41,7 +41,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
     engine.extra_props["n_ctx"] = prompt + room if room else 0
-    asked = await fit_infill(engine, AROUND, {}, 9, turn := log.turn(), (1, 2, 3))
+    asked = await fit_infill(engine, CONTEXT, {}, 9, turn := log.turn(), (1, 2, 3))
     assert asked == (1, 2, 3)[:fitting]
     [built] = log.turns[turn.number]
     assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
@@ -53,7 +53,7 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     with pytest.raises(
         NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
     ):
-        await fit_infill(engine, AROUND, {}, 9, turn, (1, 2, 3))
+        await fit_infill(engine, CONTEXT, {}, 9, turn, (1, 2, 3))
     assert log.turns[turn.number] == []
 
 

@@ -1,4 +1,4 @@
-"""What a test is written for."""
+"""The choice of the function that a test is written for."""
 
 import pytest
 
@@ -11,5 +11,5 @@ from lsp_harness.text.document import Document
 def test_a_function_in_a_text_without_a_file_name_is_no_subject(path: str, module: str | None) -> None:
     tree = parse(Document.from_text("file:///area.py", b"def area(r):\n    return r\n"))
     assert tree
-    found = find_target_function(tree, 0, path)
-    assert (found.module if found else None) == module
+    target_function = find_target_function(tree, 0, path)
+    assert (target_function.module if target_function else None) == module

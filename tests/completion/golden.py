@@ -85,7 +85,7 @@ def read(path: Path) -> list[Case]:
 
 
 def write(path: Path, cases: list[Case]) -> None:
-    """The same cases with what is shown now."""
+    """Write the cases to a file, each with the text that completion shows now."""
     texts = [case.text(None if (result := case.run().text) is None else marked(result)) for case in cases]
     path.write_text("\n".join(texts), encoding="utf-8")
 

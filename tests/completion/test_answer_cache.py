@@ -1,4 +1,4 @@
-"""The same question needs no model: what is found again, and what is another question."""
+"""The answer cache: it answers a repeated request without the model, and tells when a request differs."""
 
 from lsp_harness.completion.request.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
 from lsp_harness.inference.request import Usage

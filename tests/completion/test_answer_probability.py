@@ -1,4 +1,4 @@
-"""How sure the model was of what is shown of its text."""
+"""The probability that the model gives to the shown part of its text."""
 
 from math import log
 
@@ -9,7 +9,7 @@ from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
 from lsp_harness.inference.request import Usage
 
 
-def written(*tokens: tuple[str, float]) -> ModelText:
+def model_text(*tokens: tuple[str, float]) -> ModelText:
     text, steps = "", list[tuple[int, float]]()
     for token, chance in tokens:
         text += token
@@ -18,22 +18,22 @@ def written(*tokens: tuple[str, float]) -> ModelText:
 
 
 def test_it_is_the_geometric_mean_of_the_tokens() -> None:
-    assert shown_probability(written(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
+    assert shown_probability(model_text(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
 
 
 def test_what_the_rules_cut_off_does_not_count() -> None:
-    both = written(("  ", 0.01), ("x", 0.5), (" = 1", 0.5), ("\n", 0.01), ("junk", 0.01))
+    both = model_text(("  ", 0.01), ("x", 0.5), (" = 1", 0.5), ("\n", 0.01), ("junk", 0.01))
     assert shown_probability(both, "x = 1") == pytest.approx(0.5)
 
 
 def test_lines_that_were_indented_anew_are_found_again() -> None:
-    both = written(("if x:\n", 0.5), ("  y\n", 0.5), ("z", 0.01))
+    both = model_text(("if x:\n", 0.5), ("  y\n", 0.5), ("z", 0.01))
     assert shown_probability(both, "if x:\n        y") == pytest.approx(0.5)
     assert shown_probability(both, "if x:\r\n\ty") == pytest.approx(0.5)
 
 
 def test_a_text_that_is_not_found_is_judged_by_all_of_it() -> None:
-    assert shown_probability(written(("a", 0.9), ("b", 0.4)), "something else") == pytest.approx(0.6)
+    assert shown_probability(model_text(("a", 0.9), ("b", 0.4)), "something else") == pytest.approx(0.6)
 
 
 def test_without_probabilities_nothing_is_known() -> None:
@@ -42,7 +42,7 @@ def test_without_probabilities_nothing_is_known() -> None:
 
 def test_a_known_answer_keeps_those_of_what_is_left_of_it() -> None:
     results = AnswerCache()
-    results.add("x = ", (), written(("foo", 0.1), ("(1", 0.4), (")", 0.9)), Usage())
+    results.add("x = ", (), model_text(("foo", 0.1), ("(1", 0.4), (")", 0.9)), Usage())
     result = results.find("x = foo", ())
     assert result
     assert (result.text, shown_probability(result, "(1)")) == ("(1)", pytest.approx(0.6))

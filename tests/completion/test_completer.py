@@ -32,7 +32,7 @@ async def ask(completer: Desk, document: Document, offset: int) -> Suggestion | 
 async def check(
     source: str, *replies: Any, path: str = "a.py", config: Config | None = None, dedent: bool = True
 ) -> str | None:
-    """What is shown at the cursor; every reply must have been used."""
+    """Return the text that is shown at the cursor. Every reply must have been used."""
     src = markup.parse(source, path)
     engine = Script(*replies)
     result = await ask(Desk(Completer(engine, (config or Config()).completion)), src.document, src.cursor)
@@ -41,8 +41,8 @@ async def check(
     return result.text if result else None
 
 
-def typed(document: Document, offset: int, text: str) -> tuple[Document, int]:
-    """The document after `text` was typed at `offset`, and the cursor after it."""
+def type_text(document: Document, offset: int, text: str) -> tuple[Document, int]:
+    """Type `text` at the byte `offset`. Return the new document and the cursor after the text."""
     new = encode(text)
     return document.apply_edit(Edit(offset, offset, new), document.version + 1), offset + len(new)
 
@@ -143,7 +143,7 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     await ask(completer, src.document, src.cursor)
     document, cursor, result = src.document, src.cursor, None
     for char in "3.14 ":
-        document, cursor = typed(document, cursor, char)
+        document, cursor = type_text(document, cursor, char)
         result = await ask(completer, document, cursor)
         assert result
         assert (result.start, result.stats["typed_along"], result.stats["evaluated"]) == (cursor, True, 0)
@@ -157,7 +157,7 @@ async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_s
     src = markup.parse("area = pow<|>\n")
     completer = Desk(Completer(Script("(r, 2)"), Completion()))
     assert await ask(completer, src.document, src.cursor)
-    document, end = typed(src.document, src.cursor, "()")
+    document, end = type_text(src.document, src.cursor, "()")
     result = await ask(completer, document, end - 1)
     assert result
     assert (result.text, result.start, result.stats["typed_along"]) == ("r, 2", end - 1, True)
@@ -178,7 +178,7 @@ async def test_typing_something_else_asks_again() -> None:
     engine = Script("3 * r", "r * 4")
     completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
-    result = await ask(completer, *typed(src.document, src.cursor, "4 + "))
+    result = await ask(completer, *type_text(src.document, src.cursor, "4 + "))
     assert result
     assert result.text == "r * 4"
 
@@ -188,7 +188,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     engine = Script("3 * r", " + 1")
     completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
-    result = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
+    result = await ask(completer, *type_text(src.document, src.cursor, "3 * r"))
     assert result
     assert (result.text, len(engine.foreground_requests)) == (" + 1", 2)
 
@@ -197,7 +197,7 @@ async def test_a_change_elsewhere_asks_again() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r", "4 * r"), Completion()))
     await ask(completer, src.document, src.cursor)
-    document, _ = typed(src.document, 0, "# new\n")
+    document, _ = type_text(src.document, 0, "# new\n")
     result = await ask(completer, document, src.cursor + len("# new\n"))
     assert result
     assert result.text == "4 * r"
@@ -210,7 +210,7 @@ async def test_a_newer_request_for_the_document_answers_and_the_older_is_superse
     completer = Desk(Completer(engine, Completion()))
     older = asyncio.ensure_future(ask(completer, src.document, src.cursor))
     await engine.started.wait()
-    newer = await ask(completer, *typed(src.document, src.cursor, "4"))
+    newer = await ask(completer, *type_text(src.document, src.cursor, "4"))
     assert newer
     with pytest.raises(RequestSuperseded):
         await older
@@ -258,7 +258,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
     result = await ask(completer, src.document, src.cursor)
     assert result
     engine.started.clear()
-    task = asyncio.ensure_future(ask(completer, *typed(src.document, src.cursor, "x")))
+    task = asyncio.ensure_future(ask(completer, *type_text(src.document, src.cursor, "x")))
     await engine.started.wait()
     completer.close(src.document.uri)
     assert completer.find(src.document.uri, result.id) is None
@@ -283,7 +283,7 @@ async def test_the_last_suggestions_of_a_document_are_known_with_the_text_each_w
         suggestion = await ask(completer, document, cursor)
         assert suggestion
         result.append((document, suggestion))
-        document, cursor = typed(document, cursor, "9 + ")
+        document, cursor = type_text(document, cursor, "9 + ")
     forgotten, *entry = result
     assert completer.find(document.uri, forgotten[1].id) is None
     output = [completer.find(document.uri, suggestion.id) for _, suggestion in entry]
@@ -294,7 +294,7 @@ async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)
-    document, cursor = typed(src.document, src.cursor, "3 ")
+    document, cursor = type_text(src.document, src.cursor, "3 ")
     rest = await ask(completer, document, cursor)
     assert first
     assert rest

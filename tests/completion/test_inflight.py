@@ -14,7 +14,7 @@ from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Stop, Usa
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import parse
-from tests.completion.test_completer import AREA, typed
+from tests.completion.test_completer import AREA, type_text
 from tests.support import markup
 from tests.support.desk import Desk
 
@@ -68,7 +68,7 @@ class Typist:
         self.completer = Desk(Completer(self.engine, Completion(), call_later=self.timer))
 
     async def type(self, text: str) -> None:
-        self.document, self.offset = typed(self.document, self.offset, text)
+        self.document, self.offset = type_text(self.document, self.offset, text)
         self.completer.move(self.document, self.offset)
         await settle()
 
@@ -168,7 +168,7 @@ async def test_something_else_typed_ends_it_with_the_next_request() -> None:
 async def test_a_change_elsewhere_ends_it() -> None:
     user = Typist()
     await user.ask()
-    user.document, _ = typed(user.document, 0, "# new\n")
+    user.document, _ = type_text(user.document, 0, "# new\n")
     user.offset += 6
     await user.ask()
     assert (len(user.engine.foreground_requests), user.engine.ended) == (2, 1)
@@ -251,7 +251,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     user = Typist("pow<|>\n" if keys != '"' else "x = <|>\n")
     older = await user.ask()
     await user.say(said[:1])
-    user.document, end = typed(user.document, user.offset, keys + behind)
+    user.document, end = type_text(user.document, user.offset, keys + behind)
     user.offset = end - len(behind)
     user.completer.move(user.document, user.offset)
     await cancelled(older)

@@ -1,5 +1,4 @@
-"""What completion has of the index beside its prompt: lists of imports need no model, and it is told which names are
-likely."""
+"""Use of the index by completion outside the prompt: lists of imports without a model, and names that are likely."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -27,30 +26,30 @@ HEAD = "from .cart import Cart, total\n"
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path):
+def repository(tmp_path: Path):
     with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
         yield RepositoryContext(indexed.query, count)
 
 
-async def complete(source: str, elsewhere: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
+async def complete(source: str, repository: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
     src = markup.parse(source, "shop/here.py")
     engine = Script(*replies)
-    completer = Desk(Completer(engine, settings(completion=changes).completion, repository=elsewhere))
+    completer = Desk(Completer(engine, settings(completion=changes).completion, repository=repository))
     suggestion = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
     await engine.aclose()
     return suggestion, engine
 
 
-async def test_a_list_of_imports_needs_no_model(elsewhere: RepositoryContext):
-    result, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
+async def test_a_list_of_imports_needs_no_model(repository: RepositoryContext):
+    result, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", repository)
     assert result.text == "Cart, total"
     assert result.stats["known"] is True
     assert (result.stats["evaluated"], result.stats["generated"], engine.foreground_requests) == (0, 0, [])
 
 
-async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: RepositoryContext):
+async def test_who_asks_for_a_choice_gets_that_alone(repository: RepositoryContext):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
-    completer = Desk(Completer(Script(), settings().completion, repository=elsewhere))
+    completer = Desk(Completer(Script(), settings().completion, repository=repository))
     suggestions = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
     assert [result.text for result in suggestions] == ["Cart, total"]
 
@@ -63,9 +62,9 @@ async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: RepositoryContex
     ],
 )
 async def test_where_nothing_is_known_the_model_is_asked(
-    elsewhere: RepositoryContext, source: str, changes: dict[str, Any]
+    repository: RepositoryContext, source: str, changes: dict[str, Any]
 ):
-    result, engine = await complete(source, elsewhere, "Cart", **changes)
+    result, engine = await complete(source, repository, "Cart", **changes)
     assert result.text == "Cart"
     assert "known" not in result.stats
     assert len(engine.foreground_requests) == 1
@@ -76,13 +75,13 @@ async def test_where_nothing_is_known_the_model_is_asked(
     [("x = <|>\n", ("total", "Cart")), ("x = total(<|>)\n", ("Cart",)), ("total(Cart(<|>))\n", ())],
 )
 async def test_what_is_imported_and_not_used_is_expected(
-    elsewhere: RepositoryContext, body: str, expected: tuple[str, ...]
+    repository: RepositoryContext, body: str, expected: tuple[str, ...]
 ):
-    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1")
+    _, engine = await complete(HEAD + "\n\n" + body, repository, "1")
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert request.sampling.expected == expected
-    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1", repository_tokens=0)
+    _, engine = await complete(HEAD + "\n\n" + body, repository, "1", repository_tokens=0)
     assert [
         foreground_request.sampling.expected
         for foreground_request in engine.foreground_requests
@@ -91,15 +90,15 @@ async def test_what_is_imported_and_not_used_is_expected(
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
-async def test_what_the_code_below_needs_is_told(elsewhere: RepositoryContext, changes: dict[str, Any]):
+async def test_what_the_code_below_needs_is_told(repository: RepositoryContext, changes: dict[str, Any]):
     body = "def f():\n    <|>\n    return amount\n"
-    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "amount = 1", **changes)
+    _, engine = await complete(HEAD + "\n\n" + body, repository, "amount = 1", **changes)
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert request.sampling.unbound == ("amount",)
 
 
-async def test_a_document_that_is_closed_is_forgotten(elsewhere: RepositoryContext, monkeypatch: pytest.MonkeyPatch):
+async def test_a_document_that_is_closed_is_forgotten(repository: RepositoryContext, monkeypatch: pytest.MonkeyPatch):
     turns = list[int]()
 
     class TurnSource(CompletionSource):
@@ -111,7 +110,7 @@ async def test_a_document_that_is_closed_is_forgotten(elsewhere: RepositoryConte
 
     monkeypatch.setattr(source_registry, "COMPLETION_SOURCES", (TurnSource,))
     src, engine = markup.parse("x = <|>\n", "shop/here.py"), Script("1")
-    desk = Desk(Completer(engine, settings().completion, repository=elsewhere))
+    desk = Desk(Completer(engine, settings().completion, repository=repository))
 
     async def complete_here() -> int:
         await desk.complete(src.document, parse(src.document), src.cursor, "shop/here.py")

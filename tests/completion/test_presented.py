@@ -1,4 +1,4 @@
-"""What of a text may be shown is found out beside the event loop where that may take long."""
+"""The check of which part of a text may be shown. It runs outside the event loop when it may take long."""
 
 import threading
 

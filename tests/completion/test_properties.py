@@ -1,4 +1,4 @@
-"""What holds for any text a model may write at any cursor."""
+"""Properties that hold for any text that a model may write at any cursor."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the wait for the next key saves, in a replay of typing in made-up time."""
+"""The savings by the wait for the next key, in a replay of typing with a simulated clock."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When the model may be stopped."""
+"""The point at which the model may be stopped."""
 
 import pytest
 

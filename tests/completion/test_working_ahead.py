@@ -50,7 +50,7 @@ class Desk:
         await self.completer.settled(self.document.uri)
 
     @property
-    def ahead(self) -> list[Infill]:
+    def background_requests(self) -> list[Infill]:
         return [request for request in self.engine.background_requests if isinstance(request, Infill)]
 
 
@@ -63,7 +63,7 @@ async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monke
     desk = Desk(AREA, "3 * r")
     assert await desk.ask()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
 
 
 async def test_after_an_accept_the_answer_is_there_already() -> None:
@@ -71,7 +71,7 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     first = await desk.ask()
     assert first
     await desk.settled()
-    [request] = desk.ahead
+    [request] = desk.background_requests
     assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
     assert request.context.prefix == "def area(r):\n    return 3.14 * r ** 2"
     assert desk.completer.find(desk.document.uri, first.id)
@@ -103,7 +103,7 @@ async def test_a_new_question_ends_the_speculation_at_once() -> None:
     assert result
     assert result.text == "4 * r"
     await desk.settled()
-    assert len(desk.ahead) == 2
+    assert len(desk.background_requests) == 2
     await desk.engine.aclose()
 
 
@@ -123,13 +123,13 @@ async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_spe
     desk = Desk(AREA, "3 * r", settings=Completion(speculate=False))
     assert await desk.ask()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
     desk = Desk(AREA, "3 * r")
     desk.completer = support.Desk(Completer(desk.engine, Completion()))
     assert await desk.ask()
     desk.warm()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
 
 
 async def test_what_is_known_is_not_speculated_again() -> None:
@@ -146,7 +146,7 @@ async def test_what_is_known_is_not_speculated_again() -> None:
     assert (again.text, again.stats["cached"]) == (first.text, True)
     await desk.settled()
     assert len(desk.engine.foreground_requests) == 2
-    assert len(desk.ahead) == 2
+    assert len(desk.background_requests) == 2
 
 
 # -- results
@@ -193,8 +193,10 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     desk = Desk(FAR + AREA, "3 * r")
     desk.warm()
     await desk.settled()
-    short, full = desk.ahead
-    assert {(request.sampling.n_predict, request.priority) for request in desk.ahead} == {(0, "background")}
+    short, full = desk.background_requests
+    assert {(request.sampling.n_predict, request.priority) for request in desk.background_requests} == {
+        (0, "background")
+    }
     assert desk.engine.foreground_requests == []
     await desk.ask()
     [request] = desk.engine.foreground_requests
@@ -208,7 +210,7 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
     await desk.settled()
     desk.warm()
     await desk.settled()
-    alone, short, full = desk.ahead
+    alone, short, full = desk.background_requests
     assert (alone.context, len(full.context.prefix) > len(short.context.prefix)) == (short.context, True)
 
 
@@ -233,7 +235,7 @@ async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source:
         desk.engine.extra_props = {"fim_order": order}
         desk.warm()
         await desk.settled()
-        [request] = desk.ahead
+        [request] = desk.background_requests
         before, after = desk.document.text[: desk.cursor], desk.document.text[desk.cursor :]
         assert (request.context.prefix, request.context.suffix) == (before if read is None else read, after)
 
@@ -245,7 +247,7 @@ async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
         await desk.ask()
     desk.warm()
     await desk.settled()
-    assert (desk.engine.foreground_requests, desk.ahead) == ([], [])
+    assert (desk.engine.foreground_requests, desk.background_requests) == ([], [])
 
 
 async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
@@ -256,7 +258,7 @@ async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_plac
     desk.warm()
     desk.engine.held = False
     await desk.settled()
-    glanced, short, full = desk.ahead
+    glanced, short, full = desk.background_requests
     assert glanced.context == short.context != full.context
 
 
@@ -264,7 +266,7 @@ async def test_a_small_document_has_one_prompt_to_warm() -> None:
     desk = Desk(AREA)
     desk.warm()
     await desk.settled()
-    assert len(desk.ahead) == 1
+    assert len(desk.background_requests) == 1
 
 
 async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None:
@@ -274,7 +276,7 @@ async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None
     desk.cursor = 3
     desk.warm()
     await desk.settled()
-    assert [request.context.prefix for request in desk.ahead] == ["def"]
+    assert [request.context.prefix for request in desk.background_requests] == ["def"]
 
 
 async def test_a_running_completion_is_not_disturbed() -> None:
@@ -284,7 +286,7 @@ async def test_a_running_completion_is_not_disturbed() -> None:
     desk.cursor = 3
     desk.warm()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
     assert not task.done()
     task.cancel()
     await asyncio.wait({task})
@@ -297,7 +299,7 @@ async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
     desk.type(result.text)
     desk.warm()
     await desk.settled()
-    assert [request.sampling.n_predict > 0 for request in desk.ahead] == [True]
+    assert [request.sampling.n_predict > 0 for request in desk.background_requests] == [True]
 
 
 async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
@@ -307,7 +309,7 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     assert result.stats["rung"] == 2
     assert result.stats["prompt_tokens"] < 60
     await desk.settled()
-    [request] = desk.ahead
+    [request] = desk.background_requests
     [outcome] = desk.engine.foreground_requests
     assert isinstance(outcome, Infill)
     assert (request.context, request.sampling.n_predict, request.shorter) == (outcome.context, 0, ())
@@ -319,7 +321,7 @@ async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_
     assert result
     await desk.settled()
     await desk.settled()
-    assert [request.sampling.n_predict > 0 for request in desk.ahead] == [False, True]
+    assert [request.sampling.n_predict > 0 for request in desk.background_requests] == [False, True]
     desk.type(result.text)
     again = await desk.ask()
     assert again
@@ -334,7 +336,7 @@ async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
     await desk.engine.begun_ahead.wait()
     desk.type("2 + ")
     await desk.ask()
-    assert len(desk.ahead) == 1
+    assert len(desk.background_requests) == 1
     desk.completer.stop_background()
 
 
@@ -342,14 +344,14 @@ async def test_with_warming_switched_off_a_short_prompt_stays_what_it_is() -> No
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False, warm=False))
     await desk.ask()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
 
 
 async def test_an_engine_that_cannot_warm_is_not_heard_of() -> None:
     desk = Desk(AREA, "3 * r", {"error": "out of memory", "background": True})
     assert await desk.ask()
     await desk.settled()
-    assert len(desk.ahead) == 1
+    assert len(desk.background_requests) == 1
 
 
 async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
@@ -368,7 +370,7 @@ async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
     desk.document = Document.from_text("file:///a.py", data, language="python")
     desk.warm()
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
 
 
 @pytest.mark.parametrize("path", [".env", "deploy/server.pem"])
@@ -377,7 +379,7 @@ async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> No
     desk.warm()
     await desk.settled()
     assert await desk.ask() is None
-    assert desk.ahead == desk.engine.foreground_requests == []
+    assert desk.background_requests == desk.engine.foreground_requests == []
 
 
 async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
@@ -386,7 +388,7 @@ async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_di
     result = await desk.ask()
     assert result
     await desk.settled()
-    assert desk.ahead == []
+    assert desk.background_requests == []
     [request] = desk.engine.foreground_requests
     assert isinstance(request, Infill)
     assert not request.owner.persist

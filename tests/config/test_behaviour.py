@@ -40,8 +40,8 @@ def changed(key: str, value: Any, **more: dict[str, Any]) -> Config:
     return settings(settings(**more), **{table: {name: value}})
 
 
-async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
-    """What a fix does with these settings, when no candidate is good: requests made, and checks run."""
+async def observe_fix(config: Config, folder: Path) -> dict[str, Any]:
+    """Run a fix in which no candidate is good. Return the requests and the checks under these settings."""
     src = markup.parse(FIX, folder / "a.py")
     engine, log = (
         Script(*[f"return 3 * widht{letter} ** 2" for letter in ascii_lowercase[:20]]),
@@ -72,8 +72,8 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
     }
 
 
-async def of_completion(config: Config) -> dict[str, Any]:
-    """What a completion asks for and shows with these settings."""
+async def observe_completion(config: Config) -> dict[str, Any]:
+    """Run a completion. Return what it requests and shows under these settings."""
     text = "import math\n\n\n" + "".join(LONG % (n, n) for n in range(60)) + "def area(r):\n    <|>\n\n\n" + LONG * 0
     text += "".join(f"late_{n} = helper_{n}({n})\n" for n in range(60))
     src = markup.parse(text)
@@ -191,9 +191,9 @@ async def test_a_key_changes_what_a_fix_does(folder: Path, key: str) -> None:
     if key == "verification.lint":
         # without a linter anything that parses passes
         with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-            await of_fix(changed(key, value, **base), folder)
+            await observe_fix(changed(key, value, **base), folder)
         return
-    before, after = await of_fix(settings(**base), folder), await of_fix(changed(key, value, **base), folder)
+    before, after = await observe_fix(settings(**base), folder), await observe_fix(changed(key, value, **base), folder)
     assert before["checks"] == ["kept", "lint", "syntax"]
     assert {name: after[name] for name in expected} == expected
     assert {name: before[name] for name in expected} != expected
@@ -211,12 +211,12 @@ COMPLETION_KEYS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("key", COMPLETION_KEYS)
 async def test_a_key_changes_what_a_completion_asks_for(key: str) -> None:
     value, name = COMPLETION_KEYS[key]
-    before, after = await of_completion(Config()), await of_completion(changed(key, value))
+    before, after = await observe_completion(Config()), await observe_completion(changed(key, value))
     assert 0 < after[name] <= value < before[name]
 
 
 async def test_few_lines_are_shown_when_few_are_allowed() -> None:
-    before, after = await of_completion(Config()), await of_completion(changed("completion.max_lines", 2))
+    before, after = await observe_completion(Config()), await observe_completion(changed("completion.max_lines", 2))
     assert (before["lines"], after["lines"]) == (8, 2)
 
 
@@ -249,7 +249,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
             "verification.kept",
         ),  # tests/coding/test_fix.py, tests/scenarios, tests/cli/test_commands.py
         "edits.confirm",  # tests/server/test_code_action.py
-        "index.enabled",  # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
+        # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
+        "index.enabled",
         # tests/inference/test_embedding_recipe.py, tests/harness/test_embedding_index.py
         *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
         "locate.ranking",  # tests/cli/test_locate_cli.py

@@ -149,9 +149,9 @@ def test_what_is_not_understood_is_a_problem_at_its_line(
     file.write_text(text)
     config, problems = load(tmp_path, {})
     assert problems
-    found = next((p for p in problems if p.message.startswith(message)), problems[0])
-    assert found.message.startswith(message)
-    assert (found.file, found.line) == (file, line)
+    problem = next((p for p in problems if p.message.startswith(message)), problems[0])
+    assert problem.message.startswith(message)
+    assert (problem.file, problem.line) == (file, line)
     assert config.engine == Config().engine
 
 

@@ -37,26 +37,26 @@ def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytes
     assert paths.replacement_message(paths.RUNTIME) == ""
 
 
-def _of_another(base: Path) -> None:
+def _give_away(base: Path) -> None:
     os.chown(base, 4242, 4242)
 
 
-def _with_a_folder_of_another(base: Path) -> None:
+def _add_folder_of_another_user(base: Path) -> None:
     (base / "lsp-harness").mkdir(mode=0o700)
     os.chown(base / "lsp-harness", 4242, 4242)
 
 
-def _with_a_link(base: Path) -> None:
+def _add_link(base: Path) -> None:
     (base / "elsewhere").mkdir(mode=0o700)
     (base / "lsp-harness").symlink_to("elsewhere")
 
 
-def _gone(base: Path) -> None:
+def _remove_folder(base: Path) -> None:
     base.rmdir()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
-@pytest.mark.parametrize("damage", [_of_another, _with_a_folder_of_another, _with_a_link, _gone])
+@pytest.mark.parametrize("damage", [_give_away, _add_folder_of_another_user, _add_link, _remove_folder])
 def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
     surroundings: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""What there is to put into a list of imports: the index knows, no model is asked."""
+"""Names that can go into a list of imports. They come from the index, without the model."""
 
 from contextlib import closing
 from pathlib import Path
@@ -12,17 +12,22 @@ from tests.syntax.markup import marked
 
 FILES = {
     "shop/__init__.py": "",
-    "shop/cart.py": "CART_LIMIT = 3\n\n\nclass Cart: ...\n\n\nclass Item: ...\n\n\ndef empty(cart): ...\n\n\ndef total(cart): ...\n\n\ndef _hidden(): ...\n",
+    "shop/cart.py": (
+        "CART_LIMIT = 3\n\n\nclass Cart: ...\n\n\nclass Item: ...\n\n\ndef empty(cart): ...\n\n\n"
+        "def total(cart): ...\n\n\ndef _hidden(): ...\n"
+    ),
     "shop/here.py": "",
     "src/here.ts": "",
     "src/cart.ts": (
-        "export class Cart {}\nexport class Item {}\nexport function emptyCart(): void {}\nconst secret = 1;\nfunction hidden() {}\n"
+        "export class Cart {}\nexport class Item {}\nexport function emptyCart(): void {}\nconst secret = 1;\n"
+        "function hidden() {}\n"
     ),
     "crates/shop/Cargo.toml": '[package]\nname = "shop"\n',
     "crates/shop/src/lib.rs": "",
     "crates/shop/src/here.rs": "",
     "crates/shop/src/cart.rs": (
-        "pub struct Cart;\npub struct Item;\nimpl Cart {}\npub fn empty_cart() {}\npub fn total_of() {}\nfn hidden() {}\n"
+        "pub struct Cart;\npub struct Item;\nimpl Cart {}\npub fn empty_cart() {}\npub fn total_of() {}\n"
+        "fn hidden() {}\n"
     ),
 }
 
@@ -94,7 +99,10 @@ CASES = {
     "TypeScript, an export": ("src/here.ts", "export {\n  Cart,\n  <|>\n} from './cart';\n", "Item,"),
     "Rust, several names a line": (
         "crates/shop/src/here.rs",
-        "use crate::{\n    cart::{\n        Cart,\n        <|>\n    },\n};\n\nfn f(i: Item) { empty_cart(); total_of(); }\n",
+        (
+            "use crate::{\n    cart::{\n        Cart,\n        <|>\n    },\n};\n\n"
+            "fn f(i: Item) { empty_cart(); total_of(); }\n"
+        ),
         "Item, empty_cart, total_of,",
     ),
     "Rust, one more of the module before": (
@@ -119,6 +127,11 @@ def test_what_is_put_in(indexed: Indexed, case: str):
 
 def test_a_list_is_read_off_the_text():
     source = marked("shop/here.py", "from .cart import (\n    Cart,  # the first\n    It<|>\n    total,\n)\n")
-    found = find_import_list(source.tree, source.start)
-    assert found is not None
-    assert (found.module, found.before, found.after, found.typed) == (".cart", ("Cart",), ("total",), "It")
+    import_list = find_import_list(source.tree, source.start)
+    assert import_list is not None
+    assert (import_list.module, import_list.before, import_list.after, import_list.typed) == (
+        ".cart",
+        ("Cart",),
+        ("total",),
+        "It",
+    )

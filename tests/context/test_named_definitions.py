@@ -16,14 +16,22 @@ from tests.syntax.markup import Source, marked
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": (
-        "class Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n    def add(self, item): ...\n    def _hide(self): ...\n"
+        "class Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n"
+        "    def add(self, item): ...\n    def _hide(self): ...\n"
     ),
-    "shop/errors.py": "class Empty(Exception):\n    def __init__(self, message: str, cart) -> None:\n        pass\n\n\ndef unused(): ...\n",
-    "other.py": "def total(cart):\n    pass\n\n\ndef pay(cart, card):\n    amount = cart.total()\n    if not amount:\n        raise Empty('nothing', cart)\n    card.charge(amount)\n    return amount\n",
+    "shop/errors.py": (
+        "class Empty(Exception):\n    def __init__(self, message: str, cart) -> None:\n        pass\n\n\n"
+        "def unused(): ...\n"
+    ),
+    "other.py": (
+        "def total(cart):\n    pass\n\n\ndef pay(cart, card):\n    amount = cart.total()\n    if not amount:\n"
+        "        raise Empty('nothing', cart)\n    card.charge(amount)\n    return amount\n"
+    ),
     "here.py": "from shop.cart import Cart\nfrom shop.errors import Empty, unused\n",
 }
 HERE = (
-    "from shop.cart import Cart\nfrom shop.errors import Empty, unused\n\n\ndef check(cart: Cart):\n    amount = cart.total()\n"
+    "from shop.cart import Cart\nfrom shop.errors import Empty, unused\n\n\ndef check(cart: Cart):\n"
+    "    amount = cart.total()\n"
     "    if not amount:\n        raise Empty(<|>)\n"
 )
 
@@ -54,7 +62,8 @@ async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
     fragments = await fit_signatures(lines, 1000, count, "#")
     assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
     assert fragments[0].text == (
-        "# shop/cart.py\nclass Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n    def add(self, item): ...\n"
+        "# shop/cart.py\nclass Cart:\n    def __init__(self, owner): ...\n    def total(self): ...\n"
+        "    def add(self, item): ...\n"
         "    def _hide(self): ...\n"
     )
     assert "def __init__(self, message: str, cart) -> None: ..." in fragments[1].text

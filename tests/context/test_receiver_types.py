@@ -1,4 +1,4 @@
-"""What the things may be whose members are used."""
+"""Possible types of the receivers whose members are used."""
 
 from contextlib import closing
 from pathlib import Path
@@ -63,8 +63,8 @@ def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
     ],
 )
 def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
-    found = find_receiver_types(indexed.view, "here.py", "python", text, [name])
-    assert sorted({one.name for one in found}) == expected
+    receiver_types = find_receiver_types(indexed.view, "here.py", "python", text, [name])
+    assert sorted({receiver_type.name for receiver_type in receiver_types}) == expected
 
 
 @pytest.mark.parametrize(

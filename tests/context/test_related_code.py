@@ -45,10 +45,18 @@ class Till:
 """
 FILES = {
     "shop/till.py": SHOP.replace("<|>", ""),
-    "shop/cart.py": "class Item:\n    price = 1\n\n\nclass Cart:\n    def items(self) -> list[Item]: ...\n    def empty(self): ...\n",
+    "shop/cart.py": (
+        "class Item:\n    price = 1\n\n\nclass Cart:\n    def items(self) -> list[Item]: ...\n"
+        "    def empty(self): ...\n"
+    ),
     "shop/keys.py": "KEY = 1\n",
-    "app.py": "from shop.till import Till\n\n\ndef main(cart):\n    till = Till()\n    print(till.total(cart))\n    print(till.total(cart))\n",
-    "tests/test_till.py": "from shop.till import Till\n\n\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n",
+    "app.py": (
+        "from shop.till import Till\n\n\ndef main(cart):\n    till = Till()\n    print(till.total(cart))\n"
+        "    print(till.total(cart))\n"
+    ),
+    "tests/test_till.py": (
+        "from shop.till import Till\n\n\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n"
+    ),
     "far.py": "def other(bill):\n    return bill.total(1)\n",
 }
 
@@ -116,7 +124,9 @@ def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
 
 CALLED = {
     "shop/money.py": "def convert(x):\n    return convert(x)\n\n\ndef other():\n    convert(0)\n",
-    "shop/use.py": "from shop.money import convert as turn\n\n\ndef one(convert):\n    convert(1)\n    turn(2)\n    turn(3)\n",
+    "shop/use.py": (
+        "from shop.money import convert as turn\n\n\ndef one(convert):\n    convert(1)\n    turn(2)\n    turn(3)\n"
+    ),
     "shop/says.py": "import shop.money\n\n# convert(4) is said\nTEXT = 'convert(5)'\n",
     "shop/same.py": "import shop.money\n\n\ndef convert(x): ...\n\n\nconvert(6)\n",
     **{f"shop/more{n}.py": f"from shop.money import convert\n\n\ndef f{n}():\n    convert({n})\n" for n in range(9)},
@@ -192,6 +202,9 @@ def test_a_declaration_with_what_it_needs_and_nothing_else():
 
 
 def test_a_declaration_in_broken_code():
-    text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
+    text = (
+        "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n"
+        "    def f(self) return 1\n\n\ndef x(\n"
+    )
     [extract] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
     assert str(extract) == "import os\n\ndef parse(path):\n    return os.stat(path)"

@@ -24,8 +24,13 @@ from tests.index.place import Indexed
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": "class Cart:\n    def total(self): ...\n    def add(self, item): ...\n",
-    "shop/money.py": "def convert(amount, rate): ...\ndef rounded(amount): ...\ndef taxed(amount): ...\ndef owed(amount): ...\n",
-    "other.py": "def pay(cart, card):\n    amount = cart.total()\n    if not amount:\n        raise Empty(cart)\n    card.charge(amount)\n",
+    "shop/money.py": (
+        "def convert(amount, rate): ...\ndef rounded(amount): ...\ndef taxed(amount): ...\ndef owed(amount): ...\n"
+    ),
+    "other.py": (
+        "def pay(cart, card):\n    amount = cart.total()\n    if not amount:\n        raise Empty(cart)\n"
+        "    card.charge(amount)\n"
+    ),
 }
 HEAD = "from shop.cart import Cart\nfrom shop.money import convert, owed, rounded, taxed\n\n\n"
 CHECK = "def check(cart: Cart, card):\n    amount = cart.total()\n    if not amount:\n        return\n"

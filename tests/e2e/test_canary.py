@@ -135,7 +135,7 @@ async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path,
         async with LspClient.start(workspace, env=env) as client:
             await use_everything(client, workspace)
 
-    request_texts = repr([request.body for request in server.asked]).encode()
+    request_texts = repr([request.body for request in server.requests]).encode()
     assert HARMLESS.encode() in request_texts
     assert canaries_in(request_texts) == []
     assert [str(file) for file in _files(home) if canaries_in(file.read_bytes())] == []

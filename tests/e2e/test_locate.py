@@ -31,7 +31,7 @@ async def test_an_instruction_without_a_place_edits_what_it_is_about(
 
         assert result["applied"] is True
         assert result["located"]["candidates"][result["located"]["chosen"]]["symbol"] == "tax_of"
-        [change] = (await editor.said("workspace/applyEdit"))["edit"]["documentChanges"]
+        [change] = (await editor.find_params("workspace/applyEdit"))["edit"]["documentChanges"]
         # a file that is not open has no version
         assert change["textDocument"] == {"uri": (folder / "shop.py").as_uri(), "version": None}
         [edit] = change["edits"]

@@ -32,7 +32,7 @@ def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = home / "ws"
     root.mkdir()
     for name in NAMES:
-        (root / f"{name}.py").write_text(f"open({str(home / 'run')!r}, 'a').write('{name} ')\n")
+        (root / f"{name}.py").write_text(f"open({str(home / 'started-modules')!r}, 'a').write('{name} ')\n")
     monkeypatch.chdir(root)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
@@ -41,7 +41,7 @@ def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run_modules(home: Path) -> str:
     """Return the names of the modules that were run."""
-    return (home / "run").read_text() if (home / "run").exists() else ""
+    return (home / "started-modules").read_text() if (home / "started-modules").exists() else ""
 
 
 def test_they_would_be_run(home: Path, workspace: Path):

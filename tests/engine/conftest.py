@@ -18,7 +18,7 @@ from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 
-from .scheduling import Book, Gate
+from .scheduling import Book, GatedLlama
 
 CURVE = {1: 10.0, 2: 13.0, 4: 16.0, 8: 30.0, 16: 60.0, 32: 80.0}
 """Milliseconds of a step on some imagined CPU."""
@@ -85,8 +85,8 @@ def machine(llama: Llama) -> Bench:
 
 
 @pytest.fixture
-async def gate(machine: Bench) -> Gate:
-    return Gate(machine.llama)
+async def gated_llama(machine: Bench) -> GatedLlama:
+    return GatedLlama(machine.llama)
 
 
 @pytest.fixture
@@ -95,10 +95,10 @@ async def book() -> Book:
 
 
 @pytest.fixture
-async def scheduler(gate: Gate, book: Book) -> AsyncIterator[Scheduler]:
-    model = ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE))
+async def scheduler(gated_llama: GatedLlama, book: Book) -> AsyncIterator[Scheduler]:
+    model = ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE))
     scheduler = Scheduler(model, limit=3, observer=book)
     yield scheduler
-    gate.open.set()
+    gated_llama.open.set()
     await asyncio.to_thread(scheduler.close)
-    assert not any(slot.is_busy for slot in gate.kv.slots)
+    assert not any(slot.is_busy for slot in gated_llama.kv.slots)

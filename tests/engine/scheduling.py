@@ -13,7 +13,7 @@ from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 
 
-class Gate:
+class GatedLlama:
     """The tiny model. It logs the clients of each step, and its steps wait until the test sets `open`."""
 
     def __init__(self, llama: Llama) -> None:
@@ -69,7 +69,7 @@ class Book:
         self.looks()
 
 
-def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> TokenRequest:
+def make_request(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> TokenRequest:
     tokens = [10 + len(name) + sum(map(ord, name)) % 200] * prompt
     return TokenRequest((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 

@@ -46,44 +46,44 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
     return items[0]["status"], dict(items[0]["headers"]), b"".join(part.get("body", b"") for part in items[1:]).decode()
 
 
-def given(**more: str | None) -> list[tuple[str, str]]:
+def make_headers(**more: str | None) -> list[tuple[str, str]]:
     return [(name, value) for name, value in (OWN | more).items() if value is not None]
 
 
 @pytest.mark.parametrize(
     ("headers", "path", "status"),
     [
-        (given(), "/props", 200),
-        (given(host="localhost:8080"), "/props", 200),
-        (given(host="LOCALHOST:8080"), "/props", 200),
-        (given(host="[::1]:8080"), "/props", 200),
-        (given(authorization=f"bearer  {TOKEN}"), "/props", 200),
-        (given(origin="http://localhost:3000"), "/props", 200),
-        (given(origin="https://[::1]"), "/props", 200),
-        (given(authorization=None), "/health", 200),
-        (given(authorization=None), "/props", 401),
-        (given(authorization="Bearer"), "/props", 401),
-        (given(authorization=f"Bearer {TOKEN}a"), "/props", 401),
-        (given(authorization=f"Bearer {TOKEN[1:]}"), "/props", 401),
-        (given(authorization=f"Basic {TOKEN}"), "/props", 401),
-        (given(authorization="Bearer é"), "/props", 401),
-        ([*given(), ("authorization", f"Bearer {TOKEN}")], "/props", 401),
-        (given(authorization=None), "/health/../props", 401),
-        (given(host=None), "/props", 403),
-        (given(host="127.0.0.1"), "/props", 403),
-        (given(host="127.0.0.1:8081"), "/props", 403),
-        (given(host="evil.example:8080"), "/health", 403),
-        (given(host="127.0.0.1.evil.example:8080"), "/props", 403),
-        (given(host="evil.example@127.0.0.1:8080"), "/props", 403),
-        (given(host="127.0.0.1:8080/"), "/props", 403),
-        (given(host="[::1:8080"), "/props", 403),
-        (given(host="localhost:x"), "/props", 403),
-        ([*given(), ("host", "127.0.0.1:8080")], "/props", 403),
-        (given(origin="http://evil.example"), "/props", 403),
-        (given(origin="http://localhost.evil.example"), "/health", 403),
-        (given(origin="null"), "/props", 403),
-        (given(origin="file://localhost"), "/props", 403),
-        (given(origin="http://[::1"), "/props", 403),
+        (make_headers(), "/props", 200),
+        (make_headers(host="localhost:8080"), "/props", 200),
+        (make_headers(host="LOCALHOST:8080"), "/props", 200),
+        (make_headers(host="[::1]:8080"), "/props", 200),
+        (make_headers(authorization=f"bearer  {TOKEN}"), "/props", 200),
+        (make_headers(origin="http://localhost:3000"), "/props", 200),
+        (make_headers(origin="https://[::1]"), "/props", 200),
+        (make_headers(authorization=None), "/health", 200),
+        (make_headers(authorization=None), "/props", 401),
+        (make_headers(authorization="Bearer"), "/props", 401),
+        (make_headers(authorization=f"Bearer {TOKEN}a"), "/props", 401),
+        (make_headers(authorization=f"Bearer {TOKEN[1:]}"), "/props", 401),
+        (make_headers(authorization=f"Basic {TOKEN}"), "/props", 401),
+        (make_headers(authorization="Bearer é"), "/props", 401),
+        ([*make_headers(), ("authorization", f"Bearer {TOKEN}")], "/props", 401),
+        (make_headers(authorization=None), "/health/../props", 401),
+        (make_headers(host=None), "/props", 403),
+        (make_headers(host="127.0.0.1"), "/props", 403),
+        (make_headers(host="127.0.0.1:8081"), "/props", 403),
+        (make_headers(host="evil.example:8080"), "/health", 403),
+        (make_headers(host="127.0.0.1.evil.example:8080"), "/props", 403),
+        (make_headers(host="evil.example@127.0.0.1:8080"), "/props", 403),
+        (make_headers(host="127.0.0.1:8080/"), "/props", 403),
+        (make_headers(host="[::1:8080"), "/props", 403),
+        (make_headers(host="localhost:x"), "/props", 403),
+        ([*make_headers(), ("host", "127.0.0.1:8080")], "/props", 403),
+        (make_headers(origin="http://evil.example"), "/props", 403),
+        (make_headers(origin="http://localhost.evil.example"), "/health", 403),
+        (make_headers(origin="null"), "/props", 403),
+        (make_headers(origin="file://localhost"), "/props", 403),
+        (make_headers(origin="http://[::1"), "/props", 403),
     ],
 )
 async def test_who_is_let_in(headers: list[tuple[str, str]], path: str, status: int):
@@ -91,11 +91,11 @@ async def test_who_is_let_in(headers: list[tuple[str, str]], path: str, status: 
 
 
 async def test_a_refusal_says_what_to_do():
-    status, headers, body = await ask(given(authorization=None))
+    status, headers, body = await ask(make_headers(authorization=None))
 
     assert (status, headers[b"www-authenticate"]) == (401, b"Bearer")
     assert "lsp-harness engine token" in body
-    assert "127.0.0.1:8080" in (await ask(given(host="a:1")))[2]
+    assert "127.0.0.1:8080" in (await ask(make_headers(host="a:1")))[2]
 
 
 async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():

@@ -20,26 +20,26 @@ SHORT = Sampling(n_predict=4)
 
 
 @pytest.fixture
-def saved(machine: Bench, tmp_path: Path) -> DiskCache:
+def disk_cache(machine: Bench, tmp_path: Path) -> DiskCache:
     return restart(machine, tmp_path / "kv")
 
 
 def restart(machine: Bench, folder: Path, limit: int = 2**30) -> DiskCache:
     """As after a restart: nothing resident, and what is on disk."""
     machine.forget()
-    saved = DiskCache(machine.llama, folder, limit)
-    machine.kv.on_evict = saved.save_evicted
-    machine.model = ModelRuntime(machine.llama, machine.kv, StepCost(CURVE), saved)
-    return saved
+    disk_cache = DiskCache(machine.llama, folder, limit)
+    machine.kv.on_evict = disk_cache.save_evicted
+    machine.model = ModelRuntime(machine.llama, machine.kv, StepCost(CURVE), disk_cache)
+    return disk_cache
 
 
-def keep(machine: Bench, saved: DiskCache) -> int:
-    return sum(saved.save(slot) for slot in machine.kv.slots)
+def keep(machine: Bench, disk_cache: DiskCache) -> int:
+    return sum(disk_cache.save(slot) for slot in machine.kv.slots)
 
 
-def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_a_sequence_is_there_again_after_a_restart(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
-    assert keep(machine, saved) == 1
+    assert keep(machine, disk_cache) == 1
 
     again = restart(machine, tmp_path / "kv")
     text, last = machine.run(PROMPT, SHORT, owner=OPEN)
@@ -51,11 +51,11 @@ def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: DiskCa
     assert keep(machine, again) == 0
 
 
-def test_files_are_for_this_user_alone(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_files_are_for_this_user_alone(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=OPEN)
     mask = os.umask(0)
     try:
-        keep(machine, saved)
+        keep(machine, disk_cache)
     finally:
         os.umask(mask)
 
@@ -64,24 +64,26 @@ def test_files_are_for_this_user_alone(machine: Bench, saved: DiskCache, tmp_pat
     assert stat.S_IMODE((tmp_path / "kv").stat().st_mode) == 0o700
 
 
-def test_what_may_not_be_written_is_not(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_what_may_not_be_written_is_not(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=Owner("editor"))
 
-    assert keep(machine, saved) == 0
+    assert keep(machine, disk_cache) == 0
     assert list((tmp_path / "kv").iterdir()) == []
 
 
-def test_short_sequences_are_not_worth_a_file(machine: Bench, saved: DiskCache):
+def test_short_sequences_are_not_worth_a_file(machine: Bench, disk_cache: DiskCache):
     machine.run(PROMPT[:40], SHORT, owner=OPEN)
 
-    assert keep(machine, saved) == 0
+    assert keep(machine, disk_cache) == 0
 
 
-def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(
+    machine: Bench, disk_cache: DiskCache, tmp_path: Path
+):
     machine.run(PROMPT[:100], SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
 
     assert len(list((tmp_path / "kv").iterdir())) == 1
     restart(machine, tmp_path / "kv")
@@ -90,10 +92,10 @@ def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Benc
 
 @pytest.mark.parametrize("where", ["head", "middle", "cut"])
 def test_a_damaged_file_is_ignored_with_a_line_in_the_log(
-    machine: Bench, saved: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
+    machine: Bench, disk_cache: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
 ):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     [file] = (tmp_path / "kv").iterdir()
     data = bytearray(file.read_bytes())
     if where == "cut":
@@ -129,9 +131,9 @@ def test_foreign_files_are_removed_with_a_line_in_the_log(
 
 def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path):
     folder = tmp_path / "kv"
-    saved = restart(machine, folder)
+    disk_cache = restart(machine, folder)
     machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     [first] = folder.iterdir()
     size = first.stat().st_size
 
@@ -145,7 +147,7 @@ def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path)
     assert not first.exists()
 
 
-def test_what_is_given_up_is_written_first(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_what_is_given_up_is_written_first(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     tokens = [n % 200 + 5 for n in range(300)]
     machine.run(tokens, SHORT, owner=OPEN)
     for kind in range(5):
@@ -156,12 +158,12 @@ def test_what_is_given_up_is_written_first(machine: Bench, saved: DiskCache, tmp
 
 
 def test_a_folder_that_cannot_be_written_fails_no_request(
-    machine: Bench, saved: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    machine: Bench, disk_cache: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     machine.run(PROMPT, SHORT, owner=OPEN)
     (tmp_path / "kv").rmdir()
 
-    assert keep(machine, saved) == 0
+    assert keep(machine, disk_cache) == 0
     assert "could not be saved" in capsys.readouterr().err
     assert machine.run(PROMPT, SHORT)[1].stop == "limit"
 
@@ -196,21 +198,21 @@ def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_
 
 def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
     laid(tmp_path, other_old=3)
-    saved = restart(machine, tmp_path / "kv", limit=2**30)
+    disk_cache = restart(machine, tmp_path / "kv", limit=2**30)
     machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     [own] = (tmp_path / "kv").glob("*.kv")
     size = own.stat().st_size
     own.unlink()
-    saved = restart(machine, tmp_path / "kv", limit=size + 5)
+    disk_cache = restart(machine, tmp_path / "kv", limit=size + 5)
     machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     assert left(tmp_path) == [f"kv/{own.name}"]
 
 
-def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, saved: DiskCache, tmp_path: Path):
+def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=OPEN)
-    keep(machine, saved)
+    keep(machine, disk_cache)
     again = restart(machine, tmp_path / "kv")
     prune_folders(tmp_path, 0)
     _, last = machine.run(PROMPT, SHORT, owner=OPEN)

@@ -16,8 +16,8 @@ from .conftest import PROMPT, Bench
 NAMES = ("value_of",)
 
 
-def raised(llama: Llama, sampling: Sampling, before: str, written: str = "", forced: str = "") -> set[str]:
-    """What the tokens say that are likelier."""
+def find_likelier(llama: Llama, sampling: Sampling, before: str, written: str = "", forced: str = "") -> set[str]:
+    """Return the texts of the tokens whose logits rise."""
     name_bias = NameBias(llama.vocabulary, sampling, before.encode())
     name_bias.add(written.encode())
     logits = np.zeros(llama.n_vocab, np.float32)
@@ -52,7 +52,7 @@ def raised(llama: Llama, sampling: Sampling, before: str, written: str = "", for
     ],
 )
 def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
-    result = raised(llama, Sampling(expected=NAMES), before, written, forced)
+    result = find_likelier(llama, Sampling(expected=NAMES), before, written, forced)
     assert bool(result) == likelier
     word = (before + written + forced).rpartition(" ")[2]
     rest = "value_of"[len(word) if "value_of".startswith(word) else 0 :]
@@ -103,7 +103,7 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
     ],
 )
 def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: str, likelier: bool):
-    assert bool(raised(llama, Sampling(unbound=NAMES), before, written, forced)) == likelier
+    assert bool(find_likelier(llama, Sampling(unbound=NAMES), before, written, forced)) == likelier
 
 
 @pytest.mark.parametrize(
@@ -118,17 +118,17 @@ def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: 
     ],
 )
 def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, before: str, likelier: set[str]):
-    result = raised(llama, Sampling(unbound=(unbound,)), before)
+    result = find_likelier(llama, Sampling(unbound=(unbound,)), before)
     assert bool(result) == bool(likelier)
     for text in likelier:
         assert any(text.startswith(item) for item in result), result
 
 
 def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
-    """What a letter begins may go on as anything."""
-    whole = raised(llama, Sampling(expected=NAMES), "x = ")
+    """Only the longest token rises: after a single letter many other names are possible."""
+    whole = find_likelier(llama, Sampling(expected=NAMES), "x = ")
     plain = {text for text in whole if "value_of".startswith(text)}
-    result = raised(llama, Sampling(unbound=NAMES), "    ")
+    result = find_likelier(llama, Sampling(unbound=NAMES), "    ")
     assert len(plain) > 1
     assert {text for text in result if "value_of".startswith(text)} == {max(plain, key=len)}
 
@@ -147,15 +147,15 @@ def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
 def test_what_is_needed_is_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "BINDING_BIAS", 1000.0)
 
-    def said(text: str) -> str:
+    def complete_text(text: str) -> str:
         prompt = Prompt(machine.llama.vocabulary.tokenize(text), b"", text.encode())
         [chunks] = machine.together(TokenRequest((prompt,), Sampling(n_predict=12, unbound=NAMES)))
         return "".join(chunk.text for chunk in chunks)
 
-    text = said(f"{PROMPT}    ")
+    text = complete_text(f"{PROMPT}    ")
     assert text.lstrip().startswith("value_of")
     assert text.count("value_of") == 1
-    assert not said(f"{PROMPT}    return").lstrip().startswith("value_of")
+    assert not complete_text(f"{PROMPT}    return").lstrip().startswith("value_of")
 
 
 def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -174,12 +174,12 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(machine
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
 
-    def said(text: str) -> str:
+    def complete_text(text: str) -> str:
         prompt = Prompt(tokens, text.encode(), (f"{PROMPT} {text}").encode())
         return "".join(chunk.text for chunk in machine.together(TokenRequest((prompt,), sampling))[0])
 
     machine.forget()
-    warm = [said(text) for text in typed]
+    warm = [complete_text(text) for text in typed]
     for text, answer in zip(typed, warm, strict=True):
         machine.forget()
-        assert said(text) == answer
+        assert complete_text(text) == answer

@@ -307,9 +307,9 @@ def test_confidence_is_the_probability_of_each_token_and_costs_no_evaluation(mac
     [exact] = machine.together(TokenRequest((prompt,), Sampling(n_predict=6, top_logprobs=0)))
     [chunks] = machine.together(TokenRequest((prompt,), Sampling(n_predict=6, confidence=True)))
 
-    def said(chunks: list[Chunk]) -> list[tuple[str, float]]:
+    def rounded_logprobs(chunks: list[Chunk]) -> list[tuple[str, float]]:
         return [(item.text, round(item.logprob, 4)) for chunk in chunks for item in chunk.logprobs]
 
-    assert said(chunks) == said(exact)
-    assert len(said(chunks)) == 6
+    assert rounded_logprobs(chunks) == rounded_logprobs(exact)
+    assert len(rounded_logprobs(chunks)) == 6
     assert chunks[-1].usage.evaluated == 0

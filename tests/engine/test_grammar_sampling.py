@@ -29,7 +29,7 @@ def test_a_grammar_that_allows_no_token_ends_the_answer(machine: Bench):
 
 
 def block_may_go_on(text: str) -> bool:
-    """Whether a code block may begin like this; written without a look at the grammar's parser."""
+    """Return whether a code block may begin with `text`. The function does not use the grammar's parser."""
     if "```".startswith(text):
         return True
     if not text.startswith("```"):

@@ -40,11 +40,11 @@ HEAD, OTHER, TAIL, END = [201] * 8, [202] * 40, [203, 204], [212, 213]
 
 @pytest.fixture
 def machine(llama: Llama) -> Bench:
-    return shifting(Bench(llama))
+    return enable_shift(Bench(llama))
 
 
-def shifting(machine: Bench, *, hot: int = 0, saved: DiskCache | None = None) -> Bench:
-    """The same with nothing resident, and with runs of LEAST tokens moved."""
+def enable_shift(machine: Bench, *, hot: int = 0, saved: DiskCache | None = None) -> Bench:
+    """Empty the caches of the machine, and let it move runs of at least LEAST tokens."""
     machine.forget()
     machine.kv = KvCache(
         machine.llama, CacheLimits(cells=machine.llama.n_ctx, slots=machine.llama.n_seq, fast_cells=hot)
@@ -65,45 +65,47 @@ def ask(machine: Bench, *tokens: list[int], reuse: int | None = None, owner: Own
     return usage
 
 
-def found(old: Sequence[int], prompt: Sequence[int], *, least: int = LEAST, start: int = 0) -> list[TokenRun]:
+def find_token_runs(old: Sequence[int], prompt: Sequence[int], *, least: int = LEAST, start: int = 0) -> list[TokenRun]:
     return find_runs(old, prompt, find_grams(prompt, start), least, start)
 
 
 def test_a_run_is_found_where_it_moved_down_or_up():
-    assert found([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [TokenRun(8, 40, 190)]
-    assert found([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [TokenRun(90, 8, 140)]
+    assert find_token_runs([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [TokenRun(8, 40, 190)]
+    assert find_token_runs([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [TokenRun(90, 8, 140)]
 
 
 def test_runs_are_found_in_the_same_order_and_each_at_least_so_long():
     old = [*TEXT[:60], *TEXT[100:160], *TEXT[60:100]]
 
-    assert found(old, [*HEAD, *TEXT, *TAIL]) == [TokenRun(0, 8, 60), TokenRun(60, 108, 60)]
-    assert found(old, [*HEAD, *TEXT, *TAIL], least=61) == []
+    assert find_token_runs(old, [*HEAD, *TEXT, *TAIL]) == [TokenRun(0, 8, 60), TokenRun(60, 108, 60)]
+    assert find_token_runs(old, [*HEAD, *TEXT, *TAIL], least=61) == []
 
 
 def test_the_order_of_runs_that_gives_most_is_taken():
     """After a jump downwards the lines that were below the cursor are above it: the shorter run, but the first."""
     below, above = TEXT[:30], TEXT[30:]
 
-    assert found([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [TokenRun(39, 40, 160)]
+    assert find_token_runs([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [
+        TokenRun(39, 40, 160)
+    ]
 
 
 def test_runs_that_overlap_are_cut_to_fit():
     """A line was put in between that begins as what follows it and ends as what comes before it."""
     old, prompt = TEXT[:120], [*OTHER, *TEXT[:60], TEXT[60], 207, TEXT[59], *TEXT[60:120], *TAIL]
 
-    assert found(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
+    assert find_token_runs(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
 
 
 def test_what_a_prompt_has_already_and_its_last_token_are_not_for_moving():
-    assert found(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
-    assert found(TEXT, TEXT, start=len(TEXT) - 4) == []
+    assert find_token_runs(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
+    assert find_token_runs(TEXT, TEXT, start=len(TEXT) - 4) == []
 
 
 def test_of_several_places_of_the_same_tokens_the_one_with_the_longest_run_is_taken():
     prompt = [*TEXT[:12], *OTHER, *TEXT[:40], *TAIL]
 
-    assert found([*HEAD, *TEXT], prompt) == [TokenRun(8, 52, 40)]
+    assert find_token_runs([*HEAD, *TEXT], prompt) == [TokenRun(8, 52, 40)]
 
 
 @given(
@@ -114,7 +116,7 @@ def test_of_several_places_of_the_same_tokens_the_one_with_the_longest_run_is_ta
 )
 def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], least: int, start: int):
     source, target = 0, start
-    for piece in found(old, prompt, least=least, start=start):
+    for piece in find_token_runs(old, prompt, least=least, start=start):
         assert piece.size >= least
         assert piece.source >= source
         assert piece.target >= target
@@ -146,11 +148,11 @@ def test_what_would_know_nothing_of_the_text_before_it_is_not_moved():
 
 def test_what_other_files_say_is_read_with_the_text_after_it(machine: Bench):
     ask(machine, TEXT, END)
-    elsewhere = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
-    usage = ask(machine, elsewhere, TEXT, TAIL)
+    other_tokens = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
+    usage = ask(machine, other_tokens, TEXT, TAIL)
     assert (usage.shifted, usage.reused) == (0, 0)
     # as soon as that is resident, its text moves with it
-    usage = ask(machine, elsewhere, HEAD, TEXT, END)
+    usage = ask(machine, other_tokens, HEAD, TEXT, END)
     assert usage.shifted > len(TEXT) - LEAST
 
 
@@ -217,7 +219,7 @@ def test_nothing_is_moved_from_one_client_to_another(machine: Bench):
 
 
 def test_what_is_parked_is_moved_as_well(machine: Bench):
-    shifting(machine, hot=256)
+    enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, END)
     ask(machine, [209] * 180)
     assert machine.host_cache
@@ -237,7 +239,7 @@ def test_what_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
 
 
 def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
-    shifting(machine, saved=DiskCache(llama, tmp_path, 2**20))
+    enable_shift(machine, saved=DiskCache(llama, tmp_path, 2**20))
     ask(machine, HEAD, TEXT, END, owner=Owner(persist=True))
     ask(machine, OTHER, TEXT, TAIL, owner=Owner(persist=True))
     ask(machine, [205] * 9, TEXT, TAIL, owner=Owner(persist=False))
@@ -245,7 +247,7 @@ def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_p
 
     assert by_beginning == {201: True, 202: True, 205: False}
 
-    shifting(machine)
+    enable_shift(machine)
     ask(machine, HEAD, TEXT, END, owner=Owner(persist=False))
     ask(machine, OTHER, TEXT, TAIL, owner=Owner(persist=True))
     assert not any(slot.persist for slot in machine.kv.slots)
@@ -389,7 +391,7 @@ def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench)
     # what was evaluated where it is, is for everybody; what came after it is not
     assert ask(machine, OTHER, TEXT, END, reuse=0, owner=Owner("one")).reused == 40
     machine.forget()
-    shifting(machine)
+    enable_shift(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner("one"))
     ask(machine, OTHER, TEXT, END, owner=Owner("one"))
     again = ask(machine, OTHER, TEXT, END, [207], owner=Owner("one"))
@@ -398,7 +400,7 @@ def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench)
 
 
 def test_what_is_parked_remembers_what_was_moved(machine: Bench):
-    shifting(machine, hot=256)
+    enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     assert ask(machine, OTHER, TEXT, END).shifted == 190
     ask(machine, [209] * 250)
@@ -413,7 +415,7 @@ def test_what_is_parked_remembers_what_was_moved(machine: Bench):
 
 def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path, llama: Llama):
     saved = DiskCache(llama, tmp_path, 2**30)
-    shifting(machine)
+    enable_shift(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner(persist=True))
     ask(machine, OTHER * 3, TEXT, END, owner=Owner(persist=True))
     moved = next(slot for slot in machine.kv.slots if slot.tokens[:1] == [202])
@@ -421,7 +423,7 @@ def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path
     assert [file.stem.split("-")[2:] for file in tmp_path.iterdir()] == [["120"]]
 
     for mover, reused in ((None, 120), ("", 312)):
-        shifting(machine, saved=DiskCache(llama, tmp_path, 2**30))
+        enable_shift(machine, saved=DiskCache(llama, tmp_path, 2**30))
         usage = ask(machine, OTHER * 3, TEXT, END, [207], reuse=None if mover == "" else 0)
         assert usage.reused == reused
         assert usage.shifted == 0
@@ -440,19 +442,19 @@ def test_who_asks_for_probabilities_gets_the_model_s_own(machine: Bench):
 def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
     machine: Bench, llama: Llama, monkeypatch: pytest.MonkeyPatch
 ):
-    def elsewhere(seq: int, _: object) -> None:
+    def move_to_wrong_cells(seq: int, _: object) -> None:
         move(seq, [(1, 3, 2)])
 
     assert measure_move_ms(llama)
     move = llama.move_cells
     with monkeypatch.context() as patch:
-        patch.setattr(llama, "move_cells", elsewhere)
+        patch.setattr(llama, "move_cells", move_to_wrong_cells)
         assert measure_move_ms(llama) is None
     assert machine.kv.used_cells == 0
 
 
 def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench):
-    shifting(machine, hot=256)
+    enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     ask(machine, OTHER, TEXT, END)
     # the same for who wants no moved cells, and for another client

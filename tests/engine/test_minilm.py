@@ -22,7 +22,7 @@ def encoder() -> Iterator[Encoder]:
 
 
 @pytest.fixture
-def alike(encoder: Encoder) -> Callable[[str, str], float]:
+def similarity(encoder: Encoder) -> Callable[[str, str], float]:
     """Cosine of two texts."""
 
     def cosine(a: str, b: str) -> float:
@@ -47,11 +47,11 @@ def test_its_size(encoder: Encoder):
         ("sort descending", "sorted(items, reverse=True)", "json.loads(text)"),
     ],
 )
-def test_what_means_the_same_is_nearer(alike: Callable[[str, str], float], query: str, near: str, far: str):
-    assert alike(query, near) > alike(query, far) + 0.1
+def test_what_means_the_same_is_nearer(similarity: Callable[[str, str], float], query: str, near: str, far: str):
+    assert similarity(query, near) > similarity(query, far) + 0.1
 
 
-def test_a_paraphrase_is_near_and_a_stranger_is_not(alike: Callable[[str, str], float]):
-    assert alike("How do I read a file?", "How can I read a file?") > 0.9
-    assert abs(alike("How do I read a file?", "The weather is nice in spring.")) < 0.25
-    assert alike("a b", "a b") == pytest.approx(1)
+def test_a_paraphrase_is_near_and_a_stranger_is_not(similarity: Callable[[str, str], float]):
+    assert similarity("How do I read a file?", "How can I read a file?") > 0.9
+    assert abs(similarity("How do I read a file?", "The weather is nice in spring.")) < 0.25
+    assert similarity("a b", "a b") == pytest.approx(1)

@@ -147,14 +147,14 @@ async def test_several_choices_over_one_prompt(client: AsyncOpenAI, http: httpx2
 
 
 async def test_a_seed_repeats_and_no_seed_does_not(client: AsyncOpenAI):
-    async def said(**more: Any) -> str:
+    async def complete_text(**more: Any) -> str:
         done = await client.completions.create(model="tiny", prompt="def f", max_tokens=24, **more)
         return done.choices[0].text
 
-    assert await said(seed=5) == await said(seed=5)
-    assert await said() != await said()
-    assert await said(temperature=0) == await said(temperature=0)
-    assert await said(top_p=0.0001, seed=1) == await said(top_p=0.0001, seed=2)
+    assert await complete_text(seed=5) == await complete_text(seed=5)
+    assert await complete_text() != await complete_text()
+    assert await complete_text(temperature=0) == await complete_text(temperature=0)
+    assert await complete_text(top_p=0.0001, seed=1) == await complete_text(top_p=0.0001, seed=2)
 
 
 async def test_a_stop_string_ends_the_answer_before_itself(client: AsyncOpenAI):

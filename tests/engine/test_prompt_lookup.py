@@ -30,7 +30,7 @@ def test_no_more_than_asked_or_known():
 
 
 def test_a_copy_goes_on_where_it_was():
-    """The same three tokens stand in two places; after the second the copy is past the first."""
+    """The copy follows the second of two equal runs of three tokens when it is past the first."""
     first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
     source = [*first, *second]
     lookup = PromptLookup(flat)

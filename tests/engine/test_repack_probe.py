@@ -59,7 +59,7 @@ def test_an_unreadable_record_is_written_anew(home: Path, tiny_model: Path, monk
 
 
 def test_the_probe_itself_runs(probed: Path):
-    """What it says depends on the machine; that it says something does not."""
+    """The answer depends on the machine, but the probe always gives one."""
     (answer,) = json.loads(probed.read_text()).values()
 
     assert answer in (True, False)

@@ -13,160 +13,171 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, Gate, all_of, until, work
+from .scheduling import Book, GatedLlama, all_of, make_request, until
 
 
-async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gate: Gate, book: Book):
-    gate.open.set()
-    chunks = [chunk async for chunk in scheduler.submit(work("a", 3), "normal")]
+async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+    gated_llama.open.set()
+    chunks = [chunk async for chunk in scheduler.submit(make_request("a", 3), "normal")]
 
     assert [chunk.usage.generated for chunk in chunks] == [1, 2, 3, 3]
     assert [chunk.stop for chunk in chunks] == [None, None, None, "limit"]
     assert book.ends == [("normal", "limit", 3)]
 
 
-async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gate: Gate):
-    slow = asyncio.create_task(all_of(scheduler, work("slow", 3), "background"))
-    await gate.at_work.wait()
+async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gated_llama: GatedLlama):
+    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 3), "background"))
+    await gated_llama.at_work.wait()
     assert not scheduler.is_busy()
-    others = [asyncio.create_task(all_of(scheduler, work(name), name)) for name in ("normal", "interactive")]
+    others = [asyncio.create_task(all_of(scheduler, make_request(name), name)) for name in ("normal", "interactive")]
     await until(lambda: scheduler.pending == 3)
     assert scheduler.is_busy()
-    gate.open.set()
+    gated_llama.open.set()
 
     assert await slow == ["limit"]
     await asyncio.gather(*others)
-    assert [list(step) for step in gate.log] == [
+    assert [list(step) for step in gated_llama.log] == [
         [name] for name in ("slow", "interactive", "interactive", "normal", "normal", "slow", "slow")
     ]
 
 
-async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gate: Gate):
-    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(dict.fromkeys(CURVE, 10.0))))
-    slow = asyncio.create_task(all_of(scheduler, work("slow", 5), "background"))
-    await gate.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, work("quick", 3), "interactive"))
+async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gated_llama: GatedLlama):
+    scheduler = Scheduler(
+        ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(dict.fromkeys(CURVE, 10.0)))
+    )
+    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 5), "background"))
+    await gated_llama.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 3), "interactive"))
     await until(lambda: scheduler.pending == 2)
-    gate.open.set()
+    gated_llama.open.set()
     await asyncio.gather(slow, quick)
     await asyncio.to_thread(scheduler.close)
 
-    assert [set(step) for step in gate.log] == [{"slow"}, {"quick"}, *([{"quick", "slow"}] * 2), *([{"slow"}] * 2)]
+    assert [set(step) for step in gated_llama.log] == [
+        {"slow"},
+        {"quick"},
+        *([{"quick", "slow"}] * 2),
+        *([{"slow"}] * 2),
+    ]
 
 
-async def test_equals_share_their_steps(scheduler: Scheduler, gate: Gate):
-    first = asyncio.create_task(all_of(scheduler, work("a", 4)))
-    await gate.at_work.wait()
-    others = [asyncio.create_task(all_of(scheduler, work(name, 4))) for name in "bc"]
+async def test_equals_share_their_steps(scheduler: Scheduler, gated_llama: GatedLlama):
+    first = asyncio.create_task(all_of(scheduler, make_request("a", 4)))
+    await gated_llama.at_work.wait()
+    others = [asyncio.create_task(all_of(scheduler, make_request(name, 4))) for name in "bc"]
     await until(lambda: scheduler.pending == 3)
-    gate.open.set()
+    gated_llama.open.set()
     await asyncio.gather(first, *others)
 
-    assert [set(step) for step in gate.log[:3]] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
-    assert sum(map(len, gate.log)) == 12
+    assert [set(step) for step in gated_llama.log[:3]] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
+    assert sum(map(len, gated_llama.log)) == 12
 
 
-async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gate: Gate):
-    tasks = [asyncio.create_task(all_of(scheduler, work(name, 0, prompt=100))) for name in "ab"]
+async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gated_llama: GatedLlama):
+    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 0, prompt=100))) for name in "ab"]
     await until(lambda: scheduler.pending == 2)
-    gate.open.set()
+    gated_llama.open.set()
     await asyncio.gather(*tasks)
 
-    assert [next(iter(step)) for step in gate.log[:6]] == ["a", "b", "a", "b", "a", "b"]
+    assert [next(iter(step)) for step in gated_llama.log[:6]] == ["a", "b", "a", "b", "a", "b"]
 
 
 async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read_later(
-    scheduler: Scheduler, gate: Gate
+    scheduler: Scheduler, gated_llama: GatedLlama
 ):
-    gate.abortable = True
-    slow = asyncio.create_task(all_of(scheduler, work("slow", 1, prompt=90), "background"))
-    await gate.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
-    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
-    gate.open.set()
+    gated_llama.abortable = True
+    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 1, prompt=90), "background"))
+    await gated_llama.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
+    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    gated_llama.open.set()
 
     assert await quick == await slow == ["limit"]
-    assert gate.log[0] == {"aborted": 32}
-    assert gate.log[1] == {"quick": 1}
+    assert gated_llama.log[0] == {"aborted": 32}
+    assert gated_llama.log[1] == {"quick": 1}
     # smaller after it was given up, then larger again
-    assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
+    assert [step["slow"] for step in gated_llama.log[2:]] == [16, 32, 32, 10]
 
 
-async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(scheduler: Scheduler, gate: Gate):
-    gate.abortable = True
-    gate.open.set()
-    await all_of(scheduler, work("warm", 0, prompt=8), "background")
-    gate.open.clear()
-    gate.log.clear()
-    gate.at_work.clear()
-    tokens = work("warm", prompt=8).prompts[0].tokens
+async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(scheduler: Scheduler, gated_llama: GatedLlama):
+    gated_llama.abortable = True
+    gated_llama.open.set()
+    await all_of(scheduler, make_request("warm", 0, prompt=8), "background")
+    gated_llama.open.clear()
+    gated_llama.log.clear()
+    gated_llama.at_work.clear()
+    tokens = make_request("warm", prompt=8).prompts[0].tokens
     ahead = TokenRequest((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
     warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
-    await gate.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
-    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
-    gate.open.set()
+    await gated_llama.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
+    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    gated_llama.open.set()
 
     assert await quick == await warm == ["limit"]
-    assert gate.log[:3] == [{"aborted": 1}, {"quick": 1}, {"warm": 1}]
+    assert gated_llama.log[:3] == [{"aborted": 1}, {"quick": 1}, {"warm": 1}]
 
 
-async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gate: Gate):
-    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
-    await gate.at_work.wait()
-    tokens = work("same", prompt=32).prompts[0].tokens
+async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gated_llama: GatedLlama):
+    warm = asyncio.create_task(all_of(scheduler, make_request("same", 0, prompt=32), "background"))
+    await gated_llama.at_work.wait()
+    tokens = make_request("same", prompt=32).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
     key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
     await until(lambda: scheduler.pending == 2)
-    assert not gate.should_abort()
-    gate.open.set()
+    assert not gated_llama.should_abort()
+    gated_llama.open.set()
     await asyncio.gather(warm, key)
 
-    assert gate.log == [{"same": 32}, {"key": 1}]
+    assert gated_llama.log == [{"same": 32}, {"key": 1}]
 
 
-async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(scheduler: Scheduler, gate: Gate):
-    gate.abortable = True
-    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=90), "background"))
-    await gate.at_work.wait()
-    tokens = work("same", prompt=90).prompts[0].tokens
+async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(
+    scheduler: Scheduler, gated_llama: GatedLlama
+):
+    gated_llama.abortable = True
+    warm = asyncio.create_task(all_of(scheduler, make_request("same", 0, prompt=90), "background"))
+    await gated_llama.at_work.wait()
+    tokens = make_request("same", prompt=90).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
     key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
-    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
-    gate.open.set()
+    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    gated_llama.open.set()
     await asyncio.gather(warm, key)
 
-    assert gate.log[:2] == [{"aborted": 32}, {"key": 2}]
+    assert gated_llama.log[:2] == [{"aborted": 32}, {"key": 2}]
 
 
 async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
-    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    scheduler: Scheduler, gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Preemption, "MAX_READING_DELAY_S", 0.0)
-    slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=32), "background"))
-    await gate.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 0, prompt=32), "background"))
+    await gated_llama.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
     await until(lambda: scheduler.pending == 2)
-    assert not gate.should_abort()
-    gate.open.set()
+    assert not gated_llama.should_abort()
+    gated_llama.open.set()
     await asyncio.gather(slow, quick)
 
-    assert gate.log == [{"slow": 32}, {"quick": 1}]
+    assert gated_llama.log == [{"slow": 32}, {"quick": 1}]
 
 
-async def test_of_several_candidates_what_all_of_them_generated_is_told(scheduler: Scheduler, gate: Gate, book: Book):
-    gate.open.set()
-    assert await all_of(scheduler, work("a", steps=3, n=4)) == ["limit"] * 4
+async def test_of_several_candidates_what_all_of_them_generated_is_told(
+    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+):
+    gated_llama.open.set()
+    assert await all_of(scheduler, make_request("a", steps=3, n=4)) == ["limit"] * 4
     assert book.ends == [("normal", "limit", 12)]
 
 
-async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate: Gate, book: Book):
-    gate.open.set()
-    tokens = work("a", prompt=8).prompts[0].tokens
+async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+    gated_llama.open.set()
+    tokens = make_request("a", prompt=8).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a")
     )
@@ -178,16 +189,16 @@ async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate
     assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in usages)
 
 
-async def test_one_client_with_many_prompts_gets_no_more_than_another(gate: Gate):
-    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
-    tasks = [asyncio.create_task(all_of(scheduler, work("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
-    await gate.at_work.wait()
-    tasks.append(asyncio.create_task(all_of(scheduler, work("one", 1))))
+async def test_one_client_with_many_prompts_gets_no_more_than_another(gated_llama: GatedLlama):
+    scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, make_request("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
+    await gated_llama.at_work.wait()
+    tasks.append(asyncio.create_task(all_of(scheduler, make_request("one", 1))))
     await until(lambda: scheduler.pending == 5)
-    gate.open.set()
+    gated_llama.open.set()
     await asyncio.gather(*tasks)
     await asyncio.to_thread(scheduler.close)
 
-    order = [client for step in gate.log for client in step]
+    order = [client for step in gated_llama.log for client in step]
     # its prompt is read right after the part that was being read
     assert order.index("one") == 1, order

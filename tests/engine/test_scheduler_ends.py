@@ -16,11 +16,11 @@ from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, Gate, all_of, until, work
+from .scheduling import Book, GatedLlama, all_of, make_request, until
 
 
 async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
-    scheduler: Scheduler, gate: Gate, book: Book
+    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
 ):
     items: list[str | None] = []
     result: list[tuple[list[str | None], int]] = []
@@ -31,9 +31,9 @@ async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
             await asyncio.sleep(0)
         result.append((list(items), scheduler.pending))
 
-    book.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gate.loop).result()
-    gate.open.set()
-    async for chunk in scheduler.submit(work("a", 2), "normal"):
+    book.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gated_llama.loop).result()
+    gated_llama.open.set()
+    async for chunk in scheduler.submit(make_request("a", 2), "normal"):
         items.append(chunk.stop)  # noqa: PERF401 - `look` reads it meanwhile
 
     assert book.ends == [("normal", "limit", 2)]
@@ -41,144 +41,148 @@ async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
     assert items == [None, None, "limit"]
 
 
-async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):
-    gate.open.set()
-    async with aclosing(cast("Any", scheduler.submit(work("long", 900), "normal"))) as chunks:
+async def test_leaving_the_answer_stops_the_work_at_its_next_step(
+    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+):
+    gated_llama.open.set()
+    async with aclosing(cast("Any", scheduler.submit(make_request("long", 900), "normal"))) as chunks:
         await anext(chunks)
-        gate.open.clear()
-        await until(lambda: gate.waits)
-    assert gate.should_abort(), "an evaluation under way is told too"
-    gate.open.set()
+        gated_llama.open.clear()
+        await until(lambda: gated_llama.waits)
+    assert gated_llama.should_abort(), "an evaluation under way is told too"
+    gated_llama.open.set()
     await until(lambda: scheduler.pending == 0)
 
     assert book.ends[0][:2] == ("normal", "cancelled")
     assert book.ends[0][2] < 900
 
 
-async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, gate: Gate):
-    first = asyncio.create_task(all_of(scheduler, work("first"), "interactive"))
-    await gate.at_work.wait()
-    second = asyncio.create_task(all_of(scheduler, work("second")))
+async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
+    first = asyncio.create_task(all_of(scheduler, make_request("first"), "interactive"))
+    await gated_llama.at_work.wait()
+    second = asyncio.create_task(all_of(scheduler, make_request("second")))
     await until(lambda: scheduler.pending == 2)
     second.cancel()
     await asyncio.wait({second})
-    gate.open.set()
+    gated_llama.open.set()
     await first
     await until(lambda: scheduler.pending == 0)
 
-    assert {name for step in gate.log for name in step} == {"first"}
+    assert {name for step in gated_llama.log for name in step} == {"first"}
 
 
-async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, gate: Gate):
-    task = asyncio.create_task(all_of(scheduler, work("many", 5, n=3, temperature=1.0)))
-    await gate.at_work.wait()
+async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, gated_llama: GatedLlama):
+    task = asyncio.create_task(all_of(scheduler, make_request("many", 5, n=3, temperature=1.0)))
+    await gated_llama.at_work.wait()
     assert scheduler.cancel("many", "many", 1)
     assert not scheduler.cancel("many", "other", 1)
     assert not scheduler.cancel("many", "many", 3)
     assert not scheduler.cancel("many", "many", -1)
     assert not scheduler.cancel("else", "many", 1)
-    gate.open.set()
+    gated_llama.open.set()
 
     assert await task == ["cancelled", "limit", "limit"]
 
 
-async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gate: Gate):
-    tasks = [asyncio.create_task(all_of(scheduler, work(name, 5, n=2))) for name in ("one", "two")]
-    await gate.at_work.wait()
+async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gated_llama: GatedLlama):
+    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 5, n=2))) for name in ("one", "two")]
+    await gated_llama.at_work.wait()
     await until(lambda: scheduler.pending == 2)
     assert scheduler.cancel("two", "two", None)
-    gate.open.set()
+    gated_llama.open.set()
 
     assert await asyncio.gather(*tasks) == [["limit"] * 2, ["cancelled"] * 2]
 
 
-async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gate: Gate, book: Book):
-    gate.open.set()
-    gate.broken = "broken"
+async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+    gated_llama.open.set()
+    gated_llama.broken = "broken"
 
     with pytest.raises(EngineError, match="this request: oh"):
-        await all_of(scheduler, work("broken"))
+        await all_of(scheduler, make_request("broken"))
     with pytest.MonkeyPatch.context() as patch:
         # after the evaluation, before it is in the book
         patch.setattr(Batch, "deliver", lambda _: 1 / 0)
         with pytest.raises(EngineError, match="division"):
-            await all_of(scheduler, work("a"))
+            await all_of(scheduler, make_request("a"))
     with pytest.raises(EngineRefused, match="context_length"):
-        await all_of(scheduler, work("refused", 5000))
-    assert await all_of(scheduler, work("a")) == ["limit"]
+        await all_of(scheduler, make_request("refused", 5000))
+    assert await all_of(scheduler, make_request("a")) == ["limit"]
     await until(lambda: scheduler.pending == 0)
     assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
 
 
-async def test_what_waits_aside_outlives_a_broken_step_of_another(gate: Gate):
+async def test_what_waits_aside_outlives_a_broken_step_of_another(gated_llama: GatedLlama):
     """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
-    shift = KvShift(gate.llama, gate.kv, min_run_tokens=16)
-    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE, 10.0), kv_shift=shift))
+    shift = KvShift(gated_llama.llama, gated_llama.kv, min_run_tokens=16)
+    scheduler = Scheduler(
+        ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE, 10.0), kv_shift=shift)
+    )
     text = [n * 7 % 190 + 5 for n in range(100)]
 
-    def asked(*tokens: int, name: str = "a") -> TokenRequest:
+    def request_of(*tokens: int, name: str = "a") -> TokenRequest:
         return TokenRequest((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
 
-    gate.open.set()
-    assert await all_of(scheduler, asked(201)) == ["limit"]
-    gate.open.clear()
-    gate.at_work.clear()
-    moving = asyncio.create_task(all_of(scheduler, asked(*[202] * 90), "background"))
-    await gate.at_work.wait()
-    assert any(slot.is_staging for slot in gate.kv.slots)
-    gate.broken = "broken"
-    broken = asyncio.create_task(all_of(scheduler, work("broken")))
+    gated_llama.open.set()
+    assert await all_of(scheduler, request_of(201)) == ["limit"]
+    gated_llama.open.clear()
+    gated_llama.at_work.clear()
+    moving = asyncio.create_task(all_of(scheduler, request_of(*[202] * 90), "background"))
+    await gated_llama.at_work.wait()
+    assert any(slot.is_staging for slot in gated_llama.kv.slots)
+    gated_llama.broken = "broken"
+    broken = asyncio.create_task(all_of(scheduler, make_request("broken")))
     await until(lambda: scheduler.pending == 2)
-    gate.open.set()
+    gated_llama.open.set()
     with pytest.raises(EngineError, match="this request: oh"):
         await broken
 
     assert await moving == ["limit"]
     await asyncio.to_thread(scheduler.close)
     # of the second prompt only what is new in it was read
-    assert sum(step.get("a", 0) for step in gate.log) == 102 + 91
+    assert sum(step.get("a", 0) for step in gated_llama.log) == 102 + 91
 
 
 async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
-    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    scheduler: Scheduler, gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
-    gate.open.set()
+    gated_llama.open.set()
     with monkeypatch.context() as broken:
         broken.setattr(Scheduler, "_evaluate", lambda *_: 1 / 0)
         with pytest.raises(EngineError, match="division"):
-            await all_of(scheduler, work("met"))
+            await all_of(scheduler, make_request("met"))
 
-    assert await all_of(scheduler, work("next")) == ["limit"]
+    assert await all_of(scheduler, make_request("next")) == ["limit"]
 
 
-async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
-    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE)))
-    tasks = [asyncio.create_task(all_of(scheduler, work(name, 900))) for name in ("running", "waiting")]
-    await gate.at_work.wait()
+async def test_closing_ends_what_runs_and_what_waits(gated_llama: GatedLlama):
+    scheduler = Scheduler(ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 900))) for name in ("running", "waiting")]
+    await gated_llama.at_work.wait()
     await until(lambda: scheduler.pending == 2)
     closing = asyncio.create_task(asyncio.to_thread(scheduler.close))
-    await until(lambda: gate.should_abort())
-    gate.open.set()
+    await until(lambda: gated_llama.should_abort())
+    gated_llama.open.set()
     await closing
 
     assert await asyncio.gather(*tasks) == [["cancelled"], ["cancelled"]]
     assert scheduler.pending == 0
     with pytest.raises(EngineUnavailable, match="shutting down"):
-        await all_of(scheduler, work("late"))
+        await all_of(scheduler, make_request("late"))
 
 
-async def test_how_long_its_thread_gives_no_sign_is_told(scheduler: Scheduler, gate: Gate):
+async def test_how_long_its_thread_gives_no_sign_is_told(scheduler: Scheduler, gated_llama: GatedLlama):
     assert scheduler.silent_s == 0
     # as on a GPU, where nothing is heard within a step
-    first = asyncio.create_task(all_of(scheduler, work("first")))
-    await gate.at_work.wait()
+    first = asyncio.create_task(all_of(scheduler, make_request("first")))
+    await gated_llama.at_work.wait()
     before = scheduler.silent_s
     await until(lambda: scheduler.silent_s > before > 0)
     # as on a CPU, where each operation is a sign
-    gate.abortable = True
+    gated_llama.abortable = True
     longest = scheduler.silent_s
     await until(lambda: scheduler.silent_s < longest)
-    gate.open.set()
+    gated_llama.open.set()
     await first
     await until(lambda: scheduler.pending == 0)
     assert scheduler.silent_s == 0

@@ -16,76 +16,80 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineBusy
 
 from .conftest import CURVE
-from .scheduling import Gate, all_of, until, work
+from .scheduling import GatedLlama, all_of, make_request, until
 
 
-async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
-    tasks = [asyncio.create_task(all_of(scheduler, work(name))) for name in "abc"]
+async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
+    tasks = [asyncio.create_task(all_of(scheduler, make_request(name))) for name in "abc"]
     await until(lambda: scheduler.pending == 3)
 
     for priority in ("normal", "background"):
         with pytest.raises(EngineBusy, match="3 requests"):
-            await all_of(scheduler, work("d"), priority)
+            await all_of(scheduler, make_request("d"), priority)
     # less urgent ones keep nobody out
-    tasks += [asyncio.create_task(all_of(scheduler, work(name), "interactive")) for name in "def"]
+    tasks += [asyncio.create_task(all_of(scheduler, make_request(name), "interactive")) for name in "def"]
     await until(lambda: scheduler.pending == 6)
     with pytest.raises(EngineBusy, match="3 requests"):
-        await all_of(scheduler, work("g"), "interactive")
-    gate.open.set()
+        await all_of(scheduler, make_request("g"), "interactive")
+    gated_llama.open.set()
     await asyncio.gather(*tasks)
     await until(lambda: scheduler.pending == 0)
-    assert await all_of(scheduler, work("d")) == ["limit"]
+    assert await all_of(scheduler, make_request("d")) == ["limit"]
 
 
-async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
-    llama = gate.llama
-    gate.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
-    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 22)))
-    many = asyncio.create_task(all_of(scheduler, work("many", 5, n=4)))
-    await gate.at_work.wait()
-    typing = asyncio.create_task(all_of(scheduler, work("typing", 3), "interactive"))
+async def test_what_takes_all_there_is_keeps_nobody_from_typing(gated_llama: GatedLlama):
+    llama = gated_llama.llama
+    gated_llama.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
+    scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 22)))
+    many = asyncio.create_task(all_of(scheduler, make_request("many", 5, n=4)))
+    await gated_llama.at_work.wait()
+    typing = asyncio.create_task(all_of(scheduler, make_request("typing", 3), "interactive"))
     await until(lambda: scheduler.pending == 3)
-    gate.open.set()
+    gated_llama.open.set()
 
     assert await typing == ["limit"]
     assert not chat.done()
     # one step was at work, and one of the other's may follow it
-    assert next(at for at, step in enumerate(gate.log) if "typing" in step) <= 2
+    assert next(at for at, step in enumerate(gated_llama.log) if "typing" in step) <= 2
     for task in (chat, many):
         task.cancel()
     await asyncio.gather(chat, many, return_exceptions=True)
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gate: Gate):
-    gate.kv = KvCache(
-        gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gated_llama: GatedLlama):
+    gated_llama.kv = KvCache(
+        gated_llama.llama,
+        CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, spare_cells=256, spare_slots=2),
     )
-    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 1)))
-    await gate.at_work.wait()
-    large = asyncio.create_task(all_of(scheduler, work("large", 400), "interactive"))
+    scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
+    await gated_llama.at_work.wait()
+    large = asyncio.create_task(all_of(scheduler, make_request("large", 400), "interactive"))
     await until(lambda: scheduler.pending == 2)
-    small = asyncio.create_task(all_of(scheduler, work("small", 3), "interactive"))
+    small = asyncio.create_task(all_of(scheduler, make_request("small", 3), "interactive"))
     await until(lambda: scheduler.pending == 3)
-    gate.open.set()
+    gated_llama.open.set()
 
     assert await small == ["limit"]
-    assert not any("large" in step for step in gate.log)
+    assert not any("large" in step for step in gated_llama.log)
     chat.cancel()
     assert await large == ["limit"]
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch):
-    gate.kv = KvCache(
-        gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+async def test_what_came_while_another_found_no_room_is_tried_at_once(
+    gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
+):
+    gated_llama.kv = KvCache(
+        gated_llama.llama,
+        CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, spare_cells=256, spare_slots=2),
     )
-    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 1)))
-    await gate.at_work.wait()
-    acquire, arrived, is_waiting = gate.kv.acquire, threading.Event(), threading.Event()
+    scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
+    await gated_llama.at_work.wait()
+    acquire, arrived, is_waiting = gated_llama.kv.acquire, threading.Event(), threading.Event()
 
     def slowly(*args: Any, **kwargs: Any) -> Any:
         if not kwargs["urgent"] and kwargs["client"] == "fix" and not arrived.is_set():
@@ -94,11 +98,11 @@ async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate
             arrived.wait(10)
         return acquire(*args, **kwargs)
 
-    monkeypatch.setattr(gate.kv, "acquire", slowly)
-    fix = asyncio.create_task(all_of(scheduler, work("fix", 100)))
-    gate.open.set()
+    monkeypatch.setattr(gated_llama.kv, "acquire", slowly)
+    fix = asyncio.create_task(all_of(scheduler, make_request("fix", 100)))
+    gated_llama.open.set()
     await asyncio.to_thread(is_waiting.wait)
-    key = asyncio.create_task(all_of(scheduler, work("key", 3), "interactive"))
+    key = asyncio.create_task(all_of(scheduler, make_request("key", 3), "interactive"))
     await until(lambda: scheduler.pending == 3)
     arrived.set()
 
@@ -110,23 +114,27 @@ async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gate: Gate):
-    gate.open.set()
-    tasks = [asyncio.create_task(all_of(scheduler, work(name, 600))) for name in "ab"]
+async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gated_llama: GatedLlama):
+    gated_llama.open.set()
+    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 600))) for name in "ab"]
 
     assert await asyncio.gather(*tasks) == [["limit"]] * 2
     # together they would need more cells than there are
-    assert all(len(step) == 1 for step in gate.log)
+    assert all(len(step) == 1 for step in gated_llama.log)
 
 
-async def test_when_nobody_asks_room_is_made_for_what_is_parked(gate: Gate):
-    gate.open.set()
-    gate.kv = KvCache(gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, fast_cells=256))
-    host_cache = HostCache(gate.llama, gate.llama.n_ctx)
-    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE), host_cache=host_cache))
+async def test_when_nobody_asks_room_is_made_for_what_is_parked(gated_llama: GatedLlama):
+    gated_llama.open.set()
+    gated_llama.kv = KvCache(
+        gated_llama.llama, CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, fast_cells=256)
+    )
+    host_cache = HostCache(gated_llama.llama, gated_llama.llama.n_ctx)
+    scheduler = Scheduler(
+        ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE), host_cache=host_cache)
+    )
     for name in ("a", "b b", "c c c"):
-        await all_of(scheduler, work(name, prompt=100))
+        await all_of(scheduler, make_request(name, prompt=100))
     await until(lambda: len(host_cache.sequences) == 2)
     await asyncio.to_thread(scheduler.close)
 
-    assert [slot.client for slot in gate.kv.sequences] == ["c c c"]
+    assert [slot.client for slot in gated_llama.kv.sequences] == ["c c c"]

@@ -1,4 +1,4 @@
-"""The commands that are tried under each fault. What the model would say is in a script."""
+"""The commands that are tried under each fault. A script holds the replies of the model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +9,10 @@ from tests.faults.world import World
 
 @dataclass(frozen=True)
 class Command:
-    """What it prints, its exit status and the sentence of its error where nothing is wrong. `script` is the file of the
-    replies that its engine gives; none where the settings name no script."""
+    """One command line, with its output, exit status and error message where nothing is wrong.
+
+    `script` is the file with the replies of its engine. It is empty where the settings name no script.
+    """
 
     name: str
     answer: str
@@ -22,7 +24,7 @@ class Command:
     def arguments(self) -> list[str]:
         return [part.replace("_", " ") for part in self.name.split()]
 
-    def work(self, world: World) -> Callable[[], None]:
+    def prepare(self, world: World) -> Callable[[], None]:
         if self.name == "serve":
             return lambda: talk(world.project)
         from lsp_harness.cli.main import main

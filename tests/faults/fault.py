@@ -1,4 +1,4 @@
-"""What a fault is, and how a command ends under it."""
+"""A fault of the surroundings, and the way a command ends under it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,7 @@ from tests.faults import surroundings as s
 
 @dataclass(frozen=True)
 class End:
-    """How a command ends under a fault: its exit status and the sentence on standard error, or in its answer where it
-    says so."""
+    """The end of a command under a fault: its exit status, and the sentence on standard error or in its answer."""
 
     code: int
     says: str = ""

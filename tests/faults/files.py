@@ -31,7 +31,7 @@ from tests.faults.groups import (
 
 
 def _project(why: str) -> dict[str, tuple[str, ...]]:
-    """What is said of files of a project that cannot be read."""
+    """Return the messages about project files that cannot be read, each with the commands that print it."""
     return {
         **{f"{name}: …{name} {why}": SETTINGS for name in ("lsp-harness.toml", "lsp-harness.local.toml")},
         **{

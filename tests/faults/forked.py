@@ -25,8 +25,7 @@ MEMORY = 3 << 30
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended: its exit status, None where it had to be killed, what it printed, and what a file is
-    then."""
+    """The end of a command: its exit status (None if it had to be killed), its output, and a file after it."""
 
     code: int | None
     out: str
@@ -36,8 +35,11 @@ class Ran:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command runs: its folder, its environment, the encoding of its output, where that goes (a pipe by
-    default), and a file to be read when it has ended, as only it may see it."""
+    """The surroundings of a command: folder, environment, encoding and target of its output, and a file.
+
+    The output goes to a pipe by default. The file is read when the command has ended, because only the command may see
+    it.
+    """
 
     folder: Path
     environment: dict[str, str]
@@ -55,18 +57,18 @@ def run(work: Callable[[], None], place: Place) -> Ran:
     for _, writer in pipes:
         os.close(writer)
     code = _end(pid)
-    return Ran(code, *(_said(reader, place.encoding) for reader, _ in pipes))
+    return Ran(code, *(_read_output(reader, place.encoding) for reader, _ in pipes))
 
 
 def _pipe() -> tuple[int, int]:
-    """One that nobody has to read from meanwhile."""
+    """Return a pipe that is large enough to hold all output until the process ends."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, ROOM)
     os.set_blocking(reader, False)
     return reader, writer
 
 
-def _said(reader: int, encoding: str) -> str:
+def _read_output(reader: int, encoding: str) -> str:
     with os.fdopen(reader, "rb") as file:
         return (file.read() or b"").decode(encoding, "replace")
 

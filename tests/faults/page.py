@@ -31,7 +31,7 @@ def _lines() -> Iterator[str]:
     yield "| fault | what is said by commands that go on | commands that end otherwise |"
     yield "| --- | --- | --- |"
     for fault in FAULTS[1:]:
-        yield f"| {fault.what} | {_said(fault)} | {_ended(fault)} |"
+        yield f"| {fault.what} | {_messages(fault)} | {_ended(fault)} |"
 
     yield ""
     yield "And with the process of the model stopped (SIGSTOP) or killed (SIGKILL):"
@@ -51,7 +51,7 @@ def _of_engine(cell: Cell) -> str:
     return f"{cell.code}{says}; {MEANINGS[cell.engine]}"
 
 
-def _said(fault: Fault) -> str:
+def _messages(fault: Fault) -> str:
     return "<br>".join(f"“{_cell(sentence)}” ({_named(names)})" for sentence, names in fault.says.items()) or "nothing"
 
 

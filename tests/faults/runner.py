@@ -19,7 +19,7 @@ from tests.faults.world import World
 
 
 class Runner:
-    """Works below `folder`, whose path is short enough for sockets."""
+    """A runner of commands below `folder`, whose path is short enough for sockets."""
 
     def __init__(self, folder: Path) -> None:
         self._world, self._template = World(folder / "w"), folder / "t"
@@ -32,12 +32,12 @@ class Runner:
         shutil.copytree(self._world.base, self._template, symlinks=True)
 
     def outcomes(self, fault: Fault) -> dict[str, Any]:
-        """How each of the commands ended, by name."""
-        found: dict[str, Any] = {}
+        """Return how each command ended, by its name."""
+        outcomes: dict[str, Any] = {}
         for command in COMMANDS:
             self._world.restore(self._template)
-            found[command.name] = asdict(self._run(command, fault))
-        return found
+            outcomes[command.name] = asdict(self._run(command, fault))
+        return outcomes
 
     def _run(self, command: Command, fault: Fault) -> Ran:
         world = self._world
@@ -45,17 +45,17 @@ class Runner:
         if command.script:
             environment["LSP_HARNESS_ENGINE__SCRIPT"] = str(world.project / command.script)
 
-        def work() -> None:
+        def run_command() -> None:
             fault.damage(world)
-            command.work(world)()
+            command.prepare(world)()
 
         # what a server says on its standard output is for an editor
         stdout = fault.stdout if command.name != "serve" else ""
-        return run(work, Place(world.project, environment, fault.encoding, stdout, world.project / "unused.py"))
+        return run(run_command, Place(world.project, environment, fault.encoding, stdout, world.project / "unused.py"))
 
 
 def _import_all() -> None:
-    """What commands import when they need it: once, and not in each of them."""
+    """Import once the modules that each command would import when it needs them."""
     from lsp_harness.cli.command_table import GROUPS
     from lsp_harness.index.builder import reader_processes
 

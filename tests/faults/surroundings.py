@@ -130,7 +130,7 @@ def _mount(place: Path) -> None:
 
 
 def may_mount() -> bool:
-    """Whether this user may have mounts of their own: else a limit on the size of files stands in for a full disk."""
+    """Return whether this user may mount. If not, a limit on the size of files stands in for a full disk."""
     pid = os.fork()
     if pid == 0:
         os._exit(0 if os.geteuid() == 0 and not LIBC.unshare(CLONE_NEWNS) else 1)
@@ -143,7 +143,7 @@ def _system(name: str, *arguments: object) -> None:
 
 
 def no_file_grows(world: World) -> None:
-    """What a full disk is like to whoever may mount none: no byte can be written to any file."""
+    """Imitate a full disk without a mount: no byte can be written to any file."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 
@@ -181,7 +181,7 @@ def _drop_override() -> None:
 
 
 def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
-    """Of the effective, permitted and inheritable rights of this process."""
+    """Change the effective, permitted and inheritable rights of this process."""
     header, rights = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     _system("capget", header, rights)
     rights[:3] = change(list(rights[:3]))
@@ -219,7 +219,8 @@ def stranger(**values: str | None) -> Break:
 
     def became(world: World) -> None:
         environment(PATH="/nowhere", **values)(world)
-        # whether this user can run what we have installed depends on where it lies: nobody can, so that it is always the same
+        # Whether this user can run the installed tools depends on where they lie. Here nobody can run them, so that the
+        # result is the same on each machine.
         sys.executable = "/nowhere/python"
         if os.geteuid() != 0:
             return

@@ -15,9 +15,14 @@ NO_INDEX = "set XDG_CACHE_HOME to a folder of yours that can be written"
 ROOM = "free some room there, or "
 
 
-def _unwritten(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
-    """What is said where nothing in the home can be written: why, for the index and for a file, and what is advised
-    first."""
+def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
+    """Return the messages when nothing in the home can be written, each with the commands that print it.
+
+    Args:
+        index: The reason for the index.
+        file: The reason for a file.
+        first: The first piece of advice.
+    """
     return {
         f"what changed since the index was made is not kept: … cannot be written ({index}); {first}{NO_INDEX}": (
             *(*FILE, *FIND),
@@ -52,7 +57,7 @@ def _homeless(name: str, what: str, damage: s.Break) -> Fault:
     )
 
 
-GONE = "the current folder was removed or renamed; change to a folder that exists and run this again"
+FOLDER_REMOVED = "the current folder was removed or renamed; change to a folder that exists and run this again"
 OUTPUT = "standard output cannot be written: No space left on device; free some room there, or send it elsewhere"
 SILENT = (*("serve", "index patterns", "models", "engine start", "model rm qwen2.5-coder-0.5b-instruct"),)
 FAULTS = (
@@ -64,9 +69,9 @@ FAULTS = (
         s.no_current_folder,
         ends={
             **dict.fromkeys(
-                (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, GONE)
+                (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, FOLDER_REMOVED)
             ),
-            "digest out.txt": End(2, GONE),
+            "digest out.txt": End(2, FOLDER_REMOVED),
         },
     ),
     Fault(
@@ -79,7 +84,7 @@ FAULTS = (
         "full-home",
         "the disk of the home folder is full",
         s.full(lambda w: w.home),
-        says=_unwritten("disk I/O error", "No space left on device", ROOM),
+        says=_home_write_errors("disk I/O error", "No space left on device", ROOM),
         ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
     ),
@@ -99,7 +104,7 @@ FAULTS = (
         "no-file-grows",
         "no file can grow (a limit of the system, or a quota)",
         s.no_file_grows,
-        says=_unwritten("disk I/O error", "File too large", ROOM),
+        says=_home_write_errors("disk I/O error", "File too large", ROOM),
         ends={
             APPLY: End(8, "unused.py was not changed: file too large; free some space …"),
             REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
@@ -116,7 +121,7 @@ FAULTS = (
         "read-only-home",
         "nothing in the home folder can be written",
         s.unwritable(lambda w: w.home),
-        says=_unwritten("Permission denied", "Permission denied", ""),
+        says=_home_write_errors("Permission denied", "Permission denied", ""),
         ends={
             REBUILD: End(7, f"…index.db cannot be written (Permission denied); {NO_INDEX}"),
             "doctor": End(1, answers="XDG_STATE_HOME"),

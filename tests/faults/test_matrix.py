@@ -54,7 +54,9 @@ def test_each_command_ends_as_the_table_says(fault: Fault, runner: "subprocess.P
     runner.stdin.flush()
     found: dict[str, Any] = json.loads(runner.stdout.readline())
     assert found.keys() == {command.name for command in COMMANDS}
-    assert {command.name: wrong for command in COMMANDS if (wrong := _wrong(fault, command, found[command.name]))} == {}
+    assert {
+        command.name: wrong for command in COMMANDS if (wrong := _differences(fault, command, found[command.name]))
+    } == {}
 
 
 def test_the_page_has_the_same_table(golden_update: bool) -> None:
@@ -64,8 +66,8 @@ def test_the_page_has_the_same_table(golden_update: bool) -> None:
     assert PAGE.read_text(encoding="utf-8") == rendered(page)
 
 
-def _wrong(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
-    """What is not as the table says."""
+def _differences(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
+    """Return the differences between a run and the table."""
     end = fault.ends.get(command.name, End(command.code, answers=command.answer))
     lines = [line.removeprefix("lsp-harness: ") for line in ran["err"].splitlines()]
     # a server has its warnings in its log and in the editor's view

@@ -112,7 +112,7 @@ class World:
         tiny_gguf(self.models / "tiny.gguf")
 
     def fill(self) -> None:
-        """What commands that were asked before have left, but for what only an engine makes."""
+        """Write the files that earlier commands leave, except the files that only an engine makes."""
         for folder, names in ((self.state, STATE_NAMES), (self.runtime / "lsp-harness", RUNTIME_NAMES)):
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             for name in names:

@@ -50,8 +50,8 @@ def disk(tmp_path: Path) -> Path:
     ],
 )
 def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[str], root: str | None, path: str):
-    found = find_folder(disk / file, [disk / name for name in roots])
-    assert (found and (found.folder, str(found.path))) == (root and (disk / root, path))
+    folder = find_folder(disk / file, [disk / name for name in roots])
+    assert (folder and (folder.folder, str(folder.path))) == (root and (disk / root, path))
 
 
 def test_nothing_is_in_no_folder(disk: Path):
@@ -79,12 +79,12 @@ def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
     identity = folders.file_identity
 
     def folding(path: str | Path) -> folders.FileIdentity | None:
-        """As such a file system finds a name."""
-        found = Path("/")
+        """Return the identity of a file as a case-insensitive file system finds it."""
+        folder_path = Path("/")
         for part in Path(path).parts[1:]:
-            names = os.listdir(found) if found.is_dir() else []
-            found /= next((each for each in names if each.casefold() == part.casefold()), part)
-        return identity(found)
+            names = os.listdir(folder_path) if folder_path.is_dir() else []
+            folder_path /= next((each for each in names if each.casefold() == part.casefold()), part)
+        return identity(folder_path)
 
     monkeypatch.setattr(folders, "file_identity", folding)
     assert find_folder(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))

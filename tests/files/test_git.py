@@ -95,6 +95,6 @@ def test_lines_end_where_git_ends_them() -> None:
         (b"a\t", "a\t", True),
         ("\u00e0".encode(), "\u00e0", True),
     ):
-        found = compile_pattern(line)
-        assert found
-        assert bool(found[0].search(path_to_byte_text(name))) is ignored, line
+        pattern = compile_pattern(line)
+        assert pattern
+        assert bool(pattern[0].search(path_to_byte_text(name))) is ignored, line

@@ -1,4 +1,4 @@
-"""What ignore files ignore, held against git itself."""
+"""Paths that ignore files exclude, compared with git itself."""
 
 import os
 import subprocess
@@ -145,14 +145,14 @@ def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> 
     write(tmp_path, {".gitignore": "private/\n", "private/a.py": "", "b.py": ""})
     (tmp_path / "c.py").symlink_to(tmp_path / "private" / "a.py")
     (tmp_path / "d.txt").symlink_to(tmp_path / ".env")
-    kept = PrivateFiles([tmp_path])
-    assert kept.reason((tmp_path / "private" / "a.py").as_uri()) == "ignored by .gitignore"
-    assert kept.reason((tmp_path / "c.py").as_uri()) == "ignored by .gitignore"
-    assert kept.reason((tmp_path / "d.txt").as_uri()) == "a file for secrets, by its name"
-    assert kept.reason((tmp_path / "b.py").as_uri()) == ""
-    assert kept.reason("untitled:1", "Untitled-1") == ""
-    assert kept.reason("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
-    assert kept.reason("file:///a%00b") == ""
+    private_files = PrivateFiles([tmp_path])
+    assert private_files.reason((tmp_path / "private" / "a.py").as_uri()) == "ignored by .gitignore"
+    assert private_files.reason((tmp_path / "c.py").as_uri()) == "ignored by .gitignore"
+    assert private_files.reason((tmp_path / "d.txt").as_uri()) == "a file for secrets, by its name"
+    assert private_files.reason((tmp_path / "b.py").as_uri()) == ""
+    assert private_files.reason("untitled:1", "Untitled-1") == ""
+    assert private_files.reason("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
+    assert private_files.reason("file:///a%00b") == ""
 
 
 @pytest.mark.parametrize("target", ["nowhere", ".gitignore"])

@@ -38,12 +38,12 @@ def test_what_patterns_match_and_how_is_what_it_was():
         # to pathspec a slash is one of the characters that a class says it is not
         slow, quick = re.compile(re.sub(r"\[\^([ab])\]", r"[^\1/]", made)), re.compile(remove_backtracking(made))
         for name in (path(rng) + "/" * rng.randint(0, 1) for _ in range(10)):
-            was, found = slow.search(name), quick.search(name)
-            assert (was is None) is (found is None), (pattern, name)
-            if was and found:
+            slow_match, quick_match = slow.search(name), quick.search(name)
+            assert (slow_match is None) is (quick_match is None), (pattern, name)
+            if slow_match and quick_match:
                 matched += 1
                 # what is ignored as a folder counts less
-                assert was.groupdict() == found.groupdict(), (pattern, name)
+                assert slow_match.groupdict() == quick_match.groupdict(), (pattern, name)
     assert matched > 1_500
 
 

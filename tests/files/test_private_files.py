@@ -118,7 +118,7 @@ def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_p
     (tmp_path / "build").mkdir()
     (tmp_path / "link").symlink_to("build")
     for opened in ("link", "build"):
-        kept = PrivateFiles([tmp_path / opened])
-        assert kept.reason((tmp_path / "build" / "a.py").as_uri()) == ""
-        assert kept.reason((tmp_path / "link" / "a.py").as_uri()) == ""
+        private_files = PrivateFiles([tmp_path / opened])
+        assert private_files.reason((tmp_path / "build" / "a.py").as_uri()) == ""
+        assert private_files.reason((tmp_path / "link" / "a.py").as_uri()) == ""
     assert PrivateFiles([tmp_path]).reason((tmp_path / "link" / "a.py").as_uri()) == "ignored by .gitignore"

@@ -1,4 +1,7 @@
-"""What never enters a prompt. The tokens here are made up, and put together so that no scanner takes them for real."""
+"""Secrets, which never enter a prompt.
+
+The tokens here are invented. They are built from parts, so that no scanner takes them for real ones.
+"""
 
 import pytest
 
@@ -105,16 +108,16 @@ async def prompt_of(source: str) -> str:
 async def test_a_window_ends_before_a_secret() -> None:
     source = f"a = 1\nb = '{TOKEN}'\nc = 3\nd = <|>\ne = 5\nf = '{TOKEN}'\ng = 7\n"
     assert await prompt_of(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
-    found = await prompt_of(f"d = <|>\n{KEY}\n")
-    assert found.endswith("d = <FILL>\n")
-    assert "KEY" not in found
+    prompt = await prompt_of(f"d = <|>\n{KEY}\n")
+    assert prompt.endswith("d = <FILL>\n")
+    assert "KEY" not in prompt
 
 
 async def test_an_outline_leaves_a_secret_out() -> None:
     far = "".join(f"def f{n}():\n    return {n}\n" for n in range(60))
-    found = await prompt_of(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
-    assert "import os\nOTHER = 1\ndef f0(): ...\n" in found
-    assert TOKEN not in found
+    prompt = await prompt_of(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
+    assert "import os\nOTHER = 1\ndef f0(): ...\n" in prompt
+    assert TOKEN not in prompt
 
 
 async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:

@@ -1,4 +1,4 @@
-"""Which files of a workspace are found, and what is said of those that are not."""
+"""The walk over a workspace: the files that it finds, and the reasons for the files that it skips."""
 
 import os
 import subprocess
@@ -10,79 +10,81 @@ from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import SkippedFile, WorkspaceFile, walk
 
 
-def written(root: Path, *names: str) -> Path:
+def write_files(root: Path, *names: str) -> Path:
     for name in names:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("x = 1\n")
     return root
 
 
-def seen(root: Path) -> list[str]:
-    return sorted(one.path for one in walk(root, IgnoreFiles([root])) if isinstance(one, WorkspaceFile))
+def walked_names(root: Path) -> list[str]:
+    return sorted(file.path for file in walk(root, IgnoreFiles([root])) if isinstance(file, WorkspaceFile))
 
 
-def left(root: Path) -> dict[str, str]:
-    return {one.path: one.reason for one in walk(root, IgnoreFiles([root])) if isinstance(one, SkippedFile)}
+def skip_reasons(root: Path) -> dict[str, str]:
+    return {skip.path: skip.reason for skip in walk(root, IgnoreFiles([root])) if isinstance(skip, SkippedFile)}
 
 
 def test_files_are_told_with_their_time_and_size(tmp_path: Path):
-    written(tmp_path, "a.py", "b/c.py")
+    write_files(tmp_path, "a.py", "b/c.py")
     told = (tmp_path / "a.py").stat()
     assert WorkspaceFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
-    assert seen(tmp_path) == ["a.py", "b/c.py"]
+    assert walked_names(tmp_path) == ["a.py", "b/c.py"]
 
 
 def test_it_finds_what_git_would_add(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    written(tmp_path, "a.py", "out/b.py", "src/c.py", "src/d.log", "src/keep.log", "src/gen/e.py", "deep/x/out/f.py")
+    write_files(
+        tmp_path, "a.py", "out/b.py", "src/c.py", "src/d.log", "src/keep.log", "src/gen/e.py", "deep/x/out/f.py"
+    )
     (tmp_path / ".gitignore").write_text("/out\n*.log\n")
     (tmp_path / "src/.gitignore").write_text("!keep.log\ngen/\n!gen/e.py\n")
     (tmp_path / ".git/info/exclude").write_text("deep/x\n")
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "XDG_CONFIG_HOME": str(tmp_path / "none")}
     asked = ["git", "-C", str(tmp_path), "ls-files", "--others", "--exclude-standard"]
     git = subprocess.run(asked, check=True, env=environment, capture_output=True, text=True).stdout.split()
-    assert seen(tmp_path) == sorted(git)
+    assert walked_names(tmp_path) == sorted(git)
 
 
 def test_our_own_ignore_file_has_the_last_word(tmp_path: Path):
-    written(tmp_path, "a.py", "b.py", "c.py")
+    write_files(tmp_path, "a.py", "b.py", "c.py")
     (tmp_path / ".gitignore").write_text("a.py\n")
     (tmp_path / ".lspharnessignore").write_text("!a.py\nb.py\n")
-    assert seen(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
+    assert walked_names(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
 
 
 def test_what_is_installed_or_cached_there_is_none_of_the_workspace(tmp_path: Path):
-    written(
+    write_files(
         tmp_path, "a.py", "node_modules/b.js", "env/pyvenv.cfg", "env/lib/c.py", "target/CACHEDIR.TAG", "target/d.rs"
     )
-    assert seen(tmp_path) == ["a.py"]
+    assert walked_names(tmp_path) == ["a.py"]
 
 
 def test_a_workspace_may_be_such_a_folder_itself(tmp_path: Path):
-    written(tmp_path, "pyvenv.cfg", "lib/c.py")
-    assert seen(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
+    write_files(tmp_path, "pyvenv.cfg", "lib/c.py")
+    assert walked_names(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
 
 
 def test_whoever_opens_an_ignored_folder_means_it(tmp_path: Path):
     (tmp_path / ".git").mkdir()
-    written(tmp_path, "versions/lib/a.py", "versions/lib/b.log")
+    write_files(tmp_path, "versions/lib/a.py", "versions/lib/b.log")
     (tmp_path / ".gitignore").write_text("/versions/\n")
     (tmp_path / "versions/lib/.gitignore").write_text("*.log\n")
-    assert seen(tmp_path / "versions/lib") == [".gitignore", "a.py"]
-    assert seen(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
+    assert walked_names(tmp_path / "versions/lib") == [".gitignore", "a.py"]
+    assert walked_names(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
     assert not IgnoreFiles([tmp_path / "versions"]).ignoring_file(tmp_path / "versions/lib/a.py")
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "versions/lib/a.py") == ".gitignore"
 
 
 def test_links_are_not_followed(tmp_path: Path):
-    written(tmp_path, "in/a.py", "elsewhere/b.py")
+    write_files(tmp_path, "in/a.py", "elsewhere/b.py")
     (tmp_path / "in/loop").symlink_to(tmp_path / "in")
     (tmp_path / "in/b.py").symlink_to(tmp_path / "elsewhere/b.py")
-    assert seen(tmp_path / "in") == ["a.py"]
+    assert walked_names(tmp_path / "in") == ["a.py"]
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    written(tmp_path, "a.py", "shut/b.py")
+    write_files(tmp_path, "a.py", "shut/b.py")
     scandir = os.scandir
 
     def shut(folder: str):
@@ -92,12 +94,12 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", shut)
-    assert left(tmp_path) == {"shut": "permission denied"}
-    assert seen(tmp_path) == ["a.py"]
+    assert skip_reasons(tmp_path) == {"shut": "permission denied"}
+    assert walked_names(tmp_path) == ["a.py"]
 
 
 def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
-    written(tmp_path, "a.py", "gone/b.py")
+    write_files(tmp_path, "a.py", "gone/b.py")
     walked = walk(tmp_path, IgnoreFiles())
     assert next(walked) == WorkspaceFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
     (tmp_path / "gone/b.py").unlink()
@@ -106,9 +108,9 @@ def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
 
 
 def test_secrets_are_told_by_their_names_only(tmp_path: Path):
-    written(tmp_path, "a.py", ".env", "keys/id_rsa")
-    assert seen(tmp_path) == ["a.py"]
-    assert left(tmp_path) == {
+    write_files(tmp_path, "a.py", ".env", "keys/id_rsa")
+    assert walked_names(tmp_path) == ["a.py"]
+    assert skip_reasons(tmp_path) == {
         ".env": "a file for secrets, by its name",
         "keys/id_rsa": "a file for secrets, by its name",
     }
@@ -116,6 +118,6 @@ def test_secrets_are_told_by_their_names_only(tmp_path: Path):
 
 def test_a_name_that_is_no_text_is_told(tmp_path: Path):
     name = os.fsdecode(b"\xff.py")
-    written(tmp_path, "a.py", name)
-    assert seen(tmp_path) == ["a.py"]
-    assert left(tmp_path) == {"?.py": "its name is not UTF-8"}
+    write_files(tmp_path, "a.py", name)
+    assert walked_names(tmp_path) == ["a.py"]
+    assert skip_reasons(tmp_path) == {"?.py": "its name is not UTF-8"}

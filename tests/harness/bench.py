@@ -107,8 +107,8 @@ class Bench:
         self._more.set()
 
 
-class Held(Ruff):
-    """A ruff that answers when it is let go."""
+class BlockedRuff(Ruff):
+    """A ruff that answers after `go` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,12 +126,12 @@ Make = Callable[..., Bench]
 async def accept(bench: Bench, src: markup.Source) -> None:
     """Complete at the cursor, put the text in and say so, as an editor does."""
     uri = src.document.uri
-    [found] = await bench.harness.completions.complete(bench.harness.snapshot(uri), src.cursor)
-    bench.type(src, found.text, found.start)
-    bench.harness.record(uri, found.id, "accepted")
+    [suggestion] = await bench.harness.completions.complete(bench.harness.snapshot(uri), src.cursor)
+    bench.type(src, suggestion.text, suggestion.start)
+    bench.harness.record(uri, suggestion.id, "accepted")
 
 
 async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
-    """What the harness proposes for the finding of `src`."""
+    """Return the proposal of the harness for the finding of `src`."""
     snapshot = b.harness.snapshot(src.document.uri)
     return await b.harness.fixes.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)

@@ -27,8 +27,8 @@ def after(made: DocumentEdit) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 
-def built(b: Bench) -> list[dict[str, Any]]:
-    """What the log says of the prompts that were sent."""
+def prompt_events(b: Bench) -> list[dict[str, Any]]:
+    """Return the data of the log events about the prompts that were sent."""
     return [
         event.data
         for events in b.harness.services.session_log.turns.values()

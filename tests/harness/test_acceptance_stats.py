@@ -1,4 +1,4 @@
-"""What became of suggestions, as far as the text and the client tell."""
+"""The fate of suggestions, as the text and the client show it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,14 +33,14 @@ class Desk:
         )
 
     def put(self, *texts: str) -> None:
-        """At the end, one edit each."""
+        """Append each text to the end by an edit of its own."""
         for text in texts:
             end = len(self.document.data)
             edit = Edit(end, end, text.encode())
             self.document = self.document.apply_edit(edit, self.document.version + 1)
             self.uptake.follow(self.opened, edit)
 
-    def told(self, **counts: int) -> None:
+    def assert_counts(self, **counts: int) -> None:
         assert self.uptake.counts == Counts(**counts)
 
 
@@ -60,14 +60,14 @@ def test_the_text_tells_what_became_of_a_suggestion(puts: list[str], counts: dic
     desk = Desk()
     desk.show("abc def")
     desk.put(*puts)
-    desk.told(shown=1, **counts)
+    desk.assert_counts(shown=1, **counts)
 
 
 def test_what_an_editor_puts_in_for_one_key_is_typed():
     desk = Desk("f")
     desk.show("()\n    return")
     desk.put("()", "\n    ", *"return")
-    desk.told(shown=1, typed_through=1)
+    desk.assert_counts(shown=1, typed_through=1)
 
 
 def test_the_client_may_say_so_too_and_it_counts_once():
@@ -75,7 +75,7 @@ def test_the_client_may_say_so_too_and_it_counts_once():
     desk.show("abc def")
     desk.put("abc def")
     desk.uptake.accept(desk.opened, "0")
-    desk.told(shown=1, accepted=1)
+    desk.assert_counts(shown=1, accepted=1)
 
 
 def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
@@ -84,7 +84,7 @@ def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
     desk.uptake.follow(desk.opened, Edit(0, 2, b"ababc"))
     desk.uptake.accept(desk.opened, "0")
     desk.uptake.accept(desk.opened, "0")
-    desk.told(shown=1, accepted=1)
+    desk.assert_counts(shown=1, accepted=1)
 
 
 def test_the_rest_of_a_suggestion_is_not_a_new_one():
@@ -93,7 +93,7 @@ def test_the_rest_of_a_suggestion_is_not_a_new_one():
     desk.put("a")
     desk.show("bc", typed_along=True)
     desk.put("bc")
-    desk.told(shown=1, accepted=1)
+    desk.assert_counts(shown=1, accepted=1)
 
 
 def test_a_bracket_that_the_editor_closes_is_typed_along():
@@ -102,16 +102,16 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.put("()")
     desk.show("r, 2", at=1, typed_along=True)
     desk.uptake.follow(desk.opened, Edit(1, 1, b"r, 2"))
-    desk.told(shown=1)
+    desk.assert_counts(shown=1)
     desk.uptake.accept(desk.opened, "0")
-    desk.told(shown=1, accepted=1)
+    desk.assert_counts(shown=1, accepted=1)
 
 
 def test_brackets_that_are_all_of_it_are_taken_whole():
     desk = Desk()
     desk.show("()")
     desk.put("()")
-    desk.told(shown=1, typed_through=1)
+    desk.assert_counts(shown=1, typed_through=1)
 
 
 def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
@@ -119,16 +119,16 @@ def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
     desk.show("abc")
     desk.show("abc", "xyz")
     desk.put("xyz")
-    desk.told(shown=1, accepted=1)
+    desk.assert_counts(shown=1, accepted=1)
 
 
 def test_dismissed_only_by_its_own_name():
     desk = Desk()
     desk.show("abc")
     desk.uptake.dismiss(desk.opened, "another")
-    desk.told(shown=1)
+    desk.assert_counts(shown=1)
     desk.uptake.dismiss(desk.opened, "0")
-    desk.told(shown=1, dismissed=1)
+    desk.assert_counts(shown=1, dismissed=1)
 
 
 def test_what_still_stands_there_half_a_minute_later_has_survived():
@@ -140,7 +140,7 @@ def test_what_still_stands_there_half_a_minute_later_has_survived():
     desk.document = Document.from_text(URI, "xabc")
     for look in desk.due:
         look()
-    desk.told(shown=2, accepted=2, survived=1)
+    desk.assert_counts(shown=2, accepted=2, survived=1)
 
 
 def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""What is held against edits the user took, for which version, and until when."""
+"""Findings about edits that the user accepted: for which version they hold, and until when."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.ruff_linter import Report, Ruff
-from tests.harness.bench import QUICK, Bench, Held, Make, accept
+from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup
 
@@ -22,10 +22,10 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     assert await b.next() == (2, [("F821", 1)])
-    held = b.harness.findings(b.harness.documents.get(src.document.uri).text)
-    assert (held.version, [f.code for f in held.findings]) == (2, ["F821"])
-    assert held.accepted == (src.cursor, src.cursor + len("pi * r ** 2"))
-    assert "LINT: F821" in b.harness.turns.verdict(held.verdict)
+    published = b.harness.findings(b.harness.documents.get(src.document.uri).text)
+    assert (published.version, [f.code for f in published.findings]) == (2, ["F821"])
+    assert published.accepted == (src.cursor, src.cursor + len("pi * r ** 2"))
+    assert "LINT: F821" in b.harness.turns.verdict(published.verdict)
     b.type(src, "from math import pi\n", 0)
     assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
     told = [event for events in b.harness.services.session_log.turns.values() for event in events]
@@ -66,8 +66,8 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
 async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
-    [found] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
-    b.type(src, found.text, found.start)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    b.type(src, suggestion.text, suggestion.start)
     assert await b.next() == (2, [("F821", 1)])
 
 
@@ -102,31 +102,31 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
     assert b.published == []
 
 
-async def verifying(bench: Make) -> tuple[Bench, markup.Source, Held]:
+async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
     """An accepted completion whose verification waits to be let go."""
-    held = Held()
-    b = bench("pi * r ** 2", verifier=Verifier(held))
+    ruff = BlockedRuff()
+    b = bench("pi * r ** 2", verifier=Verifier(ruff))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
-    await held.asked.wait()
-    return b, src, held
+    await ruff.asked.wait()
+    return b, src, ruff
 
 
 async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
-    b, src, held = await verifying(bench)
+    b, src, ruff = await verifying(bench)
     for _ in range(7):
         b.type(src, "\n", 0)
-    held.go.set()
+    ruff.go.set()
     assert await b.next() == (9, [("F821", 8)])
     await b.settled(src)
     assert b.published == [(9, [("F821", 8)])]
 
 
 async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
-    b, src, held = await verifying(bench)
+    b, src, ruff = await verifying(bench)
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)
-    held.go.set()
+    ruff.go.set()
     await b.settled(src)
     assert b.published == []
 
@@ -187,9 +187,9 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
-    b, src, held = await verifying(bench)
+    b, src, ruff = await verifying(bench)
     b.harness.close(src.document.uri)
-    held.go.set()
+    ruff.go.set()
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
     assert b.published == []
 

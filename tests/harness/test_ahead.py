@@ -1,4 +1,4 @@
-"""What is worked out before it is asked for, and what is not without trust."""
+"""Work before a request: warming and speculation, and the work that needs a trusted workspace."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What can be done to code on a word of the user's, with a script for a model."""
+"""Edits of code that a user starts by an instruction, with a script for a model."""
 
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -13,7 +13,7 @@ from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
+from tests.harness.spoken import AREA, after, fenced, no_report, opened, prompt_events
 from tests.harness.tools import settings
 from tests.index.place import Indexed
 
@@ -26,10 +26,10 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     b = bench(fenced("def area(r):\n    return math.pi * r ** 2"), fenced("def area(r):\n    return 3 * r"), config=TWO)
     where = opened(b, AREA)
 
-    made = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
-    assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
-    assert made.proposal.verdict.marks == "syntax ✓, lint ✓"
+    assert after(document_edit) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
+    assert document_edit.proposal.verdict.marks == "syntax ✓, lint ✓"
     assert "use math.pi" in b.engine.prompt(0)
     assert "import math" not in b.engine.prompt(0)
 
@@ -51,9 +51,9 @@ async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
     where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
 
-    made = await b.harness.edits.instruct(*where, "ten times as much", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "ten times as much", no_report)
 
-    assert after(made) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
+    assert after(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
 
 async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
@@ -65,11 +65,11 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
     )
     where = opened(b, AREA)
 
-    made = await b.harness.edits.instruct(*where, "use pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use pi", no_report)
 
-    assert "math.pi * r\n" in after(made)
+    assert "math.pi * r\n" in after(document_edit)
     assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
-    text = b.harness.turns.verdict(b.harness.turns.verdict_name(made.proposal))
+    text = b.harness.turns.verdict(b.harness.turns.verdict_name(document_edit.proposal))
     assert text.startswith("# Edit: use pi")
     assert text.count("## Candidate") == 3
     assert text.count("\nits prompt: system 16, code 8, task ") == 3
@@ -82,14 +82,14 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     where = opened(b, AREA)
     b.engine.extra_props["n_ctx"] = 300
 
-    made = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert "Related code" not in b.engine.prompt(0)
-    events = b.harness.services.session_log.turns[made.proposal.turn]
-    [built] = [event.data for event in events if event.type == "context.built"][:1]
-    assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
-    assert (built["answer"], built["context"]) == (264, 300)
-    assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
+    events = b.harness.services.session_log.turns[document_edit.proposal.turn]
+    [event_data] = [event.data for event in events if event.type == "context.built"][:1]
+    assert (list(event_data["sections"]), event_data["candidates"]) == (["system", "code", "task"], [1])
+    assert (event_data["answer"], event_data["context"]) == (264, 300)
+    assert sum(event_data["sections"].values()) <= event_data["prompt"] <= 300 - 264
     b.engine.extra_props["n_ctx"] = 280
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
@@ -108,14 +108,14 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
 
     asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
-    built = [
+    event_data = [
         event.data
         for events in b.harness.services.session_log.turns.values()
         for event in events
         if event.type == "context.built"
     ]
-    assert [one["candidates"] for one in built] == [[1], [2, 3]]
-    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
+    assert [one["candidates"] for one in event_data] == [[1], [2, 3]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in event_data)
 
 
 async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
@@ -128,10 +128,10 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
         await b.harness.edits.instruct(*opened(b, AREA), "use pi", no_report)
 
 
-def taken(b: Bench, made: DocumentEdit) -> None:
+def taken(b: Bench, document_edit: DocumentEdit) -> None:
     """The edit is in the document, as an editor puts it there."""
-    [edit] = made.proposal.edits
-    uri = made.document.uri
+    [edit] = document_edit.proposal.edits
+    uri = document_edit.document.uri
     b.harness.change(uri, edit, b.harness.documents.get(uri).text.version + 1)
 
 
@@ -160,7 +160,9 @@ async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make,
     assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
     # and whoever tries again reads it no more
     assert retry.startswith(second.rstrip("\n"))
-    assert [one["sections"].get("session", 0) for one in built(b)[2:]] == [len(line.split()) if shown else 0] * 2
+    assert [one["sections"].get("session", 0) for one in prompt_events(b)[2:]] == [
+        len(line.split()) if shown else 0
+    ] * 2
 
 
 async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
@@ -222,17 +224,17 @@ FAILED test_a.py::test_area - assert 3 == 4
 
 async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    made = await b.harness.edits.instruct(*opened(b, BROKEN), "mend it", no_report, PYTEST)
+    document_edit = await b.harness.edits.instruct(*opened(b, BROKEN), "mend it", no_report, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
-    events = b.harness.services.session_log.turns[made.proposal.turn]
+    events = b.harness.services.session_log.turns[document_edit.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
     assert "Ran pytest: 1 failed" in b.harness.services.session_log.summary.lines
 
 
 async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    made = await b.harness.fixes.fix_reported(*opened(b, BROKEN), PYTEST, no_report)
-    assert after(made) == "def area(r):\n    return 4 * r\n"
+    document_edit = await b.harness.fixes.fix_reported(*opened(b, BROKEN), PYTEST, no_report)
+    assert after(document_edit) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
 
@@ -312,10 +314,10 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     for fill in fills:
         said = "".join(text for _, text in fill.context.extra)
         assert ("def items(self) -> list[int]" in said) == shown
-    built = [
+    event_data = [
         event.data for event in b.harness.services.session_log.turns[job.turn.number] if event.type == "context.built"
     ]
-    assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+    assert [("repository" in one["sections"]) for one in event_data] == [shown] * len(event_data)
 
 
 async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
@@ -340,19 +342,19 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
         where = opened(
             b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
         )
-        made = await b.harness.edits.tests(*where, no_report)
-    assert "def test_total" in after(made)
+        document_edit = await b.harness.edits.tests(*where, no_report)
+    assert "def test_total" in after(document_edit)
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     said = dict(request.context.extra)
     assert "class Cart:" in said["shop/cart.py"]
     assert "assert total([]) == 0" in said["tests/test_till.py"]
-    [built, *_] = [
+    [event_data, *_] = [
         event.data
-        for event in b.harness.services.session_log.turns[made.proposal.turn]
+        for event in b.harness.services.session_log.turns[document_edit.proposal.turn]
         if event.type == "context.built"
     ]
-    assert list(built["sections"]) == ["related", "code", "prefix"]
+    assert list(event_data["sections"]) == ["related", "code", "prefix"]
 
 
 # -- what is offered
@@ -402,7 +404,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
         snapshot, span = opened(b, text)
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "return a page")
-    reasons = [one.reason for one in prompt.fragments]
+    reasons = [fragment.reason for fragment in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
     assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
@@ -415,7 +417,7 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
         snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "add the tax of each price")
-    [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
+    [one] = [fragment for fragment in prompt.fragments if fragment.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text
 

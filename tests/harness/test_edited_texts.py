@@ -17,8 +17,8 @@ async def indexed(b: Bench) -> None:
     await ready.wait()
 
 
-async def asked(b: Bench, name: str) -> str:
-    """The prompt of a completion in a file of that name."""
+async def request_prompt(b: Bench, name: str) -> str:
+    """Return the prompt of a completion in a file of that name."""
     src = b.open(HERE, name=name)
     await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor, automatic=False, single=True)
     b.harness.close(src.document.uri)
@@ -30,11 +30,11 @@ async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_
     for name, text in (("cart.py", CART.replace("<|>", "")), ("a.py", ""), ("b.py", ""), ("c.py", "")):
         (b.folder / name).write_text(text or HERE.replace("<|>", ""))
     await indexed(b)
-    assert "def total(self): ..." in await asked(b, "a.py")
+    assert "def total(self): ..." in await request_prompt(b, "a.py")
     cart = b.open(CART, name="cart.py")
-    assert "discount" not in await asked(b, "b.py")
+    assert "discount" not in await request_prompt(b, "b.py")
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
-    assert "    def discount(self, rate): ..." in await asked(b, "c.py")
+    assert "    def discount(self, rate): ..." in await request_prompt(b, "c.py")
     b.harness.close(cart.document.uri)
     await b.harness.services.index.folder_indexes.aclose()
 
@@ -60,8 +60,8 @@ async def test_references_are_found_in_what_is_not_saved(bench: Make):
     cart, other = b.open(CART, name="cart.py"), b.open("<|>", name="b.py")
     b.type(other, "from a import Basket as Last\n\nLast()\n", 0)
     snapshot = b.harness.snapshot(cart.document.uri)
-    found = await b.harness.symbols.references(snapshot, len("class C"), include_declaration=True)
-    assert [(one.file.name, one.line, one.name) for one in found] == [
+    references = await b.harness.symbols.references(snapshot, len("class C"), include_declaration=True)
+    assert [(reference.file.name, reference.line, reference.name) for reference in references] == [
         ("a.py", 0, "Basket"),
         ("b.py", 0, "Last"),
         ("b.py", 2, "Last"),
@@ -91,7 +91,7 @@ async def test_what_no_model_may_see_is_in_no_prompt(bench: Make):
     await indexed(b)
     cart = b.open(CART, name="cart.py")
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
-    assert "discount" not in await asked(b, "a.py")
+    assert "discount" not in await request_prompt(b, "a.py")
     await b.harness.services.index.folder_indexes.aclose()
 
 
@@ -103,7 +103,7 @@ async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
     cart = b.open(CART, name="cart.py")
     secret = "AKIAIOSFODNN7EXAMPLQ"
     b.type(cart, f"    def key(self, key='{secret}'): ...\n    def last(self): ...\n", cart.cursor)
-    prompt = await asked(b, "a.py")
+    prompt = await request_prompt(b, "a.py")
     assert "def last(self): ..." in prompt
     assert secret not in prompt
     await b.harness.services.index.folder_indexes.aclose()

@@ -1,5 +1,7 @@
-"""When what a folder holds is embedded, and how that comes into the prompt of an edit: an index that is kept, and an
-engine that embeds by a script."""
+"""The embedding of the texts of a folder, and its effect on the prompt of an edit.
+
+The index stays on disk, and the engine embeds by a script.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -29,7 +31,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 
 
 @pytest.fixture
-def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 30.0)
     root = tmp_path / "ws"
@@ -43,12 +45,12 @@ def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
         verification={"debounce_ms": 0},
     )
 
-    def made(*replies: Any, **more: dict[str, Any]) -> Bench:
+    def make_bench(*replies: Any, **more: dict[str, Any]) -> Bench:
         b = bench(*replies, config=settings(config, **more), works_ahead=True)
         b.harness.workspace.set_roots([root])
         return b
 
-    return made
+    return make_bench
 
 
 async def ready(harness: Harness) -> None:
@@ -64,12 +66,12 @@ async def ready(harness: Harness) -> None:
     await news.wait()
 
 
-async def vectors(harness: Harness) -> int:
-    """How many there are when what is under way is done."""
-    for embedding in harness.services.index.folder_indexes._embeddings.values():
-        await embedding.wait()
-    with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as found:
-        return len(found.read_digests())
+async def count_vectors(harness: Harness) -> int:
+    """Return the number of vectors after the pending work."""
+    for embedding_index in harness.services.index.folder_indexes._embedding_indexes.values():
+        await embedding_index.wait_until_idle()
+    with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as vectors:
+        return len(vectors.read_digests())
 
 
 async def instruct(b: Bench) -> None:
@@ -79,40 +81,40 @@ async def instruct(b: Bench) -> None:
     await b.harness.edits.instruct(snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
-async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., Bench]):
-    b = kept(ANSWER, ANSWER)
+async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index(ANSWER, ANSWER)
     await ready(b.harness)
-    assert await vectors(b.harness) == 0
+    assert await count_vectors(b.harness) == 0
     await instruct(b)
     assert "zebra" not in b.engine.prompt(0)
     # as the engine was in use, what the folder holds has been embedded since
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1
     await instruct(b)
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
 
 
-async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Callable[..., Bench]):
-    b = kept(ANSWER, engine={"url": "http://localhost:1"})
+async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index(ANSWER, engine={"url": "http://localhost:1"})
     await ready(b.harness)
     await instruct(b)
-    assert await vectors(b.harness) == 0
+    assert await count_vectors(b.harness) == 0
     assert (
         await b.harness.services.index.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
     )
 
 
-async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: Callable[..., Bench]):
-    b = kept()
+async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_with_index: Callable[..., Bench]):
+    b = bench_with_index()
     await b.harness.services.engines.current.props()
     await ready(b.harness)
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1
 
 
 @pytest.mark.parametrize("what", ["fix", "explain"])
 async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is_no_good(
-    kept: Callable[..., Bench], what: str
+    bench_with_index: Callable[..., Bench], what: str
 ):
-    b = kept("return (" if what == "fix" else "It is the area.")
+    b = bench_with_index("return (" if what == "fix" else "It is the area.")
     await ready(b.harness)
     src = markup.parse(AREA, b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
@@ -123,4 +125,4 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
         else:
             await b.harness.edits.explain(snapshot, Span(5, 5), lambda progress: None)
     assert b.engine.foreground_requests
-    assert await vectors(b.harness) == 1
+    assert await count_vectors(b.harness) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelMissing
-from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, RETRY_INTERVAL_S, EmbeddingIndex, find_nearest_texts
+from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, RETRY_DELAY_S, EmbeddingIndex, find_nearest_texts
 from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
@@ -68,42 +68,42 @@ async def _names(folder: FolderIndex):
 
 async def test_each_text_is_embedded_once(folder: FolderIndex):
     engine = Counting()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert len(engine.embedded) == BATCH_SIZE + 4
     assert "greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
-    embedding.start()
-    await embedding.wait()
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert len(engine.embedded) == BATCH_SIZE + 4
 
     # what moved is not new
     await updated(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
-    embedding.start()
-    await embedding.wait()
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert engine.embedded[BATCH_SIZE + 4 :] == ["other\ndef other():\n    return 1\n"]
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_what_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
     engine = Counting()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     vectors = Vectors(folder.place.folder)
     digests = await find_nearest_texts(vectors, engine, SMALL, "return 'hello '", WAIT)
     hits = await folder.query.search("", SearchRequest("zzz", 1, digests))
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
     assert await find_nearest_texts(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
     vectors.close()
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: FolderIndex):
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
-    embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert "code: greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
     assert all(text.startswith("code: ") for text in engine.embedded)
     with closing(Vectors(folder.place.folder)) as vectors:
@@ -112,7 +112,7 @@ async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(f
             vectors.read_digests()[next(row for row, text in vectors.read_digests().items() if text == greet)] == greet
         )
     assert (engine.asked_for, engine.most) == (["find: greet return 'hello '"], {40})
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
@@ -120,20 +120,20 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
     nothing is found with the old ones."""
     engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     with closing(Vectors(folder.place.folder)) as vectors:
         for n, way in enumerate(ways):
             now[0] = way
             assert await find_nearest_texts(vectors, engine, way, "return 'hello '", WAIT) == []
-            embedding.start()
-            await embedding.wait()
+            embedding_index.request_update()
+            await embedding_index.wait_until_idle()
             assert len(engine.embedded) == (n + 1) * (BATCH_SIZE + 4)
             assert vectors.read_model() == (way.name, EMBEDDING_DIMENSIONS)
             assert len(vectors.read_digests()) == BATCH_SIZE + 4
             assert await find_nearest_texts(vectors, engine, way, "return 'hello '", WAIT)
             for other in set(ways) - {way}:
                 assert await find_nearest_texts(vectors, engine, other, "return 'hello '", WAIT) == []
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: FolderIndex):
@@ -146,13 +146,13 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
             return made
 
     engine = Replaced()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
         assert await find_nearest_texts(vectors, engine, SMALL, "return 'hello '", WAIT) == []
         assert vectors.read_model() == ("others key", EMBEDDING_DIMENSIONS)
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: FolderIndex):
@@ -165,17 +165,17 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
             return made
 
     engine = Changing()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
-    embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
         # the first batch is of nobody knows which; the others came after
         assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
         assert len(vectors.read_digests()) == len(engine.embedded) - BATCH_SIZE == 4
-        embedding.start()
-        await embedding.wait()
+        embedding_index.request_update()
+        await embedding_index.wait_until_idle()
         assert len(vectors.read_digests()) == BATCH_SIZE + 4
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: FolderIndex):
@@ -187,17 +187,17 @@ async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: FolderIndex)
             made = await super().embed(texts, max_tokens=max_tokens)
             if now[0] == SMALL:
                 now[0] = replace(SMALL, key="other settings")
-                assert embedding.start()
+                assert embedding_index.request_update()
             return made
 
     engine = Changing()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
-    assert embedding.start()
-    await embedding.wait()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    assert embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     with closing(Vectors(folder.place.folder)) as vectors:
         assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
         assert len(vectors.read_digests()) == BATCH_SIZE + 4
-    await embedding.aclose()
+    await embedding_index.aclose()
 
 
 async def test_who_asks_while_it_fails_is_not_left_waiting(folder: FolderIndex):
@@ -208,15 +208,15 @@ async def test_who_asks_while_it_fails_is_not_left_waiting(folder: FolderIndex):
             finally:
                 if self.error:
                     self.error = None
-                    embedding.start()
+                    embedding_index.request_update()
 
     engine = Mended()
     engine.error = ModelMissing("there is no model to embed with")
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
-    assert (len(engine.embedded), embedding.problem) == (BATCH_SIZE + 4, "")
-    await embedding.aclose()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert (len(engine.embedded), embedding_index.problem) == (BATCH_SIZE + 4, "")
+    await embedding_index.aclose()
 
 
 async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
@@ -229,49 +229,49 @@ async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monk
             return await super().embed(texts)
 
     engine = Slow()
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
-    assert await embedding.find_nearest("return 'hello '") == []
-    await embedding.aclose()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert await embedding_index.find_nearest("return 'hello '") == []
+    await embedding_index.aclose()
 
 
 async def test_who_waits_for_an_edit_gets_what_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
     now = [recipe]
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     # without vectors nobody is asked
-    assert await embedding.find_nearest("return 'hello '") == []
+    assert await embedding_index.find_nearest("return 'hello '") == []
     assert engine.asked_for == []
-    embedding.start()
-    await embedding.wait()
-    [greet, *_] = await embedding.find_nearest("greet return 'hello '")
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    [greet, *_] = await embedding_index.find_nearest("greet return 'hello '")
     hits = await folder.query.search("", SearchRequest("zzz", 1, [greet]))
     assert [hit.symbol for hit in hits] == ["greet"]
     assert engine.asked_for == ["find: greet return 'hello '"]
     now[0] = replace(recipe, key="other")
-    assert await embedding.find_nearest("greet") == []
+    assert await embedding_index.find_nearest("greet") == []
     now[0], engine.error = recipe, ModelMissing("there is no model to embed with")
-    assert await embedding.find_nearest("greet") == []
-    await embedding.aclose()
+    assert await embedding_index.find_nearest("greet") == []
+    await embedding_index.aclose()
 
 
 async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     engine, now = Counting(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
-    embedding.start()
-    await embedding.wait()
-    assert embedding.problem == "there is no model to embed with"
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert embedding_index.problem == "there is no model to embed with"
     engine.error = None
-    embedding.start()
-    await embedding.wait()
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert engine.embedded == []
-    now[0] = RETRY_INTERVAL_S
-    embedding.start()
-    await embedding.wait()
+    now[0] = RETRY_DELAY_S
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
     assert engine.embedded
-    assert embedding.problem == ""
-    await embedding.aclose()
+    assert embedding_index.problem == ""
+    await embedding_index.aclose()

@@ -146,8 +146,8 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
     ):
         src = b.open(text, name)
         snapshot = b.harness.snapshot(src.document.uri)
-        found = await b.harness.fixes.diagnose(snapshot)
-        assert [f.code for f in found.findings] == expected
+        report = await b.harness.fixes.diagnose(snapshot)
+        assert [f.code for f in report.findings] == expected
 
 
 async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(

@@ -49,24 +49,24 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [tmp_path / "a", tmp_path / "b"]
 
 
-async def names(indexes: FolderIndexes) -> list[str]:
-    found: list[str] = []
+async def read_names(indexes: FolderIndexes) -> list[str]:
+    names: list[str] = []
     for folder in indexes.folders:
         matches = await folder.run("", lambda view: find_symbols(view, ""), None)
-        found += [match.symbol.name for match in matches] if matches is not None else ["damaged"]
-    return found
+        names += [match.symbol.name for match in matches] if matches is not None else ["damaged"]
+    return names
 
 
 async def test_each_folder_has_its_own(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, engine, Index)
     assert indexes.state() == "off"
-    indexes.set_folders(roots, follow=True)
+    indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["in_a", "in_b"]
-    indexes.set_folders(roots[1:], follow=True)
-    assert await names(indexes) == ["in_b"]
+    assert await read_names(indexes) == ["in_a", "in_b"]
+    indexes.keep(roots[1:], follow=True)
+    assert await read_names(indexes) == ["in_b"]
     await indexes.aclose()
     assert indexes.state() == "off"
 
@@ -75,28 +75,28 @@ async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, r
     b, ears = bench(works_ahead=True), Ears()
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)
-    told: list[Event] = []
-    b.harness.services.session_log.listeners.append(told.append)
+    events: list[Event] = []
+    b.harness.services.session_log.listeners.append(events.append)
     b.harness.keep_indexes()
     await ears.until(lambda: ("a", "ready") in ears.heard)
-    [first] = told
+    [first] = events
     assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
     assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
     # nothing was asked for yet: that leaves nothing on disk
     assert not b.harness.services.session_log.path.exists()
     b.harness.services.session_log.turn().append(InvocationReceived("edit", "use pi", "x.py"))
     (roots[0] / "y.py").write_text("def more(): ...\n")
-    await ears.until(lambda: len(told) == 3)
+    await ears.until(lambda: len(events) == 3)
     assert [(event.type, event.seq) for event in read_log(b.harness.services.session_log.path)] == [
         ("invocation.received", 0),
         ("index.updated", 1),
     ]
-    assert (told[-1].data["paths"], told[-1].data["files"]) == (1, 2)
+    assert (events[-1].data["paths"], events[-1].data["files"]) == (1, 2)
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
     indexes = FolderIndexes(Ears(), engine, Index)
-    indexes.set_folders([roots[0] / "absent"], follow=True)
+    indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
 
@@ -104,9 +104,9 @@ async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
 async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, engine, Index)
-    indexes.set_folders(roots[:1], follow=True)
+    indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["in_a"]
+    assert await read_names(indexes) == ["in_a"]
     [database] = (roots[0].parent / "home/cache/index").glob("*/index.db")
     broken = database.with_name("broken.db")
     broken.write_bytes(b"no database" * 1000)
@@ -115,27 +115,27 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
         Path(f"{database}{suffix}").unlink(missing_ok=True)
     os.replace(broken, database)
     # mended it may be by now
-    assert await names(indexes) in (["damaged"], ["in_a"], [])
+    assert await read_names(indexes) in (["damaged"], ["in_a"], [])
     await ears.until(lambda: ("a", "ready") in ears.heard)
-    assert await names(indexes) == ["in_a"]
+    assert await read_names(indexes) == ["in_a"]
     await indexes.aclose()
 
 
 async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, engine, Index)
-    indexes.set_folders(roots[:1], follow=False)
+    indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
     (roots[0] / "x.py").write_text("def later(): ...\n")
     ears.heard.clear()
     # another word for the same folder: it is looked at anew, and from then on followed
-    indexes.set_folders(roots[:1], follow=True)
+    indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
-    assert await names(indexes) == ["later"]
+    assert await read_names(indexes) == ["later"]
     (roots[0] / "x.py").write_text("def last(): ...\n")
     while True:
         ears.heard.clear()
-        if await names(indexes) == ["last"]:
+        if await read_names(indexes) == ["last"]:
             break
         await ears.until(lambda: ("a", "ready") in ears.heard)
     await indexes.aclose()
@@ -151,7 +151,7 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     )
     indexes = FolderIndexes(Ears(), engine, Index)
     (roots[0] / "inner").mkdir()
-    indexes.set_folders([*roots, roots[0] / "inner"], follow=follow)
+    indexes.keep([*roots, roots[0] / "inner"], follow=follow)
     for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
         indexes.report_change(file)
     wanted = [("a", ["inner/y.py"]), ("b", ["x.py"]), ("inner", ["y.py"])]
@@ -179,13 +179,13 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )
     indexes = FolderIndexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
-    indexes.set_folders(roots[:1], follow=True)
+    indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
 
     async def embed() -> int:
-        """How often the model was looked for."""
+        """Return the number of searches for the model."""
         indexes.embed()
-        await indexes._embeddings[roots[0]].wait()
+        await indexes._embedding_indexes[roots[0]].wait_until_idle()
         return len(asked)
 
     assert await embed() == 0

@@ -24,8 +24,8 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.completions.complete(snapshot, src.cursor) == []
-    [found] = await b.harness.completions.complete(snapshot, src.cursor, automatic=False)
-    assert found.text == "3 * r"
+    [suggestion] = await b.harness.completions.complete(snapshot, src.cursor, automatic=False)
+    assert suggestion.text == "3 * r"
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     other = settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
     b.harness.configure(other)
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
-    assert found.text == "4 * r"
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
+    assert suggestion.text == "4 * r"
     assert engines == [QUICK, other]
     await b.harness.aclose()
     assert closed == [QUICK, other]
 
 
 async def test_another_embedding_model_is_another_engine_and_another_prefix_is_not(bench: Make) -> None:
-    asked: list[Config] = []
+    configs: list[Config] = []
 
     def make(config: Config) -> Script:
-        asked.append(config)
+        configs.append(config)
         return Script()
 
     harness = Harness(QUICK, make)
@@ -91,7 +91,7 @@ async def test_another_embedding_model_is_another_engine_and_another_prefix_is_n
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
         harness.configure(settings(QUICK, index=index))
         await harness.services.engines.current.count([])
-    assert [config.index for config in asked] == [settings(QUICK, index=index).index for index in wanted]
+    assert [config.index for config in configs] == [settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
 
@@ -130,10 +130,10 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
     assert await b.harness.status() == {"engine": None, "completion": None, "log": None, "unparsed": []}
     src = b.open("def area(r):\n    return <|>\n")
-    [found] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert await b.harness.status() == {
         "engine": {"model": "scripted", "pid": 0, "scripted": True},
-        "completion": {**found.stats, "id": found.id},
+        "completion": {**suggestion.stats, "id": suggestion.id},
         "log": None,
         "unparsed": [],
     }

@@ -78,7 +78,7 @@ async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Mak
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.completions.complete(snapshot, src.cursor) == []
     rules.unlink()
-    assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
+    assert [suggestion.text for suggestion in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
 
 
 async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -> None:
@@ -87,7 +87,7 @@ async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -
     (b.folder / ".lspharnessignore").write_text("sub/\n")
     b.harness.workspace.set_roots([])
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
+    assert [suggestion.text for suggestion in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
     b.harness.workspace.set_roots([b.folder])
     assert (
         b.harness.workspace.private_reason(snapshot) == "ignored by .lspharnessignore, so it is not sent to the model"

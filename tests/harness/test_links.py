@@ -62,9 +62,9 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
     assert (snapshot.root, snapshot.path) == (b.folder / opened, "app/main.py")
     assert snapshot.file == b.folder / opened / "app/main.py"
 
-    [found] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
+    [definition] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
     # under the name that the folder is open by
-    assert (found.uri, found.line) == (uri(b, f"{opened}/app/till.py"), 0)
+    assert (definition.uri, definition.line) == (uri(b, f"{opened}/app/till.py"), 0)
     [symbol] = await b.harness.symbols.search("Till")
     assert symbol.uri == uri(b, f"{opened}/app/till.py")
 
@@ -72,8 +72,8 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
     till = f"FILE://{b.folder}/{named}/app/%74ill.py"
     b.harness.open(Document.from_text(till, TILL, language="python", version=1))
     b.harness.change(till, Edit(0, 0, b"\n"), 2)
-    [found] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
-    assert (found.uri, found.line) == (till, 1)
+    [definition] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
+    assert (definition.uri, definition.line) == (till, 1)
     [symbol] = await b.harness.symbols.search("Till")
     assert (symbol.uri, symbol.line) == (till, 1)
     indexes = b.harness.services.index.folder_indexes

@@ -53,13 +53,13 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
     monkeypatch.setattr(Engines, "is_own", False)
     b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
 
-    made, found = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
 
-    assert made.document.uri == (b.folder / "shop.py").as_uri()
-    assert decode(apply(made.document.data, made.proposal.edits)) == SHOP.replace("price //", "-(-price //").replace(
-        "5\n", "5)\n"
-    )
-    assert (found.ranking.best.place, found.ranking.chooser) == ("shop.py:5-6", "index")
+    assert document_edit.document.uri == (b.folder / "shop.py").as_uri()
+    assert decode(apply(document_edit.document.data, document_edit.proposal.edits)) == SHOP.replace(
+        "price //", "-(-price //"
+    ).replace("5\n", "5)\n")
+    assert (location.ranking.best.place, location.ranking.chooser) == ("shop.py:5-6", "index")
     assert "def total" not in b.engine.prompt(0)
 
 
@@ -79,19 +79,19 @@ async def test_an_open_text_is_edited_as_it_is(staying: Staying):
     )
     b.harness.open(document)
 
-    made, found = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), no_report)
 
-    assert made.document == document
-    assert found.ranking.best.place == "shop.py:8-9"
-    assert decode(apply(document.data, made.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
+    assert document_edit.document == document
+    assert location.ranking.best.place == "shop.py:8-9"
+    assert decode(apply(document.data, document_edit.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
 
 
 async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
     b = await staying("1", locate={"ranking": "model"})
 
-    found = await b.harness.tasks.locate(LocationRequest(TASK))
+    location = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert (found.ranking.choice, found.ranking.chooser) == (1, "model")
+    assert (location.ranking.choice, location.ranking.chooser) == (1, "model")
     assert "1: notes.md:1" in b.engine.prompt(0)
 
 
@@ -99,30 +99,30 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
     b = await staying()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 
-    found = await b.harness.tasks.locate(LocationRequest(TASK))
+    location = await b.harness.tasks.locate(LocationRequest(TASK))
 
-    assert {one.path for one in found.ranking.candidates} == {"notes.md"}
+    assert {candidate.path for candidate in location.ranking.candidates} == {"notes.md"}
 
 
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
-    """Of what the scripted engine holds to be alike: texts that share words."""
+    """The scripted engine finds two texts similar if they share words."""
     b = await staying()
     recipe = EmbeddingRecipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(Engines, "is_own", True)
     [folder] = b.harness.services.index.folder_indexes.folders
     rows = await folder.run("", lambda view: view.reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
-    made = await b.engine.embed(["something else", "charge it to the state"])
+    embeddings = await b.engine.embed(["something else", "charge it to the state"])
     with closing(Vectors(folder.place.folder)) as vectors:
-        vectors.add(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
+        vectors.add(recipe.name, dict(zip([digest for (digest,) in rows], embeddings, strict=True)), 2)
 
     # an engine that was asked nothing yet is not started for it
     with pytest.raises(NoAnswer, match="no code in ws fits this task"):
         await b.harness.tasks.locate(LocationRequest("charge"))
     await b.harness.services.engines.current.props()
-    found = await b.harness.tasks.locate(LocationRequest("charge"))
+    location = await b.harness.tasks.locate(LocationRequest("charge"))
 
-    best = found.ranking.best
+    best = location.ranking.best
     assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
 
 

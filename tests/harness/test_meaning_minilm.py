@@ -111,7 +111,7 @@ async def folder(home: Path) -> AsyncIterator[FolderIndex]:
 
 
 async def search(folder: FolderIndex, config: Config, query: str) -> list[dict[str, object]]:
-    """What `lsp-harness search` prints, in a process of its own."""
+    """Return the output of `lsp-harness search`, run in a process of its own."""
     settings = {"MODEL__PATH": config.model.path, "INDEX__EMBEDDING_MODEL": config.index.embedding_model}
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lsp_harness", "search", query, str(folder.root), "--json"),
@@ -124,10 +124,10 @@ async def search(folder: FolderIndex, config: Config, query: str) -> list[dict[s
 
 async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: FolderIndex, config: Config):
     engine, how = EngineClient(config), make_recipe(config.index)
-    embedding = EmbeddingIndex(folder, lambda: engine, lambda: how)
-    embedding.start()
-    await embedding.wait()
-    assert embedding.problem == ""
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: how)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert embedding_index.problem == ""
     with closing(Vectors(folder.place.folder)) as vectors:
         assert vectors.read_model() == (how.name, 384)
         for query, symbol in QUERIES.items():
@@ -138,5 +138,5 @@ async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: FolderIndex
             assert (hits[0].symbol, hits[0].reasons) == (symbol, ("meaning 1",)), (query, hits)
     [first, *_] = await search(folder, config, "how much the customer must pay")
     assert (first["symbol"], first["reasons"]) == ("Cart.total", ["meaning 1"])
-    await embedding.aclose()
+    await embedding_index.aclose()
     await engine.aclose()

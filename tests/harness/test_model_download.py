@@ -21,11 +21,11 @@ def says(*lines: str, then: str = "") -> list[str]:
 
 
 async def test_what_it_says_becomes_progress_and_the_result():
-    told: list[Progress] = []
+    progresses: list[Progress] = []
 
-    found = await download_model(
+    answer = await download_model(
         NAME,
-        told.append,
+        progresses.append,
         says(
             '{"note": "from the hub"}',
             '{"step": "downloading"}',
@@ -35,8 +35,8 @@ async def test_what_it_says_becomes_progress_and_the_result():
         ),
     )
 
-    assert found == {"name": NAME, "path": "/m.gguf"}
-    assert told == [
+    assert answer == {"name": NAME, "path": "/m.gguf"}
+    assert progresses == [
         Progress("from the hub"),
         Progress("downloading"),
         Progress("downloading: 1 of 4 MiB", 25),

@@ -1,4 +1,4 @@
-"""What the model would see, as a document."""
+"""The preview of a prompt, as a document."""
 
 from collections.abc import Sequence
 

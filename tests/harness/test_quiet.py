@@ -11,12 +11,14 @@ from tests.support import markup
 TOTAL = "total = <|>\n"
 
 
-async def shown(b: Any, src: markup.Source, offset: int, *, automatic: bool = True) -> str | None:
-    found = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), offset, automatic=automatic)
-    return found[0].text if found else None
+async def complete(b: Any, src: markup.Source, offset: int, *, automatic: bool = True) -> str | None:
+    suggestions = await b.harness.completions.complete(
+        b.harness.snapshot(src.document.uri), offset, automatic=automatic
+    )
+    return suggestions[0].text if suggestions else None
 
 
-async def quiet(b: Any) -> str | None:
+async def quiet_rule(b: Any) -> str | None:
     return (await b.harness.status())["completion"].get("quiet")
 
 
@@ -25,34 +27,34 @@ async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed
     src = b.open("total = summ<|>\n")
     uri = src.document.uri
     b.harness.change(uri, Edit(src.cursor - 1, src.cursor, b""), 2)
-    assert await shown(b, src, src.cursor - 1) is None
-    assert await quiet(b) == "after_deletion"
+    assert await complete(b, src, src.cursor - 1) is None
+    assert await quiet_rule(b) == "after_deletion"
     offset = b.type(src, "s", src.cursor - 1)
-    assert await shown(b, src, offset) == "(xs)"
-    assert await quiet(b) is None
+    assert await complete(b, src, offset) == "(xs)"
+    assert await quiet_rule(b) is None
 
 
 async def test_who_asks_gets_an_answer_where_nothing_comes_by_itself(bench: Make) -> None:
     b = bench("m in the comment", config=settings(QUICK, completion={"alternatives": 1}))
     src = b.open("# su<|>\n")
-    assert await shown(b, src, src.cursor) is None
-    assert await shown(b, src, src.cursor, automatic=False) == "m in the comment"
+    assert await complete(b, src, src.cursor) is None
+    assert await complete(b, src, src.cursor, automatic=False) == "m in the comment"
 
 
 async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.harness.record(uri, "another", "dismissed")
-    b.harness.record(uri, found.id, "dismissed")
-    assert await shown(b, src, src.cursor) is None
-    assert await quiet(b) == "after_dismissal"
+    b.harness.record(uri, suggestion.id, "dismissed")
+    assert await complete(b, src, src.cursor) is None
+    assert await quiet_rule(b) == "after_dismissal"
     # it is how the suggestion went on
     offset = b.type(src, "s", src.cursor)
-    assert await shown(b, src, offset) is None
+    assert await complete(b, src, offset) is None
     offset = b.type(src, "um", offset)
-    assert await shown(b, src, offset) == "(xs)"
+    assert await complete(b, src, offset) == "(xs)"
 
 
 async def test_another_id_dismisses_nothing(bench: Make) -> None:
@@ -61,46 +63,46 @@ async def test_another_id_dismisses_nothing(bench: Make) -> None:
     await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     b.harness.record(src.document.uri, "another", "dismissed")
     b.harness.record("file:///nowhere.py", "another", "dismissed")
-    assert await shown(b, src, src.cursor) == "sum(xs)"
+    assert await complete(b, src, src.cursor) == "sum(xs)"
 
 
 async def test_a_dismissal_that_comes_after_the_next_key_is_about_where_it_was_shown(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open("x = 1\n" + TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
     b.type(src, "import os\n", 0)
-    b.harness.record(uri, found.id, "dismissed")
-    assert await shown(b, src, src.cursor + len("import os\n")) is None
-    assert await quiet(b) == "after_dismissal"
+    b.harness.record(uri, suggestion.id, "dismissed")
+    assert await complete(b, src, src.cursor + len("import os\n")) is None
+    assert await quiet_rule(b) == "after_dismissal"
 
 
 async def test_a_closed_document_has_no_history(bench: Make) -> None:
     b = bench("sum(xs)", "sum(ys)")
     src = b.open(TOTAL)
     uri = src.document.uri
-    [found] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.record(uri, found.id, "dismissed")
+    [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
+    b.harness.record(uri, suggestion.id, "dismissed")
     b.harness.close(uri)
     src = b.open(TOTAL + "\n")
-    assert await shown(b, src, src.cursor) == "sum(ys)"
+    assert await complete(b, src, src.cursor) == "sum(ys)"
 
 
 async def test_what_is_typed_along_with_goes_on_being_shown_inside_of_its_string(bench: Make) -> None:
     b = bench('print("hello")')
     src = b.open("<|>\n")
-    assert await shown(b, src, 0) == 'print("hello")'
+    assert await complete(b, src, 0) == 'print("hello")'
     offset = b.type(src, 'print("he', 0)
-    assert await shown(b, src, offset) == 'llo")'
+    assert await complete(b, src, offset) == 'llo")'
     offset = b.type(src, "y", offset)
-    assert await shown(b, src, offset) is None
-    assert await quiet(b) == "in_string"
+    assert await complete(b, src, offset) is None
+    assert await quiet_rule(b) == "in_string"
 
 
 async def test_settings_take_effect_at_once(bench: Make) -> None:
     b = bench("m of squares")
     src = b.open("# su<|>\n")
-    assert await shown(b, src, src.cursor) is None
+    assert await complete(b, src, src.cursor) is None
     config = b.harness.config
     b.harness.configure(replace(config, quiet=replace(config.quiet, in_comment=False)))
-    assert await shown(b, src, src.cursor) == "m of squares"
+    assert await complete(b, src, src.cursor) == "m of squares"

@@ -1,4 +1,4 @@
-"""How things stand: the engine as its requests tell, and whether suggestions are paused."""
+"""The status: the engine as its requests show it, and whether suggestions are paused."""
 
 from pathlib import Path
 

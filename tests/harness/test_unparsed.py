@@ -53,9 +53,9 @@ class Trials:
 
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
-    found = Trials()
-    monkeypatch.setattr(parse_process, "Trials", lambda: found)
-    return found
+    trials = Trials()
+    monkeypatch.setattr(parse_process, "Trials", lambda: trials)
+    return trials
 
 
 class Recorded:
@@ -173,12 +173,12 @@ async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried
     parsed = DocumentSyntax(service)
     text = document(SIGNS)
     tried.go_on.clear()
-    asked = asyncio.create_task(parsed.tree_when_ready(text))
+    task = asyncio.create_task(parsed.tree_when_ready(text))
     await tried.begun.wait()
     text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
     tried.go_on.set()
     with pytest.raises(RequestSuperseded):
-        await asked
+        await task
     # what was made is about a text that is gone
     assert parsed.tree(text) is None
     parsed.close()
@@ -189,10 +189,10 @@ async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
     tried.go_on.clear()
-    asked = asyncio.create_task(parsed.tree_when_ready(document(SIGNS)))
+    task = asyncio.create_task(parsed.tree_when_ready(document(SIGNS)))
     await tried.begun.wait()
     parsed.close()
-    assert await asked is None
+    assert await task is None
     assert tried.cancelled == 1
     parsed.close()
     await service.aclose()
@@ -200,8 +200,8 @@ async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
 
 
 async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
-    made = Recorded()
-    service = SyntaxService(new_allowance=made)
+    recorded = Recorded()
+    service = SyntaxService(new_allowance=recorded)
     parsed = DocumentSyntax(service)
     text = document(PLAIN)
     for n in range(4):
@@ -210,8 +210,8 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
     assert await parsed.tree_when_ready(text) is not None
     here = threading.get_ident()
-    assert {seconds for seconds, threads in made.made if here in threads} == {BUDGET.keystroke_s}
-    assert [seconds for seconds, threads in made.made if threads and here not in threads] == [2 * BUDGET.text_s]
+    assert {seconds for seconds, threads in recorded.made if here in threads} == {BUDGET.keystroke_s}
+    assert [seconds for seconds, threads in recorded.made if threads and here not in threads] == [2 * BUDGET.text_s]
     parsed.close()
     await service.aclose()
 

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Infill
 from tests.harness.bench import Make
-from tests.harness.spoken import AREA, after, built, no_report, opened
+from tests.harness.spoken import AREA, after, no_report, opened, prompt_events
 from tests.harness.tools import settings
 
 
@@ -25,7 +25,10 @@ from tests.harness.tools import settings
             "a.py",
             "class A:\n    def f(self):\n        <|>return 1\n",
             "One.\n\n        Args:\n            none\n        ",
-            'class A:\n    def f(self):\n        """One.\n\n        Args:\n            none\n        """\n        return 1\n',
+            (
+                'class A:\n    def f(self):\n        """One.\n\n        Args:\n            none\n        """\n'
+                "        return 1\n"
+            ),
         ),
         (
             "a.js",
@@ -42,9 +45,9 @@ async def test_a_docstring_is_put_where_the_language_has_it(
 ):
     b = bench(said, said, said)
 
-    made = await b.harness.edits.docstring(*opened(b, text, name), no_report)
+    document_edit = await b.harness.edits.docstring(*opened(b, text, name), no_report)
 
-    assert after(made) == expected
+    assert after(document_edit) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
     await b.harness.edits.docstring(*opened(b, where), no_report)
 
     assert [request.sampling.n for request in b.engine.foreground_requests] == [1, 1]
-    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    assert [one["candidates"] for one in prompt_events(b)] == [[1], [2]]
     b.engine.extra_props["n_ctx"] = 120
     with pytest.raises(NoAnswer, match="reserved for the answer, but the model's context has only 120"):
         await b.harness.edits.docstring(*opened(b, where), no_report)
@@ -82,12 +85,12 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
 async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
 
-    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
+    document_edit = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert made.is_new
-    assert made.document.uri == (b.folder / "test_shapes.py").as_uri()
+    assert document_edit.is_new
+    assert document_edit.document.uri == (b.folder / "test_shapes.py").as_uri()
     # of those that pass, the one that asserts most
-    assert after(made) == (
+    assert after(document_edit) == (
         "from shapes import area\n\n\ndef test_area():\n    assert area(0) == 0\n    assert area(1)\n"
     )
 
@@ -97,12 +100,12 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
     (tests / "test_shapes.py").write_text("import math\n\n\ndef test_pi():\n    assert math.pi\n")
     b = bench(*["():\n    assert Box().size() == 0\n    x = (\n"] * 3)
 
-    made = await b.harness.edits.tests(
+    document_edit = await b.harness.edits.tests(
         *opened(b, "class Box:\n    def <|>size(self):\n        return 0\n", "shapes.py"), no_report
     )
 
-    assert not made.is_new
-    assert after(made) == (
+    assert not document_edit.is_new
+    assert after(document_edit) == (
         "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
         "def test_box_size():\n    assert Box().size() == 0\n"
     )
@@ -113,16 +116,16 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 3)
 
-    made = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
+    document_edit = await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
+    assert after(document_edit).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     # whole lines within completion.prefix_tokens
     assert request.context.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
-    assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
-    sections = sum(built(b)[0]["sections"].values())
-    assert sections < built(b)[0]["prompt"] < sections + 10
+    assert [one["sections"]["prefix"] for one in prompt_events(b)] == [204] * 2
+    sections = sum(prompt_events(b)[0]["sections"].values())
+    assert sections < prompt_events(b)[0]["prompt"] < sections + 10
 
 
 async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as_have_room(bench: Make):
@@ -133,9 +136,9 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
 
     await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)
 
-    assert [one["candidates"] for one in built(b)] == [[1], [2]]
-    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
-    assert 2 < built(b)[0]["sections"]["prefix"] < 200
+    assert [one["candidates"] for one in prompt_events(b)] == [[1], [2]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in prompt_events(b))
+    assert 2 < prompt_events(b)[0]["sections"]["prefix"] < 200
     b.engine.extra_props["n_ctx"] = 345
     with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
         await b.harness.edits.tests(*opened(b, AREA, "shapes.py"), no_report)

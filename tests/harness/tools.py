@@ -1,4 +1,4 @@
-"""What tests of the drivers share: an engine that can be waited for, settings by name, and the log's invariants."""
+"""Tools for tests of the drivers: an engine that can be waited for, settings by name, and the log's invariants."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -15,7 +15,7 @@ from lsp_harness.store.database import Reader, Writer
 
 
 class Indexed:
-    """What is known of files with these texts."""
+    """An index of files with these texts."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         folder.mkdir(exist_ok=True)

@@ -74,22 +74,34 @@ def helper(request_id):
     return request_id
 """
 MODELS = "from dataclasses import dataclass\nimport dataclasses\n\n\n" + "\n\n".join(
-    f'@{mark}\nclass {name}:\n    """Of a shop."""\n\n    name: str\n    price: int\n\n    def total(self):\n        return self.price\n'
+    (
+        f'@{mark}\nclass {name}:\n    """Of a shop."""\n\n    name: str\n    price: int\n\n    def total(self):\n'
+        f"        return self.price\n"
+    )
     for mark, name in (("dataclass", "Item"), ("dataclass(frozen=True)", "Order"), ("dataclasses.dataclass", "Bill"))
 )
 TESTS = "@pytest.fixture\ndef client():\n    return Client()\n\n\n" + "\n\n".join(
     f"def test_{name}_is_read(client):\n    assert client.get('/{name}').status == 200\n" for name in ("a", "b", "c")
 )
 TYPESCRIPT = "\n".join(
-    f"export const {verb}User = async (req: Request, res: Response) => {{\n  res.json(await users.{verb}(req.params.id));\n}};\n"
+    (
+        f"export const {verb}User = async (req: Request, res: Response) => {{\n"
+        f"  res.json(await users.{verb}(req.params.id));\n}};\n"
+    )
     for verb in ("get", "create", "remove")
 )
 NEST = "@Controller()\nexport class Cats {\n" + "".join(
-    f'  @{verb}(":id")\n  async {verb.lower()}One(@Param("id") id: string): Promise<Cat> {{\n    return this.cats.one(id);\n  }}\n\n'
+    (
+        f'  @{verb}(":id")\n  async {verb.lower()}One(@Param("id") id: string): Promise<Cat> '
+        f"{{\n    return this.cats.one(id);\n  }}\n\n"
+    )
     for verb in ("Get", "Put", "Patch")
 )
 GO = "package shop\n\n" + "\n".join(
-    f"// {verb}User is one.\nfunc (s *Server) {verb}User(w http.ResponseWriter, r *http.Request) {{\n\ts.write(w, s.users.{verb}(r))\n}}\n"
+    (
+        f"// {verb}User is one.\nfunc (s *Server) {verb}User(w http.ResponseWriter, r *http.Request) {{\n"
+        f"\ts.write(w, s.users.{verb}(r))\n}}\n"
+    )
     for verb in ("Get", "Create", "Remove")
 )
 GO_TESTS = "package shop\n\n" + "\n".join(
@@ -115,7 +127,7 @@ def indexed(tmp_path: Path):
         yield result
 
 
-def of(indexed: Indexed, name: str) -> Pattern:
+def find_pattern(indexed: Indexed, name: str) -> Pattern:
     [result] = [pattern for pattern in find_patterns(indexed.reader, 100) if pattern.name == name]
     return result
 
@@ -135,8 +147,8 @@ def handler(path: str, name: str, body: str) -> ExampleRequest:
 READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPException(404, "no such thing")\n'
 
 
-def names(found: list[Example]) -> list[str]:
-    return [f"{result.symbol.path} {result.symbol.qualified}" for result in found]
+def names(examples: list[Example]) -> list[str]:
+    return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
 def test_what_a_project_has_many_of(indexed: Indexed):
@@ -166,7 +178,10 @@ def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: I
 
 
 def test_the_representative_is_most_like_the_others(indexed: Indexed):
-    assert of(indexed, "functions decorated with app.get, app.post").representative.name in ("read_item", "read_user")
+    assert find_pattern(indexed, "functions decorated with app.get, app.post").representative.name in (
+        "read_item",
+        "read_user",
+    )
 
 
 def test_an_example_is_whole_and_the_likest(indexed: Indexed):
@@ -256,11 +271,17 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         ("python", "a.py", "function", "async def ", "parse_all(text):", "async functions named parse_…"),
         ("python", "a.py", "method", "def ", "show(self, request, id):", "methods taking request first"),
         ("python", "a.py", "function", '@mock.patch("x")\ndef ', "use(it):", "functions decorated with mock.patch"),
-        ("python", "conftest.py", "function", "@pytest.fixture\ndef ", "it():", "functions decorated with pytest.fixture"),
+        ("python", "conftest.py", "function", "@pytest.fixture\ndef ", "it():", (
+            "functions decorated with pytest.fixture"
+        )),
         ("python", "tests/x.py", "class", "class ", "UserFactory(object):", "classes named …Factory in tests"),
-        ("java", "A.java", "method", '@Override\n  @GetMapping("/x")\n  public User ', "one(Long id)", "methods annotated with GetMapping"),
+        ("java", "A.java", "method", '@Override\n  @GetMapping("/x")\n  public User ', "one(Long id)", (
+            "methods annotated with GetMapping"
+        )),
         ("java", "A.java", "method", "@Test\n  void ", "works()", "test methods"),
-        ("csharp", "a.cs", "method", '[HttpGet("x")]\n  public X ', "Get(int id)", "methods with the attribute HttpGet"),
+        ("csharp", "a.cs", "method", '[HttpGet("x")]\n  public X ', "Get(int id)", (
+            "methods with the attribute HttpGet"
+        )),
         ("rust", "a.rs", "function", "/// It works.\n#[tokio::test]\nasync fn ", "it_works()", "test functions"),
         ("go", "a.go", "function", "func ", "ListAll(c *gin.Context)", "functions taking gin.Context first"),
         ("go", "a.go", "function", "func ", "ListAll(ctx context.Context)", "functions named List…"),

@@ -135,8 +135,11 @@ def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
             assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
 
 
-AROUND = {
-    "shop/cart.py": "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n    return of\n",
+CART_FILES = {
+    "shop/cart.py": (
+        "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n"
+        "    return of\n"
+    ),
     "shop/till.py": "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    return cart.total()\n",
     "other.py": "def total_of(them):\n    return 'a total of what is in no cart'\n",
     "far.py": "def pay_later(bill):\n    return bill.total()\n",
@@ -144,8 +147,8 @@ AROUND = {
 
 
 @pytest.fixture
-def around(tmp_path: Path):
-    with closing(Indexed(tmp_path, AROUND)) as result:
+def indexed_carts(tmp_path: Path):
+    with closing(Indexed(tmp_path, CART_FILES)) as result:
         yield result
 
 
@@ -154,9 +157,9 @@ def why(hits: list[Hit]) -> dict[str, set[str]]:
     return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
 
 
-def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
-    source = AROUND["shop/cart.py"]
-    result = why(around.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
+def test_what_has_to_do_with_a_place_but_not_itself(indexed_carts: Indexed):
+    source = CART_FILES["shop/cart.py"]
+    result = why(indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
     assert "Cart.total" not in result
     assert {"used there", "imports"} <= result["tax"]
     assert {"uses it", "words", "imports"} <= result["pay"]
@@ -165,18 +168,18 @@ def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
     assert result["total_of"] == {"words", "lately"}
 
 
-def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
-    source = AROUND["shop/cart.py"]
+def test_a_place_between_declarations_is_that_of_what_is_above(indexed_carts: Indexed):
+    source = CART_FILES["shop/cart.py"]
     blank = source.index("\n\n\ndef tax") + 2
     at, above = (
-        around.search.search(SearchRequest(FilePosition("shop/cart.py", offset)))
+        indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", offset)))
         for offset in (blank, source.index("return tax"))
     )
     assert at == above
 
 
-def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
-    hits = around.search.search(SearchRequest(SymbolName("Cart")))
+def test_a_symbol_with_what_it_uses_and_what_uses_it(indexed_carts: Indexed):
+    hits = indexed_carts.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
     result = why(hits)
     assert "used there" in result["Base"]
@@ -184,20 +187,20 @@ def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
     assert "uses it" not in result["total_of"]
 
 
-def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
+def test_neighbours_of_the_best_hits_are_worth_more(indexed_carts: Indexed):
     values = {
         hit.symbol: hit
-        for hit in around.search.search(SearchRequest("cart tax pay later total of them", 20, seconds=60.0))
+        for hit in indexed_carts.search.search(SearchRequest("cart tax pay later total of them", 20, seconds=60.0))
         if hit.symbol
     }
     best, others = [values["Cart.total"]], [values[name] for name in ("tax", "pay", "pay_later", "total_of")]
 
-    linked = around.search.boost_linked(best, others, 60.0)
+    linked = indexed_carts.search.boost_linked(best, others, 60.0)
 
     # what it uses and what uses it; nothing leads from one that only has the same words
     assert [hit.reasons[-1].split()[0] == "linked" for hit in linked] == [True, True, False, False]
     assert [new.score > old.score for new, old in zip(linked, others, strict=True)] == [True, True, False, False]
-    assert around.search.boost_linked(best, others, 0.0) == others
+    assert indexed_carts.search.boost_linked(best, others, 0.0) == others
 
 
 def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
@@ -216,9 +219,9 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 
-def test_what_is_not_there_finds_nothing(around: Indexed):
-    assert around.search.search(SearchRequest(SymbolName("nothing"))) == []
-    assert around.search.search(SearchRequest(FilePosition("nowhere.py", 0))) == []
+def test_what_is_not_there_finds_nothing(indexed_carts: Indexed):
+    assert indexed_carts.search.search(SearchRequest(SymbolName("nothing"))) == []
+    assert indexed_carts.search.search(SearchRequest(FilePosition("nowhere.py", 0))) == []
 
 
 def test_the_names_of_a_long_task_are_found_at_once():

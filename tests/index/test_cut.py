@@ -11,7 +11,7 @@ from lsp_harness.syntax.symbols.declarations import find_declarations, qualified
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"
-NAMES = sorted(one.id for one in shipped_languages() if one.queries)
+NAMES = sorted(language.id for language in shipped_languages() if language.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)

@@ -10,14 +10,16 @@ from tests.index.place import Indexed
 
 FILES = {
     "a.py": (
-        '"""Of the file."""\n\nLIMIT = 3\n"""How much."""\nBARE = 4\n\n\n@deco\nclass A:\n    """What it is.\n\n    And more.\n    """\n\n'
+        '"""Of the file."""\n\nLIMIT = 3\n"""How much."""\nBARE = 4\n\n\n@deco\nclass A:\n    """What it is.\n\n'
+        '    And more.\n    """\n\n'
         "    x: int = 1\n    'Where.'\n\n    def one(self, a,\n            b): 'Short.'\n\n    async def two(self):\n"
         "        r'''\n        Begins below.\n        '''\n        def inner():\n            return 'no'\n\n"
         "    # said above\n    def three(self):\n        return 'nothing'\n\n\n# noqa: E501\ndef four(): ...\n"
     ),
     "a.ts": (
         "// licence\n\n/**\n * Adds them.\n * @param a one\n */\nexport function add(a: number) {}\n"
-        "/** On one line. */\n@Deco()\nexport class B {\n  // the size\n  size = 1;\n  none = 2;\n}\n\n// eslint-disable-next-line\nexport const f = () => 1;\n"
+        "/** On one line. */\n@Deco()\nexport class B {\n  // the size\n  size = 1;\n  none = 2;\n}\n\n"
+        "// eslint-disable-next-line\nexport const f = () => 1;\n"
     ),
     "a.go": "package a\n\n// Add adds.\n// More.\nfunc Add() {}\n\nfunc None() {}\n",
     "a.rs": "/// A shape.\n#[derive(Debug)]\npub struct Shape;\n\n#[test]\nfn none() {}\n",

@@ -1,4 +1,4 @@
-"""Whatever happens to the process, its disk or its files: it goes on, and says what it left out."""
+"""Tests of faults: the index process goes on when its disk or its files fail, and reports what it skipped."""
 
 import errno
 import os
@@ -44,7 +44,8 @@ def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
             ),
             "imports": sorted(
                 reader.rows(
-                    "SELECT a.path, module, name, b.path FROM imports JOIN files a ON a.id = imports.file LEFT JOIN targets "
+                    "SELECT a.path, module, name, b.path FROM imports JOIN files a ON a.id = imports.file LEFT JOIN "
+                    "targets "
                     "ON targets.file = imports.file AND targets.n = imports.n LEFT JOIN files b ON b.id = target"
                 ),
                 key=str,
@@ -88,10 +89,10 @@ async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
         assert contents(where.database) == fresh(root, tmp_path / "fresh.db")
 
 
-async def killed(one: Front, database: Path, pids: list[int]) -> None:
+async def killed(front: Front, database: Path, pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
-        await one.hears(lambda said: said["state"] == "ended")
+        await front.hears(lambda said: said["state"] == "ended")
     # who reads it meanwhile reads on
     contents(database)
 

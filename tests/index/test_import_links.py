@@ -51,7 +51,9 @@ def test_python(path: str, module: str, name: str, expected: list[str]):
 
 
 SCRIPTS = {
-    "tsconfig.json": '{ // paths\n "compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"], "config": ["web/conf.ts"]},} }',
+    "tsconfig.json": (
+        '{ // paths\n "compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"], "config": ["web/conf.ts"]},} }'
+    ),
     "packages/ui/package.json": '{"name": "@acme/ui"}',
     **dict.fromkeys(
         [

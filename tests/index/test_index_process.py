@@ -1,4 +1,4 @@
-"""What the process does that keeps an index, without the process."""
+"""Tests of the index process. They run its code without a process."""
 
 import math
 import threading
@@ -18,7 +18,7 @@ from lsp_harness.store.database import Reader, Writer
 
 
 class Orders:
-    """Those of nobody."""
+    """Orders of a front end that sends none."""
 
     def __init__(self) -> None:
         self.started, self.stopped, self.rescan = threading.Event(), threading.Event(), threading.Event()
@@ -28,7 +28,7 @@ class Orders:
 
 
 class Ending(threading.Event):
-    """Set after it was waited for so often."""
+    """An event that is set after `waits` waits."""
 
     def __init__(self, waits: int) -> None:
         super().__init__()
@@ -54,23 +54,23 @@ def names(database: Path) -> list[str]:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
 
 
-class Told(list[dict[str, object]]):
+class StateLog(list[dict[str, object]]):
     def __call__(self, state: str, **more: object) -> None:
         self.append({"state": state, **more})
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    result = Told()
+def state_log(monkeypatch: pytest.MonkeyPatch) -> StateLog:
+    result = StateLog()
     monkeypatch.setattr(index_process, "report_state", result)
     return result
 
 
-def ran(root: Path, orders: Orders, *, follow: bool) -> None:
+def run_process(root: Path, orders: Orders, *, follow: bool) -> None:
     IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
-def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told: Told):
+def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, state_log: StateLog):
     orders = Orders()
 
     class Changing(Ending):
@@ -83,13 +83,13 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told
             return super().wait(timeout)
 
     orders.stopped = Changing(3)
-    ran(root, orders, follow=False)
-    assert [result["parsed"] for result in told if result["state"] == "ready"] == [1, 1]
+    run_process(root, orders, follow=False)
+    assert [result["parsed"] for result in state_log if result["state"] == "ready"] == [1, 1]
     assert names(root.parent / "index.db") == ["second"]
 
 
 def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
-    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+    root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
 
@@ -105,14 +105,14 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
             return super().wait(timeout)
 
     orders.stopped = Changing(1)
-    ran(root, orders, follow=True)
-    assert [result["state"] for result in told if result["state"] != "scanning"] == ["ready", "polling", "ready"]
+    run_process(root, orders, follow=True)
+    assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["ready", "polling", "ready"]
     assert names(root.parent / "index.db") == ["first", "other"]
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
-    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch, times: int
+    root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch, times: int
 ):
     import watchfiles
 
@@ -131,14 +131,14 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     monkeypatch.setattr(watchfiles, "watch", watch)
     orders = Orders()
     orders.stopped = Ending(1)
-    ran(root, orders, follow=True)
-    states = [result["state"] for result in told if result["state"] != "scanning"]
+    run_process(root, orders, follow=True)
+    states = [result["state"] for result in state_log if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
     assert names(root.parent / "index.db") == ["after2", "first"]
 
 
 def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_changes(
-    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+    root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
 
@@ -167,13 +167,13 @@ def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_chan
         orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", deaf)
-    ran(root, orders, follow=True)
+    run_process(root, orders, follow=True)
     assert names(database) == ["later", "later"]
-    done = [(result["parsed"], result["dropped"]) for result in told if result["state"] == "ready"]
+    done = [(result["parsed"], result["dropped"]) for result in state_log if result["state"] == "ready"]
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
 
-def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
+def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.errors import StoreError
     from lsp_harness.index.builder.indexer import Indexer
 
@@ -187,22 +187,22 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, mon
     monkeypatch.setattr(Indexer, "scan", scanning)
     orders = Orders()
     orders.stopped = Ending(2)
-    ran(root, orders, follow=False)
-    assert [result["state"] for result in told if result["state"] != "scanning"] == ["paused", "ready"]
-    assert "full" in str(told[0]["why"])
+    run_process(root, orders, follow=False)
+    assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["paused", "ready"]
+    assert "full" in str(state_log[0]["why"])
     assert names(root.parent / "index.db") == ["first"]
 
 
 def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
-    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+    root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     items: list[None] = []
 
-    def since() -> float:
+    def no_recent_key() -> float:
         items.append(None)
         return math.inf
 
-    monkeypatch.setattr(indexer, "seconds_since_typing", since)
+    monkeypatch.setattr(indexer, "seconds_since_typing", no_recent_key)
     for n in range(3 * reader_processes.BATCH_FILES):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     with (
@@ -213,5 +213,5 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
     assert items == []
     orders = Orders()
     orders.stopped = Ending(0)
-    ran(root, orders, follow=False)
+    run_process(root, orders, follow=False)
     assert items

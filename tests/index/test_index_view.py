@@ -1,4 +1,4 @@
-"""What a name means in a file, through what it imports."""
+"""Tests of the meaning of a name in a file, with the imports of that file."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -15,11 +15,14 @@ from tests.index.place import Indexed
 FILES = {
     "shop/__init__.py": "from .cart import Cart as Cart\nfrom .money import *\n",
     "shop/cart.py": (
-        "from .money import Rate\n\n\nclass Cart(Base):\n    limit = 3\n\n    def add(self, item: str,\n            count=1) -> None:\n"
+        "from .money import Rate\n\n\nclass Cart(Base):\n    limit = 3\n\n    def add(self, item: str,\n"
+        "            count=1) -> None:\n"
         '        """Put it in."""\n\n    def total(self): ...\n\n\ndef helper(): ...\n'
     ),
     "shop/money.py": "class Rate:\n    def apply(self, x): ...\n\n\ndef convert(x, rate): ...\n",
-    "app.py": "import shop\nimport shop.money as m\nfrom shop import Cart, convert as change\nfrom shop.cart import helper\n",
+    "app.py": (
+        "import shop\nimport shop.money as m\nfrom shop import Cart, convert as change\nfrom shop.cart import helper\n"
+    ),
     "other.py": "class Cart: ...\ndef helper(): ...\n",
     "round.py": "from back import thing\n",
     "back.py": "from round import thing\n",
@@ -168,7 +171,9 @@ def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str
 
 def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
     def reaching(path: str, far: int) -> list[str]:
-        dependents = indexed.view.imports.find_dependents([indexed.view.symbols.find_file(path)[0]], far)  # type: ignore[index]
+        file = indexed.view.symbols.find_file(path)
+        assert file is not None
+        dependents = indexed.view.imports.find_dependents([file[0]], far)
         return sorted(
             path for path in FILES if (here := indexed.view.symbols.find_file(path)) and here[0] in dependents
         )
@@ -201,7 +206,9 @@ RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(
 def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
     first = next(iter(files))
     with closing(Indexed(tmp_path, files)) as result, closing(Counting(result.reader.path)) as reader:
-        assert len(IndexView(reader).imports.read_imports(IndexView(reader).symbols.find_file(first)[0])) == 11  # type: ignore[index]
+        file = IndexView(reader).symbols.find_file(first)
+        assert file is not None
+        assert len(IndexView(reader).imports.read_imports(file[0])) == 11
         reader.asked = 0
         assert IndexView(reader).find_definitions(first, "unknown") == []
         assert 11 < reader.asked <= most

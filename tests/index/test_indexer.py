@@ -198,7 +198,8 @@ def test_what_a_build_writes_is_no_reason_to_look_at_everything(place: Place):
 
 def targets(place: Place) -> list[str]:
     sql = (
-        "SELECT a.path || ' > ' || b.path FROM targets JOIN files a ON a.id = targets.file JOIN files b ON b.id = target "
+        "SELECT a.path || ' > ' || b.path FROM targets JOIN files a ON a.id = targets.file JOIN files b ON b.id = "
+        "target "
         "ORDER BY 1"
     )
     return [row[0] for row in place.writer.rows(sql)]

@@ -1,4 +1,4 @@
-"""What a name at a place means, and where else that is meant."""
+"""Tests of name resolution: the declaration that a name means, and the other places that mean it."""
 
 from contextlib import closing
 from pathlib import Path
@@ -17,14 +17,16 @@ from tests.syntax.markup import tree_of
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": (
-        "from .money import Rate, convert\n\n\nclass Base:\n    def close(self): ...\n\n\nclass Cart(Base):\n    limit = 3\n\n"
+        "from .money import Rate, convert\n\n\nclass Base:\n    def close(self): ...\n\n\nclass Cart(Base):\n"
+        "    limit = 3\n\n"
         "    def add(self, item):\n        self.limit\n        self.close()\n        convert(item)  # convert this\n\n"
         "    def again(self):\n        def add(): ...\n        add()\n        self.add(1)\n"
     ),
     "shop/money.py": "class Rate:\n    def apply(self, x): ...\n\n\ndef convert(x): ...\n",
     "app.py": (
         "import shop.money as m\nfrom shop.cart import Cart\nfrom shop.money import convert\n\n\nclass Big(Cart):\n"
-        "    def go(self):\n        self.close()\n        super().add(2)\n\n\ndef main(cart):\n    cart.again()\n    m.convert(1)\n"
+        "    def go(self):\n        self.close()\n        super().add(2)\n\n\ndef main(cart):\n    cart.again()\n"
+        "    m.convert(1)\n"
         "    Cart.limit\n    convert(2)\n    'convert'\n    unknown(3)\n"
     ),
     "other.py": "def convert(y): ...\nconvert(1)\nclass Cart: ...\n",
@@ -43,8 +45,8 @@ def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
     return SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0]), tree
 
 
-def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
-    """What the last name of `place` means, `behind` some text of the file."""
+def resolve_meaning(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
+    """Return the declarations that the last name of `place` means. Search `place` after the text `behind`."""
     text, tree = text_of(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
@@ -74,7 +76,7 @@ def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str
     ],
 )
 def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: list[str]):
-    assert means(indexed, path, place) == expected
+    assert resolve_meaning(indexed, path, place) == expected
 
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
@@ -124,41 +126,46 @@ def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[st
     assert (name_at and (name_at.text, name_at.start - 6, name_at.qualifier)) == expected
 
 
-WRITTEN = {
+TYPED_FILES = {
     "shop/__init__.py": "",
     "shop/till.py": (
-        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n    def close(self): ...\n\n\n"
+        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n"
+        "    def close(self): ...\n\n\n"
         "def make(size) -> Till:\n    return Till()\n\n\ndef close(): ...\n"
     ),
     "app.py": (
         "from shop.till import Till as Box, close, make\nimport shop.till as t\n\n\nclass Page:\n    box: Box\n\n"
-        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n        self.other = other\n"
+        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n"
+        "        self.other = other\n"
         "        self.given = given\n\n"
         "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
-        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n        rows.total()\n        one.total()\n"
-        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
-        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
+        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n"
+        "        rows.total()\n        one.total()\n"
+        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n"
+        "        make(2).drawer().close()\n"
+        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n"
+        "    till = Box(\n        2\n    )\n    till.total()\n"
     ),
     "far.py": "class Other:\n    def total(self): ...\n\n\ndef close(): ...\n",
 }
 
 
 @pytest.fixture
-def typed(tmp_path: Path):
-    with closing(Indexed(tmp_path, WRITTEN)) as result:
+def indexed_types(tmp_path: Path):
+    with closing(Indexed(tmp_path, TYPED_FILES)) as result:
         yield result
 
 
 def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
-    tree = tree_of("app.py", WRITTEN["app.py"])
+    tree = tree_of("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     places = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in places}
 
 
-def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
-    assert lines(typed, ("shop/till.py", "Till.total"), "total") == {
+def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
+    assert lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
         "self.box.total()": True,
         "self.own.total()": True,
         "self.given.total()": True,
@@ -171,15 +178,15 @@ def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
         ".total()": True,
         "till.total()": True,
     }
-    assert set(lines(typed, ("far.py", "Other.total"), "total").values()) == {False}
+    assert set(lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
 
 
-def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(typed: Indexed):
-    assert lines(typed, ("shop/till.py", "close"), "close") == {
+def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(indexed_types: Indexed):
+    assert lines(indexed_types, ("shop/till.py", "close"), "close") == {
         "from shop.till import Till as Box, close, make": True,
         "close(4)": True,
     }
-    assert lines(typed, ("shop/till.py", "Drawer.close"), "close") == {
+    assert lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
         "make(2).drawer().close()": True,
         "rows[0].close()": False,
     }

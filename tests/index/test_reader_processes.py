@@ -41,9 +41,9 @@ def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
 
 
 def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: Path):
-    [(one, _), result] = files(tmp_path, 2)
+    [(first, _), result] = files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
-    assert list(pool.read([(one, content_digest(b"def f0(): pass\n"))])) == [one]
+    assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
     assert list(pool.read([result])) == [SkippedFile("1.py", "no such file or directory")]
 
 
@@ -51,17 +51,17 @@ def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: 
 def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
-    def breaks(found: WorkspaceFile, data: bytes) -> Extract:
-        while found.path == "7.py":
+    def breaks(workspace_file: WorkspaceFile, data: bytes) -> Extract:
+        while workspace_file.path == "7.py":
             if how == "crashes":
                 os.kill(os.getpid(), signal.SIGSEGV)
-        return extract_file(found, data)
+        return extract_file(workspace_file, data)
 
     monkeypatch.setattr(reader_processes, "extract_file", breaks)
     monkeypatch.setattr(reader_processes, "CPU_LIMIT_S", 0)
     wanted = files(tmp_path, 40)
     read = list(pool.read(wanted))
-    assert parsed(read) == {found.path for found, _ in wanted} - {"7.py"}
+    assert parsed(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
     assert [item.skipped for item in read if isinstance(item, Extract) and item.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
@@ -69,10 +69,10 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
 
 
 def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def buggy(found: WorkspaceFile, data: bytes) -> Extract:
-        if found.path == "1.py":
+    def buggy(workspace_file: WorkspaceFile, data: bytes) -> Extract:
+        if workspace_file.path == "1.py":
             raise RecursionError
-        return extract_file(found, data)
+        return extract_file(workspace_file, data)
 
     monkeypatch.setattr(reader_processes, "extract_file", buggy)
     wanted = files(tmp_path, 3)
@@ -86,9 +86,14 @@ def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
     assert read.skipped == "larger than 2000 kB"
 
 
-def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
-    """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the
-    other."""
+def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
+    """Read `count` files, and return their paths and the pauses in seconds.
+
+    Args:
+        root: The folder of the files.
+        count: The number of files.
+        typed: The seconds since the last key, one value for each question of the pool.
+    """
     waited: list[float] = []
     ago = iter(typed)
     reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
@@ -100,13 +105,13 @@ def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], lis
 
 def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
+    read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
     assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)
 
 
 def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    assert given_way(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
+    assert read_and_wait(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
         {f"{n}.py" for n in range(reader_processes.BATCH_FILES)},
         [],
     )
@@ -114,7 +119,7 @@ def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.M
 
 def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
+    read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
     assert len(read) == 3 * reader_processes.BATCH_FILES
     assert sum(waited) == pytest.approx(2 * reader_processes.MAX_PAUSE_S)
 

@@ -1,5 +1,4 @@
-"""What stands in no declaration and is found by what it means: what a module says of itself, and comments between its
-parts."""
+"""Tests of search by meaning outside of declarations: docstrings of modules, and comments between declarations."""
 
 from contextlib import closing
 from pathlib import Path
@@ -42,10 +41,11 @@ def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path
     tax = '"""How much the state gets."""\n\nRATE = 5\n'
     with closing(Indexed(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
         rows = indexed.reader.rows(
-            "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest != x''"
+            "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest "
+            "!= x''"
         )
-        of = {(path, bool(outside)): digest for path, outside, digest in rows}
-        items = [of["tax.py", True], of["shop.py", False], of["shop.py", True]]
+        digests = {(path, bool(outside)): digest for path, outside, digest in rows}
+        items = [digests["tax.py", True], digests["shop.py", False], digests["shop.py", True]]
         hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search(SearchRequest("zzz", 5, items))]
     assert hits == [
         ("shop.py", "total", ("meaning 1",)),

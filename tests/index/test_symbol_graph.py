@@ -1,4 +1,4 @@
-"""What a declaration has to do with others."""
+"""Tests of the relations between declarations."""
 
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +18,9 @@ from tests.index.place import Indexed
 
 PYTHON = {
     "shop/__init__.py": "from .money import convert as exchange\n",
-    "shop/money.py": "import json\n\n\nclass Rate:\n    def apply(self, x): ...\n\n\ndef convert(x):\n    return json.loads(x)\n",
+    "shop/money.py": (
+        "import json\n\n\nclass Rate:\n    def apply(self, x): ...\n\n\ndef convert(x):\n    return json.loads(x)\n"
+    ),
     "shop/cart.py": (
         "from shop.money import Rate, convert as turn\n\n\n"
         "class Base:\n    def close(self): ...\n\n\n"
@@ -26,20 +28,29 @@ PYTHON = {
         "    def total(self, convert):\n        self.close()\n        self.add(convert(1))\n        return turn(2)\n\n"
         "    def add(self, x):\n        x.unknown()\n        x.apply(1)\n        print(self.total(x))\n"
     ),
-    "app.py": "import shop\nfrom shop import cart\n\n\ndef main():\n    shop.exchange(1)\n    return cart.Cart().total(2)\n\n\nmain()\n",
+    "app.py": (
+        "import shop\nfrom shop import cart\n\n\ndef main():\n    shop.exchange(1)\n"
+        "    return cart.Cart().total(2)\n\n\nmain()\n"
+    ),
     "tests/test_cart.py": (
         "from shop.cart import Cart\nfrom app import main\nfrom shop.money import convert\n\n\n"
-        "def test_total(cart):\n    made = Cart()\n    made.total(1)\n    cart.total(2)\n\n\ndef test_main():\n    main()\n\n\n"
+        "def test_total(cart):\n    made = Cart()\n    made.total(1)\n    cart.total(2)\n\n\ndef test_main():\n"
+        "    main()\n\n\n"
         "def test_convert():\n    assert convert(1)\n"
     ),
     # the same names, which nothing leads to
-    "far.py": "class Cart:\n    def total(self): ...\n\n\ndef convert(x): ...\n\n\ndef other(bill):\n    convert(1)\n    bill.total(Cart())\n",
+    "far.py": (
+        "class Cart:\n    def total(self): ...\n\n\ndef convert(x): ...\n\n\ndef other(bill):\n    convert(1)\n"
+        "    bill.total(Cart())\n"
+    ),
     "one.py": "import two\n",
     "two.py": "from three import x\nimport one\n",
     "three.py": "import one\nx = 1\n",
 }
 SCRIPT = {
-    "src/money.ts": "export function convert(x: number): number { return x; }\nexport class Rate { apply(x: number) {} }\n",
+    "src/money.ts": (
+        "export function convert(x: number): number { return x; }\nexport class Rate { apply(x: number) {} }\n"
+    ),
     "src/index.ts": 'export { convert as exchange } from "./money";\nexport * from "./cart";\n',
     "src/cart.ts": (
         'import { convert as turn, Rate } from "./money";\n'
@@ -58,43 +69,80 @@ SCRIPT = {
 }
 GO = {
     "go.mod": "module example.org/shop\n",
-    "money/money.go": "package money\n\ntype Rate struct{}\n\nfunc (r *Rate) Apply(x int) int { return x }\n\nfunc Convert(x int) int { return x }\n",
+    "money/money.go": (
+        "package money\n\ntype Rate struct{}\n\nfunc (r *Rate) Apply(x int) int { return x }\n\n"
+        "func Convert(x int) int { return x }\n"
+    ),
     "cart/cart.go": (
         'package cart\n\nimport m "example.org/shop/money"\n\ntype Cart struct {\n\tm.Rate\n\trate *m.Rate\n}\n\n'
         "func (c *Cart) Total(rate *m.Rate) int {\n\treturn rate.Apply(m.Convert(helper(1)))\n}\n"
     ),
     "cart/helper.go": "package cart\n\nfunc helper(x int) int { return x }\n",
     "cart/cart_test.go": "package cart\n\nfunc TestHelper(t *testing.T) {\n\thelper(2)\n}\n",
-    "far/far.go": "package far\n\nfunc Convert(x int) int { return helper(x) }\n\nfunc helper(x int) int { return Convert(x) }\n",
+    "far/far.go": (
+        "package far\n\nfunc Convert(x int) int { return helper(x) }\n\nfunc helper(x int) int { return Convert(x) }\n"
+    ),
 }
 OTHERS = {
-    "Shop/Money.cs": "namespace Shop.Money;\npublic class Rate { public static int Convert(int x) { return x; } public int Apply() => 1; }\n",
-    "Web/Page.cs": "using Shop.Money;\nnamespace Web { class Page : Rate { int Go() { var rate = new Rate(); return Rate.Convert(rate.Apply()); } } }\n",
-    "Web/Far.cs": "namespace Other { class Rate { public static int Convert(int x) { return x; } } class Q { int Go() { return Rate.Convert(2); } } }\n",
+    "Shop/Money.cs": (
+        "namespace Shop.Money;\n"
+        "public class Rate { public static int Convert(int x) { return x; } public int Apply() => 1; }\n"
+    ),
+    "Web/Page.cs": (
+        "using Shop.Money;\nnamespace Web { class Page : Rate { int Go() "
+        "{ var rate = new Rate(); return Rate.Convert(rate.Apply()); } } }\n"
+    ),
+    "Web/Far.cs": (
+        "namespace Other { class Rate { public static int Convert(int x) { return x; } } class Q { int Go() "
+        "{ return Rate.Convert(2); } } }\n"
+    ),
     "a/money.h": "int convert(int x);\n",
     "a/money.c": '#include "money.h"\nint convert(int x) { return x; }\n',
     "a/main.c": '#include "money.h"\nint main(void) { return convert(1); }\n',
     "b/far.c": "static int convert(int x) { return x; }\nint other(void) { return convert(2); }\n",
-    "java/shop/Rate.java": "package shop;\npublic class Rate { public Rate(int x) {} static int convert(int x) { return x; } int apply() { return 1; } }\n",
-    "java/web/Page.java": "package web;\nimport shop.Rate;\nclass Page extends Rate { int go(Rate rate) { return Rate.convert(rate.apply()) + apply(); } Page() { new Rate(1); } }\n",
+    "java/shop/Rate.java": (
+        "package shop;\npublic class Rate { public Rate(int x) {} static int convert(int x) { return x; } int apply() "
+        "{ return 1; } }\n"
+    ),
+    "java/web/Page.java": (
+        "package web;\nimport shop.Rate;\n"
+        "class Page extends Rate { int go(Rate rate) { return Rate.convert(rate.apply()) + apply(); } Page() "
+        "{ new Rate(1); } }\n"
+    ),
     "lib/rate.rb": "class Rate\n  def apply\n    1\n  end\nend\n",
-    "lib/page.rb": 'require_relative "rate"\nclass Page < Rate\n  def go\n    rate = Rate.new\n    rate.apply\n    apply\n  end\nend\n',
-    "php/Shop/Rate.php": "<?php\nnamespace Shop;\nclass Rate { public function __construct() {} public static function convert() {} public function apply() {} }\n",
-    "php/Page.php": "<?php\nnamespace Web;\nuse Shop\\Rate;\nclass Page extends Rate { function go(Rate $rate) { $rate->apply(); Rate::convert(); return new Rate(); } }\n",
-    "src/lib.rs": "mod money;\nuse crate::money::{self, Rate};\npub fn go(rate: &Rate) -> i32 { rate.apply() + money::convert(1) + Rate::new().apply() }\n",
-    "src/money.rs": "pub struct Rate;\npub trait Shape {}\nimpl Shape for Rate {}\nimpl Rate {\n    pub fn new() -> Rate { Rate }\n    pub fn apply(&self) -> i32 { 1 }\n}\npub fn convert(x: i32) -> i32 { x }\n",
+    "lib/page.rb": (
+        'require_relative "rate"\nclass Page < Rate\n  def go\n    rate = Rate.new\n    rate.apply\n    apply\n  end\n'
+        "end\n"
+    ),
+    "php/Shop/Rate.php": (
+        "<?php\nnamespace Shop;\n"
+        "class Rate { public function __construct() {} public static function convert() {} public function apply() {} "
+        "}\n"
+    ),
+    "php/Page.php": (
+        "<?php\nnamespace Web;\nuse Shop\\Rate;\n"
+        "class Page extends Rate { function go(Rate $rate) { $rate->apply(); Rate::convert(); return new Rate(); } }\n"
+    ),
+    "src/lib.rs": (
+        "mod money;\nuse crate::money::{self, Rate};\n"
+        "pub fn go(rate: &Rate) -> i32 { rate.apply() + money::convert(1) + Rate::new().apply() }\n"
+    ),
+    "src/money.rs": (
+        "pub struct Rate;\npub trait Shape {}\nimpl Shape for Rate {}\nimpl Rate {\n    pub fn new() -> Rate { Rate }\n"
+        "    pub fn apply(&self) -> i32 { 1 }\n}\npub fn convert(x: i32) -> i32 { x }\n"
+    ),
 }
 
 
-def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
+def graph_of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
     with closing(Indexed(folder, files)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         return build_graph(indexed.view, symbol)
 
 
-def said(edges: tuple[Edge, ...]) -> list[str]:
-    """Each as the command line has it."""
+def format_edges(edges: tuple[Edge, ...]) -> list[str]:
+    """Format each edge as the command line prints it."""
     return [
         f"{edge.path}:{edge.line + 1} {edge.name}"
         + f" through {edge.through}" * bool(edge.through)
@@ -104,10 +152,10 @@ def said(edges: tuple[Edge, ...]) -> list[str]:
 
 
 def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_name(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/money.py", "convert")
-    assert said(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
-    assert said(result.calls) == ["shop/money.py:9 json.loads ?"]
-    assert said(result.tests) == [
+    result = graph_of(tmp_path, PYTHON, "shop/money.py", "convert")
+    assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
+    assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
+    assert format_edges(result.tests) == [
         "tests/test_cart.py:17 test_convert",
         "tests/test_cart.py:8 test_total through Cart.total",
         "tests/test_cart.py:13 test_main through main",
@@ -116,49 +164,49 @@ def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_
 
 
 def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
-    assert said(result.calls) == [
+    result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
+    assert format_edges(result.calls) == [
         "shop/cart.py:5 Base.close",
         "shop/cart.py:14 Cart.add",
         "shop/cart.py:11 convert ?",
         "shop/money.py:8 convert",
     ]
-    assert said(result.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
-    assert said(result.tests) == [
+    assert format_edges(result.called_by) == ["app.py:7 main", "shop/cart.py:17 Cart.add"]
+    assert format_edges(result.tests) == [
         "tests/test_cart.py:8 test_total",
         # of two that are called so
         "tests/test_cart.py:9 test_total ?",
         "tests/test_cart.py:13 test_main through main",
     ]
-    inner = of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart.add")
-    assert said(inner.calls) == [
+    inner = graph_of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart.add")
+    assert format_edges(inner.calls) == [
         "shop/cart.py:15 x.unknown ?",
         "shop/cart.py:16 x.apply ?",
         "shop/cart.py:17 print ?",
         "shop/cart.py:9 Cart.total",
     ]
-    assert said(inner.called_by) == ["shop/cart.py:11 Cart.total"]
+    assert format_edges(inner.called_by) == ["shop/cart.py:11 Cart.total"]
 
 
 def test_what_a_type_extends_and_who_extends_it(tmp_path: Path):
-    result = of(tmp_path, PYTHON, "shop/cart.py", "Cart")
-    assert said(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
-    assert said(result.called_by) == ["app.py:7 main"]
-    base = of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
-    assert said(base.inherited_by) == ["shop/cart.py:8 Cart"]
+    result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart")
+    assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
+    assert format_edges(result.called_by) == ["app.py:7 main"]
+    base = graph_of(tmp_path / "again", PYTHON, "shop/money.py", "Rate")
+    assert format_edges(base.inherited_by) == ["shop/cart.py:8 Cart"]
     assert (base.inherits, base.calls) == ((), ())
 
 
 def test_cycles_of_imports(tmp_path: Path):
-    assert of(tmp_path, PYTHON, "three.py", "x").cycles == (("three.py", "one.py", "two.py", "three.py"),)
-    assert of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart").cycles == ()
+    assert graph_of(tmp_path, PYTHON, "three.py", "x").cycles == (("three.py", "one.py", "two.py", "three.py"),)
+    assert graph_of(tmp_path / "again", PYTHON, "shop/cart.py", "Cart").cycles == ()
     two = {
         "a.py": "import b\nimport c\nx = 1\n",
         "b.py": "import a\n",
         "c.py": "import d\n",
         "d.py": "import a\nimport d\n",
     }
-    assert of(tmp_path / "more", two, "a.py", "x").cycles == (
+    assert graph_of(tmp_path / "more", two, "a.py", "x").cycles == (
         ("a.py", "b.py", "a.py"),
         ("a.py", "c.py", "d.py", "a.py"),
     )
@@ -176,7 +224,7 @@ def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
 def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
     others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
-    assert said(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
+    assert format_edges(graph_of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
 
 def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
@@ -195,28 +243,36 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
 
 
 def test_typescript(tmp_path: Path):
-    result = of(tmp_path, SCRIPT, "src/money.ts", "convert")
-    assert said(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
-    total = of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
-    assert said(total.calls) == ["src/money.ts:2 Rate.apply", "src/cart.ts:5 convert ?", "src/money.ts:1 convert"]
-    assert said(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
-    assert said(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
-    cart = of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
-    assert said(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
-    assert said(cart.called_by) == ["src/app.tsx:7 Page"]
-    assert said(cart.tests) == ["src/cart.test.ts:3 "]
+    result = graph_of(tmp_path, SCRIPT, "src/money.ts", "convert")
+    assert format_edges(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
+    total = graph_of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
+    assert format_edges(total.calls) == [
+        "src/money.ts:2 Rate.apply",
+        "src/cart.ts:5 convert ?",
+        "src/money.ts:1 convert",
+    ]
+    assert format_edges(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
+    assert format_edges(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
+    cart = graph_of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
+    assert format_edges(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
+    assert format_edges(cart.called_by) == ["src/app.tsx:7 Page"]
+    assert format_edges(cart.tests) == ["src/cart.test.ts:3 "]
 
 
 def test_go(tmp_path: Path):
-    result = of(tmp_path, GO, "money/money.go", "Convert")
-    assert said(result.called_by) == ["cart/cart.go:11 Cart.Total"]
-    total = of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
-    assert said(total.calls) == ["money/money.go:5 Rate.Apply", "money/money.go:7 Convert", "cart/helper.go:3 helper"]
-    rate = of(tmp_path / "3", GO, "money/money.go", "Rate")
-    assert said(rate.inherited_by) == ["cart/cart.go:6 Cart"]
-    assert said(of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
-    helper = of(tmp_path / "5", GO, "cart/helper.go", "helper")
-    assert (said(helper.called_by), said(helper.tests)) == (
+    result = graph_of(tmp_path, GO, "money/money.go", "Convert")
+    assert format_edges(result.called_by) == ["cart/cart.go:11 Cart.Total"]
+    total = graph_of(tmp_path / "2", GO, "cart/cart.go", "Cart.Total")
+    assert format_edges(total.calls) == [
+        "money/money.go:5 Rate.Apply",
+        "money/money.go:7 Convert",
+        "cart/helper.go:3 helper",
+    ]
+    rate = graph_of(tmp_path / "3", GO, "money/money.go", "Rate")
+    assert format_edges(rate.inherited_by) == ["cart/cart.go:6 Cart"]
+    assert format_edges(graph_of(tmp_path / "4", GO, "cart/cart.go", "Cart").inherits) == ["money/money.go:3 Rate"]
+    helper = graph_of(tmp_path / "5", GO, "cart/helper.go", "helper")
+    assert (format_edges(helper.called_by), format_edges(helper.tests)) == (
         ["cart/cart.go:11 Cart.Total"],
         ["cart/cart_test.go:4 TestHelper"],
     )
@@ -252,12 +308,15 @@ def test_go(tmp_path: Path):
     ],
 )
 def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
-    result = of(tmp_path, OTHERS, path, name)
-    assert (said(result.calls), said(result.called_by)) == (calls, called_by)
+    result = graph_of(tmp_path, OTHERS, path, name)
+    assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 
 
 def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):
-    text = '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n'
+    text = (
+        '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n'
+        "    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n"
+    )
     with closing(Indexed(tmp_path, {"a.py": text})) as indexed:
         source = Sources(indexed.view).load("a.py")
         assert source

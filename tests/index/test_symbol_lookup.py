@@ -24,8 +24,8 @@ def per_cent_100(): ...
 
 @pytest.fixture
 def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as made:
-        yield made
+    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as indexed:
+        yield indexed
 
 
 @pytest.mark.parametrize(

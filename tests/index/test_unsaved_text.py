@@ -1,4 +1,4 @@
-"""What an index says of texts that are open and were edited: as they are, not as they were saved."""
+"""Tests of an index with open, edited texts: it answers from the text in the editor, not from the saved file."""
 
 from contextlib import closing
 from pathlib import Path
@@ -81,7 +81,10 @@ def test_what_a_module_has_that_is_imported_but_not_saved(indexed: Indexed):
 
 
 def test_what_is_declared_but_not_saved(indexed: Indexed):
-    text = "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n        return 1\n"
+    text = (
+        "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n"
+        "        return 1\n"
+    )
     view = viewed(indexed, shop__cart_dot_py=text)
     assert view.find_definitions("app.py", "helper") == []
     assert view.symbols.find_by_name("helper", 5) == []

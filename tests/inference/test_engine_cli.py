@@ -22,8 +22,8 @@ async def start(config: Config) -> int:
     return props.pid
 
 
-def gone(pid: int) -> bool:
-    """Whether a process has ended; its parent, which is this one, may not have heard of it yet."""
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, also when its parent (this process) has not reaped it yet."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -58,7 +58,7 @@ def test_start_starts_one_and_leaves_it_alone(
     assert cli.start() == 0
     assert f"tiny (process {items[0]}" in capsys.readouterr().out
     assert cli.stop() == 0
-    assert gone(items[0])
+    assert has_ended(items[0])
     monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
     with pytest.raises(ConfigError, match="no local engine to start"):
         cli.start()
@@ -70,7 +70,7 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
     assert await asyncio.to_thread(cli.stop, json=True) == 0
     assert json.loads(capsys.readouterr().out) == [process.pid]
     # it is gone when that is said
-    assert gone(process.pid)
+    assert has_ended(process.pid)
     assert list_engines() == []
     assert not list(paths.runtime_folder().glob("*.sock"))
 

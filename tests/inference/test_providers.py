@@ -20,7 +20,7 @@ def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
     return targets(Engine(**settings), env or {})
 
 
-def one(env: dict[str, str] | None = None, **settings: Any) -> Target:
+def only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
     [target] = named(env, **settings)
     return target
 
@@ -36,7 +36,7 @@ def one(env: dict[str, str] | None = None, **settings: Any) -> Target:
     ],
 )
 def test_an_address_is_a_url_or_a_socket(url: str, base: str, socket: str):
-    target = one(url=url)
+    target = only_target(url=url)
 
     assert (target.base, target.socket) == (base, socket)
     assert target.name == (base or f"unix:{socket}")
@@ -59,7 +59,7 @@ def test_several_addresses():
     ],
 )
 def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim: str):
-    target = one({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, model=model)
+    target = only_target({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, model=model)
 
     assert (target.base, target.model, target.fim) == (base, name, fim)
     own = {"llama.cpp": "llama-server", "anthropic": "anthropic"}
@@ -67,22 +67,22 @@ def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim
 
 
 def test_with_a_url_the_model_is_a_name_as_it_is():
-    assert one(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
+    assert only_target(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
 
 
 def test_what_is_set_is_stronger_than_the_provider():
-    target = one(model="ollama/x", dialect="llama-server", fim="granite")
+    target = only_target(model="ollama/x", dialect="llama-server", fim="granite")
 
     assert (target.dialect, target.fim) == ("llama-server", "granite")
 
 
 @pytest.mark.parametrize("name", ["LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"])
 def test_the_address_of_ollama_comes_from_the_environment(name: str):
-    assert one({name: "http://box:11434"}, model="ollama/x").base == "http://box:11434"
+    assert only_target({name: "http://box:11434"}, model="ollama/x").base == "http://box:11434"
 
 
 def test_the_address_of_openai_comes_from_the_environment():
-    target = one({"OPENAI_BASE_URL": "http://mine:1/v1", "OPENAI_API_KEY": "k"}, model="openai/x")
+    target = only_target({"OPENAI_BASE_URL": "http://mine:1/v1", "OPENAI_API_KEY": "k"}, model="openai/x")
 
     assert target.base == "http://mine:1"
 
@@ -100,7 +100,7 @@ def test_the_address_of_openai_comes_from_the_environment():
     ],
 )
 def test_a_key_goes_only_where_it_was_meant_for(env: dict[str, str], settings: dict[str, Any], name: str):
-    target = one(env, **settings)
+    target = only_target(env, **settings)
 
     assert target.key_name == name
     assert target.key == env.get(name, "")
@@ -118,7 +118,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any],
 
 
 def test_a_key_does_not_show():
-    assert "secret" not in repr(one({"LSP_HARNESS_API_KEY": "secret"}, url="http://h:1"))
+    assert "secret" not in repr(only_target({"LSP_HARNESS_API_KEY": "secret"}, url="http://h:1"))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_key_does_not_show():
         ({"url": ","}, "engine.url ',' is not the address of a server"),
         (
             {"url": "http://h:1", "dialect": "soap"},
-            "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",
+            "engine.dialect must be one of auto, llama-server, openai, .*, not 'soap'",
         ),
         (
             {"model": "gpt-4"},
@@ -155,27 +155,27 @@ def test_what_names_no_server_is_said(settings: dict[str, Any], message: str):
 @pytest.mark.parametrize("key", ["sk-fake\u200b1", "sk-“fake”", "sk-\x07fake"])
 def test_a_key_with_a_character_that_no_key_has_is_named_and_not_shown(key: str):
     with pytest.raises(ConfigError, match="the key in OPENAI_API_KEY") as error:
-        one({"OPENAI_API_KEY": key}, model="openai/x")
+        only_target({"OPENAI_API_KEY": key}, model="openai/x")
     assert "fake" not in error.value.message
 
 
 def test_a_kind_of_server_is_one_entry_of_the_registry(monkeypatch: pytest.MonkeyPatch):
     async def open_backend(endpoint: Endpoint) -> None: ...
 
-    service = Provider("codestral", "https://codestral.example/v1", key_env=("CODESTRAL_API_KEY",), needs_key=True)
-    kind = BackendKind("mistral", open_backend, (service,), make_headers=lambda key: {"x-key": key})
+    service = Provider("sample", "https://sample.example/v1", key_env=("SAMPLE_API_KEY",), needs_key=True)
+    kind = BackendKind("sample-api", open_backend, (service,), make_headers=lambda key: {"x-key": key})
     monkeypatch.setattr(backend_kinds, "KINDS", (*backend_kinds.KINDS, kind))
 
-    target = one({"CODESTRAL_API_KEY": "secret"}, model="codestral/small")
+    target = only_target({"SAMPLE_API_KEY": "secret"}, model="sample/small")
 
     assert (target.dialect, target.base, target.headers) == (
-        "mistral",
-        "https://codestral.example",
+        "sample-api",
+        "https://sample.example",
         {"x-key": "secret"},
     )
-    assert one(url="http://host:1", dialect="mistral").dialect == "mistral"
-    with pytest.raises(ConfigError, match="mistral, not 'other'"):
-        one(url="http://host:1", dialect="other")
+    assert only_target(url="http://host:1", dialect="sample-api").dialect == "sample-api"
+    with pytest.raises(ConfigError, match="sample-api, not 'other'"):
+        only_target(url="http://host:1", dialect="other")
 
 
 def test_the_page_about_servers_names_every_kind_service_key_and_family():

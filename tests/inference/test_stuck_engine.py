@@ -20,7 +20,7 @@ from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
 from lsp_harness.inference.supervisor import Supervisor, engine_address
 from lsp_harness.process.termination import OpenProcess, start_time
-from tests.support.stuck import gone, listener, stop
+from tests.support.stuck import has_ended, listener, stop
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, co
             f"the engine (process {first}) gave no sign of life for 2 s (stopped by a signal); it was killed, as it did"
             " not end when it was asked to, and the next request starts another"
         )
-        assert gone(first)
+        assert has_ended(first)
         assert (await client.props()).pid not in (0, first)
 
 
@@ -65,7 +65,7 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
     with listener(place, deaf=True) as process:
         with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
-        assert gone(process.pid)
+        assert has_ended(process.pid)
 
 
 async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
@@ -94,7 +94,7 @@ async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
     place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):
     with listener(place, stopped=True) as process:
-        while not gone(process.pid):
+        while not has_ended(process.pid):
             # each key gives up the request of the one before
             with suppress(TimeoutError, HarnessError):
                 async with asyncio.timeout(0.05):
@@ -118,7 +118,7 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
 
         assert ended
         assert ended.ending == "terminated"
-        assert gone(process.pid)
+        assert has_ended(process.pid)
     assert (await client.props()).pid != process.pid
 
 
@@ -128,7 +128,7 @@ async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, imp
         # a request has failed: what listens is not believed to answer
         supervisor.suspect_engine()
         assert await supervisor.ensure_running() == place
-        assert gone(process.pid)
+        assert has_ended(process.pid)
         assert peer_pid(place) not in (None, process.pid)
 
 

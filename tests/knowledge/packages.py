@@ -36,7 +36,8 @@ REQUESTS = {
         "from .sessions import Session, session\nfrom .models import *\n"
     ),
     "requests/api.py": (
-        "from . import sessions\n\n\ndef request(method, url, **kwargs):\n    return sessions.Session().request(method, url)\n\n\n"
+        "from . import sessions\n\n\ndef request(method, url, **kwargs):\n"
+        "    return sessions.Session().request(method, url)\n\n\n"
         "def get(url, params=None, **kwargs):\n"
         '    r"""Sends a GET request.\n\n    :param url: where to\n    """\n    return request("get", url)\n\n\n'
         "def patch(url, data=None, **kwargs):  # noqa\n    # no words\n    return None\n"
@@ -45,8 +46,10 @@ REQUESTS = {
         "from .base import Mixin as _Mixin\n\n\nclass Session(_Mixin):\n"
         '    """A session.\n    In two lines.\n\n    More."""\n\n'
         "    def __init__(self, adapter=None, *, retries: int = 3) -> None:\n        self.adapter = adapter\n\n"
-        '    @property\n    @staticmethod\n    def get(\n        self,\n        url,  # where to\n        *,\n        sep="#",\n    ) -> "Response":\n'
-        '        """Sends."""\n        return 1\n\n\ndef session(): ...\n\n\ndefault = Session()\nget = default.get\nalias = Session\n'
+        "    @property\n    @staticmethod\n    def get(\n        self,\n        url,  # where to\n        *,\n"
+        '        sep="#",\n    ) -> "Response":\n'
+        '        """Sends."""\n        return 1\n\n\ndef session(): ...\n\n\ndefault = Session()\nget = default.get\n'
+        "alias = Session\n"
     ),
     "requests/base.py": "class Mixin:\n    def resolve(self, a: int): ...\n",
     "requests/models.py": "class Response:\n    def json(self, **kwargs): ...\n",

@@ -1,4 +1,4 @@
-"""What modules in Go's cache and crates in cargo's registry say."""
+"""Tests of the declarations in Go's module cache and cargo's registry."""
 
 from pathlib import Path
 
@@ -12,9 +12,13 @@ COBRA = (
     "package cobra\n\n// Command is a command.\n//\n// More.\ntype Command struct {\n\tUse string\n\tFlags\n}\n\n"
     "type Flags struct{}\n\nfunc (f *Flags) Parse(args []string) error { return nil }\n\n"
     "/* NewCommand makes one. */\nfunc NewCommand(use string) *Command { return nil }\n\n"
-    "// Execute runs it.\nfunc (c *Command) Execute(\n\targs ...string, // all\n) error {\n\treturn nil\n}\n\nfunc hidden() {}\n"
+    "// Execute runs it.\nfunc (c *Command) Execute(\n\targs ...string, // all\n) error {\n\treturn nil\n}\n\n"
+    "func hidden() {}\n"
 )
-MOD = "module me\n\nrequire (\n\tgithub.com/Corp/cobra v1.2.3 // indirect\n\texample.org/local v0.1.0\n)\nreplace example.org/local => ../local\n"
+MOD = (
+    "module me\n\nrequire (\n\tgithub.com/Corp/cobra v1.2.3 // indirect\n\texample.org/local v0.1.0\n)\n"
+    "replace example.org/local => ../local\n"
+)
 
 
 def go(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
@@ -78,7 +82,9 @@ def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
         tmp_path / "goroot",
         {
             "VERSION": "go1.22.1\ntime x\n",
-            "src/strings/s.go": "package strings\nfunc Cut(s, sep string) {}\ntype Kind int\nfunc (k Kind) Name() string { return 0 }\n",
+            "src/strings/s.go": (
+                "package strings\nfunc Cut(s, sep string) {}\ntype Kind int\nfunc (k Kind) Name() string { return 0 }\n"
+            ),
         },
     )
     result = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
@@ -96,12 +102,14 @@ LOCK = (
 CRATE = {
     "src/lib.rs": (
         "//! A crate.\n//! Of mine.\n//!\n//! More.\n\npub mod shapes;\npub use shapes::{Circle, round as rounded};\n"
-        "pub use self::inner::*;\npub use other::thing;\nmod inner;\n\npub mod here {\n    /// Adds.\n    pub fn add(a: i32) -> i32 { a }\n}\n"
+        "pub use self::inner::*;\npub use other::thing;\nmod inner;\n\npub mod here {\n    /// Adds.\n"
+        "    pub fn add(a: i32) -> i32 { a }\n}\n"
         "/// Makes it.\n///\n/// # Examples\n#[macro_export]\nmacro_rules! make { () => {} }\n"
     ),
     "src/shapes/mod.rs": (
         "/// A circle.\n#[derive(Debug)]\n#[must_use]\npub struct Circle<T> { pub r: T }\n\n"
-        "impl<T> Circle<T> {\n    pub fn new(r: T) -> Self { Self { r } }\n\n    /// Its area.\n    pub fn area(\n        &self, // of it\n        n: u8,\n    ) -> f64 { 0.0 }\n}\n\n"
+        "impl<T> Circle<T> {\n    pub fn new(r: T) -> Self { Self { r } }\n\n    /// Its area.\n    pub fn area(\n"
+        "        &self, // of it\n        n: u8,\n    ) -> f64 { 0.0 }\n}\n\n"
         "pub fn round(x: f64) -> f64 { x }\n"
     ),
     "src/inner.rs": "pub use super::shapes::round as around;\npub trait Area { fn area(&self) -> f64; }\n",

@@ -1,4 +1,4 @@
-"""What packages in `node_modules` say."""
+"""Tests of the declarations of packages in `node_modules`."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def package(root: Path, name: str, version: str, files: dict[str, str], **info: 
     write(root, {f"{folder}/{path}": text for path, text in files.items()})
 
 
-def of(root: Path, module: str, name: str = "", near: Path | None = None) -> DocFragment:
+def read_fragment(root: Path, module: str, name: str = "", near: Path | None = None) -> DocFragment:
     documentation = InstalledPackages({}).find_documentation(root, "typescript", module, name, importer_folder=near)
     assert documentation is not None
     return documentation
@@ -44,7 +44,7 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         },
         types="lib/pad.d.ts",
     )
-    result = of(tmp_path, "pad", "pad")
+    result = read_fragment(tmp_path, "pad", "pad")
     assert result == DocFragment(
         package="pad",
         version="1.2.0",
@@ -56,13 +56,13 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         file="pad/lib/pad.d.ts",
         overloads=2,
     )
-    assert of(tmp_path, "pad").signature == result.signature
-    assert of(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"
-    assert of(tmp_path, "pad", "deep.inner").file == "pad/lib/inner.d.ts"
-    assert of(tmp_path, "pad", "More").signature == "type More = string"
-    assert of(tmp_path, "pad", "Other").usage == "Other(a: number)"
-    assert of(tmp_path, "pad", "out.close").signature == "close(): void"
-    assert of(tmp_path, "pad", "Other.size").documentation == "The size."
+    assert read_fragment(tmp_path, "pad").signature == result.signature
+    assert read_fragment(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"
+    assert read_fragment(tmp_path, "pad", "deep.inner").file == "pad/lib/inner.d.ts"
+    assert read_fragment(tmp_path, "pad", "More").signature == "type More = string"
+    assert read_fragment(tmp_path, "pad", "Other").usage == "Other(a: number)"
+    assert read_fragment(tmp_path, "pad", "out.close").signature == "close(): void"
+    assert read_fragment(tmp_path, "pad", "Other.size").documentation == "The size."
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
 )
 def test_exports(tmp_path: Path, exports: object):
     package(tmp_path, "x", "1.0.0", {"a.d.ts": "export function f(): void;\n", "a.js": ""}, exports=exports)
-    assert of(tmp_path, "x", "f").file == "x/a.d.ts"
+    assert read_fragment(tmp_path, "x", "f").file == "x/a.d.ts"
 
 
 def test_a_part_of_a_package(tmp_path: Path):
     files = {"dist/fp.d.ts": "export function f(): 1;\n", "dist/deep/a.d.ts": "export function g(): 2;\n"}
     package(tmp_path, "@me/x", "1.0.0", files, exports={"./fp": {"types": "./dist/fp.d.ts"}, "./*": "./dist/*.js"})
-    assert of(tmp_path, "@me/x/fp", "f").release == "@me/x 1.0.0"
-    assert of(tmp_path, "@me/x/deep/a", "g").signature == "function g(): 2"
+    assert read_fragment(tmp_path, "@me/x/fp", "f").release == "@me/x 1.0.0"
+    assert read_fragment(tmp_path, "@me/x/deep/a", "g").signature == "function g(): 2"
     package(tmp_path, "y", "1.0.0", {"part/index.js": "exports.h = function (a) {};\n"})
-    assert of(tmp_path, "y/part", "h").kind == "function"
+    assert read_fragment(tmp_path, "y/part", "h").kind == "function"
 
 
 def test_types_of_their_own_and_a_value_that_is_the_whole_module(tmp_path: Path):
@@ -107,14 +107,14 @@ def test_types_of_their_own_and_a_value_that_is_the_whole_module(tmp_path: Path)
             "debounce.d.ts": 'import { debounce } from "./index";\nexport = debounce;\n',
         },
     )
-    result = of(tmp_path, "low", "debounce")
+    result = read_fragment(tmp_path, "low", "debounce")
     assert (result.release, result.signature, result.documentation) == (
         "low 4.1.0",
         "debounce<T>(func: T, wait?: number): T",
         "Waits.",
     )
-    assert of(tmp_path, "low", "apart").signature == "function apart(a: 1): void"
-    assert of(tmp_path, "low/debounce").signature == result.signature
+    assert read_fragment(tmp_path, "low", "apart").signature == "function apart(a: 1): void"
+    assert read_fragment(tmp_path, "low/debounce").signature == result.signature
 
 
 def test_a_default_that_has_a_type(tmp_path: Path):
@@ -123,7 +123,7 @@ def test_a_default_that_has_a_type(tmp_path: Path):
         "declare const it: Static;\nexport default it;\n"
     )
     package(tmp_path, "net", "1.0.0", {"index.d.ts": text})
-    assert of(tmp_path, "net", "get").signature == "get(url: string): void"
+    assert read_fragment(tmp_path, "net", "get").signature == "get(url: string): void"
 
 
 def test_what_comes_with_node_itself(tmp_path: Path):
@@ -133,7 +133,7 @@ def test_what_comes_with_node_itself(tmp_path: Path):
         "22.1.0",
         {"fs.d.ts": 'declare module "fs" { export function rm(path: string): void }\n'},
     )
-    assert of(tmp_path, "node:fs", "rm").signature == "function rm(path: string): void"
+    assert read_fragment(tmp_path, "node:fs", "rm").signature == "function rm(path: string): void"
 
 
 def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_workspace_s(tmp_path: Path):
@@ -141,9 +141,9 @@ def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_worksp
     for folder, version in (("", "1.0.0"), ("apps/a", "2.0.0")):
         package(root / folder, "x", version, {"index.d.ts": "export function f(): void;\n"})
     package(tmp_path, "outside", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
-    assert of(root, "x", "f").version == "1.0.0"
-    assert of(root, "x", "f", root / "apps/a/src").version == "2.0.0"
-    assert of(root, "x", "f", root / "apps/b").version == "1.0.0"
+    assert read_fragment(root, "x", "f").version == "1.0.0"
+    assert read_fragment(root, "x", "f", root / "apps/a/src").version == "2.0.0"
+    assert read_fragment(root, "x", "f", root / "apps/b").version == "1.0.0"
     installed = InstalledPackages({})
     assert installed.find_documentation(root, "javascript", "outside", "f", importer_folder=root / "apps") is None
     assert installed.searched_places(root, "javascript") == ["apps/node_modules", "node_modules"]

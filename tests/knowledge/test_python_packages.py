@@ -1,4 +1,4 @@
-"""What the packages of a virtual environment say."""
+"""Tests of the declarations of packages in a virtual environment."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def of(root: Path, module: str, name: str = "", **environ: str) -> DocFragment:
+def read_fragment(root: Path, module: str, name: str = "", **environ: str) -> DocFragment:
     documentation = InstalledPackages(environ).find_documentation(root, "python", module, name)
     assert documentation is not None
     return documentation
@@ -28,7 +28,7 @@ def missing(root: Path, module: str, name: str) -> AbsentName | None:
 
 
 def test_a_function_that_its_package_hands_on(root: Path):
-    assert of(root, "requests", "get") == DocFragment(
+    assert read_fragment(root, "requests", "get") == DocFragment(
         package="requests",
         version="2.32.3",
         module="requests",
@@ -56,12 +56,12 @@ def test_a_function_that_its_package_hands_on(root: Path):
     ],
 )
 def test_a_name_is_followed_to_where_it_is_declared(root: Path, module: str, name: str, signature: str, file: str):
-    result = of(root, module, name)
+    result = read_fragment(root, module, name)
     assert (result.signature, result.file, result.name) == (signature, file, name)
 
 
 def test_a_class_has_the_signature_of_what_makes_it(root: Path):
-    result = of(root, "requests", "Session")
+    result = read_fragment(root, "requests", "Session")
     assert result.signature == "class Session(_Mixin)"
     assert result.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
     assert result.usage == "Session(adapter=None, *, retries: int = 3)"
@@ -69,7 +69,7 @@ def test_a_class_has_the_signature_of_what_makes_it(root: Path):
 
 
 def test_a_module_says_what_it_is(root: Path):
-    result = of(root, "requests")
+    result = read_fragment(root, "requests")
     assert (result.kind, result.documentation, result.file) == (
         "module",
         "Requests HTTP Library.",
@@ -86,27 +86,29 @@ def test_classes_whose_fields_make_them(root: Path):
             "shapes.py": (
                 "from dataclasses import dataclass, field\nfrom typing import ClassVar, NamedTuple\n\n\n"
                 "@dataclass\nclass Base:\n    name: str\n    many: ClassVar[int] = 0\n\n\n"
-                "@dataclass(frozen=True)\nclass Circle(Base):\n    r: float = 1.0\n    marks: list[int] = field(default_factory=list)\n\n\n"
+                "@dataclass(frozen=True)\nclass Circle(Base):\n    r: float = 1.0\n"
+                "    marks: list[int] = field(default_factory=list)\n\n\n"
                 "class Point(NamedTuple):\n    x: int\n    y: int = 0\n\n\nclass Plain:\n    x: int = 1\n"
             )
         },
     )
-    assert of(root, "shapes", "Circle").usage == "Circle(name: str, r: float = 1.0, marks: list[int] = ...)"
-    assert of(root, "shapes", "Point").usage == "Point(x: int, y: int = 0)"
-    assert of(root, "shapes", "Plain").usage == "class Plain"
+    assert read_fragment(root, "shapes", "Circle").usage == "Circle(name: str, r: float = 1.0, marks: list[int] = ...)"
+    assert read_fragment(root, "shapes", "Point").usage == "Point(x: int, y: int = 0)"
+    assert read_fragment(root, "shapes", "Plain").usage == "class Plain"
 
 
 def test_an_object_that_is_called_and_one_of_several_names(root: Path):
     text = (
         "from typing import Final, Protocol, overload\nclass _Make(Protocol):\n    @overload\n"
-        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n    def __call__(self, shape: str) -> list: ...\n"
+        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n"
+        "    def __call__(self, shape: str) -> list: ...\n"
         "zeros: Final[_Make] = ...\nones = like = zeros\nib = attr = attrib\ndef attrib(default=None): ...\n"
     )
     install(root / SITE, "make", "1", {"make.pyi": text})
-    result = of(root, "make", "zeros")
+    result = read_fragment(root, "make", "zeros")
     assert (result.signature, result.overloads) == ("def zeros(shape: int) -> list", 2)
-    assert of(root, "make", "ib").signature == "def attrib(default=None)"
-    assert of(root, "make", "ib").usage == "ib(default=None)"
+    assert read_fragment(root, "make", "ib").signature == "def attrib(default=None)"
+    assert read_fragment(root, "make", "ib").usage == "ib(default=None)"
 
 
 def test_stubs_come_before_sources_which_have_the_words(root: Path):
@@ -117,29 +119,30 @@ def test_stubs_come_before_sources_which_have_the_words(root: Path):
         {
             "shapes/__init__.py": 'def area(r):\n    """Of a circle."""\n\n\ndef hidden(): ...\n',
             "shapes/__init__.pyi": (
-                "from typing import overload\n@overload\ndef area(r: int) -> int: ...\n@overload\ndef area(r: float) -> float: ...\n"
+                "from typing import overload\n@overload\ndef area(r: int) -> int: ...\n@overload\n"
+                "def area(r: float) -> float: ...\n"
             ),
         },
     )
-    result = of(root, "shapes", "area")
+    result = read_fragment(root, "shapes", "area")
     assert (result.signature, result.overloads) == ("def area(r: int) -> int", 2)
     assert (result.documentation, result.file) == ("Of a circle.", "shapes/__init__.pyi")
-    assert of(root, "shapes", "hidden").file == "shapes/__init__.py"
+    assert read_fragment(root, "shapes", "hidden").file == "shapes/__init__.py"
 
 
 def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(root: Path):
     site = root / SITE
     install(site, "six-pack", "3.1", {"six.py": "def add(a, b): ...\n"}, tops="six\n")
     install(site, "types-six", "1.0", {"six-stubs/__init__.pyi": "def add(a: int, b: int) -> int: ...\n"})
-    result = of(root, "six", "add")
+    result = read_fragment(root, "six", "add")
     assert (result.release, result.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
 
 
 def test_of_several_packages_in_a_namespace_the_one_that_has_the_part(root: Path):
     install(root / SITE, "acme-a", "1", {"acme/a/__init__.py": "def f(): ...\n"})
     install(root / SITE, "acme-b", "2", {"acme/b/__init__.py": "def g(x): ...\n"})
-    assert of(root, "acme.b", "g").release == "acme-b 2"
-    assert of(root, "acme", "a.f").signature == "def f()"
+    assert read_fragment(root, "acme.b", "g").release == "acme-b 2"
+    assert read_fragment(root, "acme", "a.f").signature == "def f()"
 
 
 def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp_path: Path):
@@ -149,7 +152,7 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
         {"lib/python3.11/os.py": "import posixpath as path\n", "lib/python3.11/posixpath.py": "def join(a, *p): ...\n"},
     )
     venv(root, home)
-    result = of(root, "os.path", "join")
+    result = read_fragment(root, "os.path", "join")
     assert (result.release, result.signature, result.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
     assert (result.module, result.name) == ("os", "path.join")
 
@@ -160,13 +163,13 @@ def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable
     here = tmp_path / "here"
     here.mkdir()
     assert InstalledPackages({}).find_documentation(here, "python", "requests", "get") is None
-    assert of(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
+    assert read_fragment(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
 
 
 def test_the_folder_s_own_environment_comes_before_the_shell_s_and_a_setting_before_both(root: Path, tmp_path: Path):
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
-    assert of(root, "requests", "get", **environ).version == "2.32.3"
+    assert read_fragment(root, "requests", "get", **environ).version == "2.32.3"
     documentation = InstalledPackages(environ, python="../other/.venv").find_documentation(
         root, "python", "requests", "get"
     )
@@ -179,7 +182,7 @@ def test_packages_that_are_installed_to_be_edited_but_not_the_workspace_itself(r
     write(root, {"own/__init__.py": "def mine(): ...\n"})
     site = root / SITE
     install(site, "tool", "0.1", {"a.pth": f"{tmp_path / 'lib'}\n", "b.pth": f"import os\n{root}\n"}, tops="tool\n")
-    assert of(root, "tool", "run").release == "tool 0.1"
+    assert read_fragment(root, "tool", "run").release == "tool 0.1"
     assert InstalledPackages({}).find_documentation(root, "python", "own", "mine") is None
 
 

@@ -20,7 +20,7 @@ def site(tmp_path: Path) -> Path:
     return venv(tmp_path)
 
 
-def known(root: Path, module: str) -> bool:
+def is_known(root: Path, module: str) -> bool:
     return InstalledPackages({}).find_documentation(root, "python", module, "f") is not None
 
 
@@ -30,9 +30,9 @@ def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path,
     (site / "out.py").symlink_to(tmp_path / "outside" / "out.py")
     (site / "pack").symlink_to(tmp_path / "outside" / "pack")
     (site / "inside.py").symlink_to(site / "own" / "real.py")
-    assert not known(tmp_path, "out")
-    assert not known(tmp_path, "pack")
-    assert known(tmp_path, "inside")
+    assert not is_known(tmp_path, "out")
+    assert not is_known(tmp_path, "pack")
+    assert is_known(tmp_path, "inside")
     modules = tmp_path / "node_modules"
     write(modules, {"real/index.d.ts": "export function f(): void;\n"})
     (modules / "x").symlink_to(tmp_path / "outside")
@@ -50,8 +50,8 @@ def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path)
     )
     write(site, {"folder.py/x": "", "binary.py": b"def f(x): ...\n\0", ".ssh/keys.py": FUNCTION})
     os.mkfifo(site / "pipe.py")
-    assert known(tmp_path, "just")
-    assert not any(known(tmp_path, name) for name in ("large", "folder", "binary", "pipe"))
+    assert is_known(tmp_path, "just")
+    assert not any(is_known(tmp_path, name) for name in ("large", "folder", "binary", "pipe"))
     assert read_contents(site / ".ssh" / "keys.py", site) is None
 
 

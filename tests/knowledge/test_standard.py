@@ -1,4 +1,4 @@
-"""What languages have without any package."""
+"""Tests of the names that languages define without a package."""
 
 import pytest
 

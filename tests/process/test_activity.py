@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.process.activity import ProcessActivity, cpu_ticks, session_pids
 from lsp_harness.process.line_output import stream_lines
-from tests.support.stuck import gone, stop
+from tests.support.stuck import has_ended, stop
 
 SPINS = "print(flush=True)\nwhile True: pass"
 WAITS = "print(flush=True)\ninput()"
@@ -87,9 +87,9 @@ def test_a_session_is_the_process_that_leads_it_and_what_it_started(waiting: psu
 
 async def test_a_process_that_is_stopped_is_ended_and_that_is_an_error():
     stops = "import os, signal; print(os.getpid(), flush=True); os.kill(os.getpid(), signal.SIGSTOP)"
-    said = stream_lines([sys.executable, "-S", "-c", stops], look_s=0.01, silence_s=0.1)
-    pid = int(await anext(said))
+    lines = stream_lines([sys.executable, "-S", "-c", stops], look_s=0.01, silence_s=0.1)
+    pid = int(await anext(lines))
 
     with pytest.raises(TimeoutError):
-        await anext(said)
-    assert gone(pid)
+        await anext(lines)
+    assert has_ended(pid)

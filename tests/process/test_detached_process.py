@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from lsp_harness.process import detached_process
-from tests.support.stuck import gone
+from tests.support.stuck import has_ended
 
 SAYS = """
 import json, os, sys, time
@@ -29,12 +29,12 @@ def python(script: str) -> list[str]:
 async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
     log = tmp_path / "log"
 
-    said = await detached_process.start_detached(python(SAYS), {**os.environ, "WORD": "hello"}, log)
+    answer = await detached_process.start_detached(python(SAYS), {**os.environ, "WORD": "hello"}, log)
 
-    process = psutil.Process(int(str(said["pid"])))
+    process = psutil.Process(int(str(answer["pid"])))
     try:
         assert process.is_running()
-        assert said == {"pid": process.pid, "session": process.pid, "word": "hello"}
+        assert answer == {"pid": process.pid, "session": process.pid, "word": "hello"}
         assert log.read_text() == "to the log\n"
         assert stat.S_IMODE(log.stat().st_mode) == 0o600
     finally:
@@ -68,25 +68,25 @@ open(fd, "w").write(json.dumps({"ready": True}))
 async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    heard = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
+    read_all = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
 
     async def opened(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
         # of a process that gave signs for a while
         assert await stream.readexactly(2) == b"\n\n"
         gate.write_text("go")
-        return await heard(stream, silence_s)
+        return await read_all(stream, silence_s)
 
     monkeypatch.setattr(detached_process, "_read_all", opened)
-    said = await detached_process.start_detached([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
-    assert said == {"ready": True}
+    answer = await detached_process.start_detached([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
+    assert answer == {"ready": True}
 
 
 async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
     stops = "import os, sys, signal; print(os.getpid(), file=sys.stderr); os.kill(os.getpid(), signal.SIGSTOP)"
-    said = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
+    answer = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
 
-    assert said == {"error": "it gave no sign of life for 1 s while starting and was ended"}
-    assert gone(int((tmp_path / "log").read_text()))
+    assert answer == {"error": "it gave no sign of life for 1 s while starting and was ended"}
+    assert has_ended(int((tmp_path / "log").read_text()))
 
 
 async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):

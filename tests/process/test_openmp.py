@@ -1,4 +1,4 @@
-"""What a process that runs llama.cpp is told about its threads."""
+"""Tests of the thread settings in the environment of a process that runs llama.cpp."""
 
 import pytest
 

@@ -36,15 +36,18 @@ def family(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list
 
 async def pids(pipe: Path) -> list[psutil.Process]:
     """The family, but for those who have ended already."""
-    found: list[psutil.Process] = []
+    processes: list[psutil.Process] = []
     for pid in (await asyncio.to_thread(pipe.read_text)).split():
         with suppress(psutil.NoSuchProcess):
-            found.append(psutil.Process(int(pid)))
-    return found
+            processes.append(psutil.Process(int(pid)))
+    return processes
 
 
-async def gone(processes: list[psutil.Process]) -> None:
-    """They end; the test run's own limit says when that is not so. Reaping orphans is not our business."""
+async def wait_for_end(processes: list[psutil.Process]) -> None:
+    """Wait until the processes have ended. The time limit of the test run stops a wait without end.
+
+    A zombie counts as ended, because the server does not reap orphans.
+    """
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             while process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - there is no event
@@ -54,23 +57,25 @@ async def gone(processes: list[psutil.Process]) -> None:
 async def test_text_in_text_out():
     script = "import sys; text = sys.stdin.read(); print(text.upper()); print(len(text), file=sys.stderr); sys.exit(3)"
 
-    ran = await tool_run.run_tool([sys.executable, "-c", script], stdin=b"a" * 300_000)
+    result = await tool_run.run_tool([sys.executable, "-c", script], stdin=b"a" * 300_000)
 
-    assert ran == (3, b"A" * 300_000 + b"\n", b"300000\n")
+    assert result == (3, b"A" * 300_000 + b"\n", b"300000\n")
 
 
 async def test_a_tool_need_not_read(tmp_path: Path):
-    ran = await tool_run.run_tool(
+    result = await tool_run.run_tool(
         [sys.executable, "-c", "import os; print(os.getcwd())"], stdin=b"a" * 300_000, cwd=tmp_path
     )
 
-    assert ran == (0, f"{tmp_path}\n".encode(), b"")
+    assert result == (0, f"{tmp_path}\n".encode(), b"")
 
 
 async def test_a_tool_gives_way_to_the_engine():
-    ran = await tool_run.run_tool([sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"])
+    result = await tool_run.run_tool(
+        [sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"]
+    )
 
-    assert ran.stdout == f"{os.nice(0) + 5} True\n".encode()
+    assert result.stdout == f"{os.nice(0) + 5} True\n".encode()
 
 
 async def test_a_tool_that_is_not_there():
@@ -83,7 +88,7 @@ async def test_too_slow_the_whole_family_is_killed(pipe: Path):
     processes = await pids(pipe)
 
     assert await running == (None, b"", b"")
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_cancelled_the_whole_family_is_killed(pipe: Path):
@@ -93,7 +98,7 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
     await asyncio.wait({running})
 
     assert running.cancelled()
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
@@ -102,18 +107,18 @@ async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
 
     # it holds the pipes, so the tool has not ended before the time did
     assert (await running).exit_code is None
-    await gone(processes)
+    await wait_for_end(processes)
 
 
 async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
     quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
     script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
 
-    ran = await tool_run.run_tool([sys.executable, "-c", script], limit_s=1000)
+    result = await tool_run.run_tool([sys.executable, "-c", script], limit_s=1000)
 
-    assert ran.exit_code == 0
+    assert result.exit_code == 0
     with suppress(psutil.NoSuchProcess):
-        await gone([psutil.Process(int(ran.stdout))])
+        await wait_for_end([psutil.Process(int(result.stdout))])
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
@@ -122,7 +127,7 @@ async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, e
     escaped.append(child)
 
     assert (await running).exit_code is None
-    await gone([parent])
+    await wait_for_end([parent])
     assert child.is_running()
 
 

@@ -24,9 +24,9 @@ def test_nobody_has_typed():
 
 def test_a_key_is_known_to_other_processes():
     typing_activity.record_typing()
-    asked = "from lsp_harness.process.typing_activity import seconds_since_typing; print(seconds_since_typing())"
-    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
-    assert 0 <= float(told) < math.inf
+    script = "from lsp_harness.process.typing_activity import seconds_since_typing; print(seconds_since_typing())"
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert 0 <= float(output) < math.inf
 
 
 @pytest.mark.parametrize(("ago", "seconds"), [(3600, 3600), (-3600, math.inf)])

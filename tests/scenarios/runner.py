@@ -65,7 +65,7 @@ class Scenario:
 
 
 async def play(scenario: Scenario, folder: Path) -> Scenario:
-    """The same scenario with what really came of it."""
+    """Play a scenario, and return it with the real results."""
     tables = tomllib.loads("".join(scenario.texts("settings")))
     config = settings(Config(), **tables)
     engine = Script(*[text.removesuffix("\n") for text in scenario.texts("engine")])
@@ -86,7 +86,7 @@ class Player:
         self.uri = ""
         self.cursor = 0
         self.findings: tuple[Finding, ...] = ()
-        self.shown: list[Suggestion] = []
+        self.suggestions: list[Suggestion] = []
 
     async def do(self, part: Part) -> str:
         """Do it; its text, or the golden text it should have."""
@@ -103,7 +103,7 @@ class Player:
             case "@fix":
                 return await self._fix()
             case "@events":
-                return "".join(told(event) + "\n" for event in checked(self.harness.services.session_log.path))
+                return "".join(format_event(event) + "\n" for event in checked(self.harness.services.session_log.path))
             case name if name.endswith(".toml"):
                 (self.folder / name).write_text(part.text)
                 return part.text
@@ -126,20 +126,20 @@ class Player:
 
     async def _inline(self) -> str:
         try:
-            self.shown = await self.harness.completions.complete(self.harness.snapshot(self.uri), self.cursor)
+            self.suggestions = await self.harness.completions.complete(self.harness.snapshot(self.uri), self.cursor)
         except HarnessError as error:
             return f"{type(error).__name__}: {error}\n"
-        if not self.shown:
+        if not self.suggestions:
             return "nothing\n"
         data = self.harness.documents.get(self.uri).text.data
-        ghost = "⟦" + self.shown[0].text + "⟧"
-        edit = Edit(self.shown[0].start, self.shown[0].end, encode(ghost))
+        ghost = "⟦" + self.suggestions[0].text + "⟧"
+        edit = Edit(self.suggestions[0].start, self.suggestions[0].end, encode(ghost))
         lines = apply(data, [edit]).decode().splitlines(keepends=True)
         at = data.count(b"\n", 0, self.cursor)
         return "".join(lines[max(0, at - 2) : at + ghost.count("\n") + 3])
 
     async def _accept(self) -> str:
-        [suggestion] = self.shown
+        [suggestion] = self.suggestions
         self._insert(suggestion.text)
         self.harness.record(self.uri, suggestion.id, "accepted")
         await self.harness.services.accepted_edits.settled(self.harness.documents.get(self.uri))
@@ -160,8 +160,8 @@ class Player:
         return f"{offer.title}\n{proposal.summary}\n{proposal.diff}"
 
 
-def told(event: Event) -> str:
-    """An event on one line, without what differs from run to run."""
+def format_event(event: Event) -> str:
+    """Format an event on one line, without the data that differ from run to run."""
     data = event.data
     match event.type:
         case "state.entered":

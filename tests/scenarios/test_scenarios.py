@@ -16,10 +16,10 @@ async def test_scenario(path: Path, tmp_path: Path, golden_update: bool, monkeyp
     text = path.read_text(encoding="utf-8")
     folder = tmp_path / "project"
     folder.mkdir()
-    found = (await play(Scenario.parse(text), folder)).write()
+    result = (await play(Scenario.parse(text), folder)).write()
     if golden_update:
-        path.write_text(found, encoding="utf-8")
-    assert found == path.read_text(encoding="utf-8")
+        path.write_text(result, encoding="utf-8")
+    assert result == path.read_text(encoding="utf-8")
 
 
 def test_there_are_scenarios_in_several_languages_and_each_says_what_it_shows() -> None:

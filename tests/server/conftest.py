@@ -19,7 +19,7 @@ async def spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
 
     async def start(client: str | None = "vscode", *arguments: str, **params: object) -> Editor:
-        """Start a server. `client` names the capabilities for `initialize`; with None, the test initializes the server."""
+        """Start a server. `client` names the capabilities for `initialize`. With None, the test sends `initialize`."""
         editor = await Editor.spawn(FAKE, *arguments)
         editors.append(editor)
         if client:

@@ -83,8 +83,8 @@ class FakeCompletions(CompletionVerbs):
         if "none" in document.text:
             return []
         start = document.line_span(document.line_of(offset))[0]
-        typed = document.data[start:offset].decode()
-        text = f"{typed}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
+        text_before = document.data[start:offset].decode()
+        text = f"{text_before}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
         return [Suggestion(f"s-{document.version}", start, offset, text)]
 
     def warm(self, uri: str, offset: int | None = None) -> None:
@@ -207,11 +207,11 @@ def _refuse_engine(config: Config) -> Any:
 
 
 def _typos(document: Document) -> list[Finding]:
-    data, at, found = document.data, 0, list[Finding]()
+    data, at, findings = document.data, 0, list[Finding]()
     while (at := data.find(b"teh", at)) >= 0:
-        found.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
+        findings.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
         at += 3
-    return found
+    return findings
 
 
 def _finding(at: int, message: str) -> Finding:

@@ -8,7 +8,7 @@ from tests.support.lsp import Editor
 
 
 async def model_becomes(editor: Editor, path: str) -> bool:
-    """Return whether the model changes to this one. The answer of the client takes effect some turns of the loop later."""
+    """Return whether the model changes to this one. The answer of the client takes effect a little later."""
     for _ in range(100):
         if await model(editor) == path:
             return True
@@ -34,7 +34,7 @@ async def test_options_that_make_no_sense_are_logged_and_change_nothing(spawn: S
     editor = await spawn("plain", initializationOptions={"model": {"path": 5, "nonsense": 1}})
     with_invalid_options = await spawn("plain", initializationOptions=[1, 2])
 
-    await editor.said("window/logMessage", lambda params: params["type"] == 2)
+    await editor.find_params("window/logMessage", lambda params: params["type"] == 2)
     assert await model(editor) == await model(with_invalid_options)
     assert not [message for message in editor.received if message.get("method") == "window/showMessage"]
 
@@ -44,7 +44,7 @@ async def test_settings_are_asked_for_and_followed(spawn: Spawn):
     editor.replies["workspace/configuration"] = [setting("requested")]
     await editor.initialize("vscode", initializationOptions=setting("first"))
 
-    registration = await editor.said("client/registerCapability")
+    registration = await editor.find_params("client/registerCapability")
     assert registration["registrations"] == [
         {
             "id": "lsp-harness-configuration",
@@ -52,7 +52,7 @@ async def test_settings_are_asked_for_and_followed(spawn: Spawn):
             "registerOptions": {"section": "lspHarness"},
         }
     ]
-    assert await editor.said("workspace/configuration") == {"items": [{"section": "lspHarness"}]}
+    assert await editor.find_params("workspace/configuration") == {"items": [{"section": "lspHarness"}]}
     assert await model_becomes(editor, "requested")
 
     # the notification has no settings, so the server requests them again
@@ -94,7 +94,7 @@ async def test_a_project_file_counts_and_what_is_wrong_in_it_is_a_diagnostic_on_
     file.write_text('[model]\npath = "mine"\n\n[generation]\ncandidate = 3\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
 
-    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    published = await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
     assert await model(editor) == "mine"
     assert published["uri"] == file.as_uri()
@@ -107,12 +107,12 @@ async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(sp
     file = tmp_path / "lsp-harness.toml"
     file.write_text("[modle]\n")
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
-    await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
     file.write_text('[model]\npath = "other"\n')
     editor.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
 
-    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
     assert await model(editor) == "other"
 
 
@@ -120,12 +120,12 @@ async def test_saving_the_project_file_keeps_what_the_editor_said_at_the_start(s
     file = tmp_path / "lsp-harness.toml"
     file.write_text("[modle]\n")
     editor = await spawn("plain", rootUri=tmp_path.as_uri(), initializationOptions=setting("editors"))
-    await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
     file.write_text('[model]\npath = "projects"\n')
     editor.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
 
-    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
     assert await model(editor) == "editors"
 
 
@@ -133,6 +133,6 @@ async def test_a_project_cannot_choose_the_engine(spawn: Spawn, tmp_path: Path):
     (tmp_path / "lsp-harness.toml").write_text('[engine]\nurl = "/tmp/theirs.sock"\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
 
-    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    published = await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
 
     assert "[engine] may only be set in" in published["diagnostics"][0]["message"]

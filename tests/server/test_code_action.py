@@ -204,12 +204,12 @@ async def test_progress_is_created_fed_and_ended(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
     _, model = await request_actions(editor, typo(0))
     id = editor.ask("codeAction/resolve", model)
-    await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
+    await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
 
     await release_harness(editor, URI)
     await editor.answer(id)
 
-    token = (await editor.said("window/workDoneProgress/create"))["token"]
+    token = (await editor.find_params("window/workDoneProgress/create"))["token"]
     progress = [message["params"] for message in editor.received if message.get("method") == "$/progress"]
     begin_value = {
         "kind": "begin",
@@ -229,7 +229,7 @@ async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
     _, model = await request_actions(editor, typo(0))
     id = editor.ask("codeAction/resolve", model)
-    begin = await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
+    begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("window/workDoneProgress/cancel", {"token": "another"})
@@ -238,7 +238,7 @@ async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
     with pytest.raises(ResponseError, match=r"^-32800"):
         await editor.answer(id)
     await editor.until(lambda: "cancelled inside" in editor.errors)
-    await editor.said("$/progress", lambda params: params["value"]["kind"] == "end")
+    await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "end")
 
 
 @pytest.mark.parametrize("trouble", ["refused", "unanswered"])
@@ -262,11 +262,11 @@ async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit
 
     assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None, "verdict": VERDICT}
     edits = [{"range": lsp_range(0, 3), "newText": "the"}]
-    assert await editor.said("workspace/applyEdit") == {
+    assert await editor.find_params("workspace/applyEdit") == {
         "label": "Ask the model",
         "edit": {"documentChanges": [{"textDocument": {"uri": URI, "version": 1}, "edits": edits}]},
     }
-    await editor.said(
+    await editor.find_params(
         "textDocument/publishDiagnostics",
         lambda params: [diagnostic["message"] for diagnostic in params["diagnostics"]] == ["applied p-1"],
     )
@@ -296,7 +296,7 @@ async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn
     editor = await open_text(spawn, "teh wait", "eglot")
     _, model = await request_actions(editor, typo(0))
     id = editor.ask("workspace/executeCommand", {**model["command"], "workDoneToken": 7})
-    await editor.said("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
+    await editor.find_params("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("window/workDoneProgress/cancel", {"token": 7})
@@ -331,7 +331,7 @@ async def test_accepted_and_applied_reach_the_harness(spawn: Spawn):
     )
 
     for message in ("accepted s-1", "applied p-9"):
-        await editor.said(
+        await editor.find_params(
             "textDocument/publishDiagnostics",
             lambda params, text=message: [diagnostic["message"] for diagnostic in params["diagnostics"]] == [text],
         )

@@ -65,9 +65,10 @@ def test_a_command_of_one_file_is_in_the_documentation_and_in_the_editors(
         "enablement": "lsp-harness.running && lsp-harness.can.greetUser && isWorkspaceTrusted",
     } in json.loads(files["package.json"])["contributes"]["commands"]
     assert (
-        'greetUser: { command: "lspHarness.greetUser", handler: "text", resultTitle: "Greet the User", sendsSelection: false },'
-        in files["serverCommands.ts"]
-    )
+        "greetUser: "
+        '{ command: "lspHarness.greetUser", handler: "text", resultTitle: "Greet the User", sendsSelection: false }'
+        ","
+    ) in files["serverCommands.ts"]
     assert "greetUser = 'lspHarness.greetUser'," in files["server_commands.lua"]
     assert "title = 'Greet the User'," in files["server_commands.lua"]
 

@@ -23,7 +23,7 @@ async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
 
     editor.open(URI, "😀 teh", version=7)
 
-    pushed = await editor.said("textDocument/publishDiagnostics")
+    pushed = await editor.find_params("textDocument/publishDiagnostics")
     assert pushed == {"uri": URI, "version": 7, "diagnostics": [TYPO]}
 
 
@@ -39,18 +39,18 @@ async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
     )
     await release_harness(editor, URI)
 
-    pushed = await editor.said("textDocument/publishDiagnostics")
+    pushed = await editor.find_params("textDocument/publishDiagnostics")
     assert pushed == {"uri": URI, "version": 2, "diagnostics": []}
 
 
 async def test_closing_clears(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "teh")
-    await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"] != [])
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: params["diagnostics"] != [])
 
     editor.close_document(URI)
 
-    cleared = await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"] == [])
+    cleared = await editor.find_params("textDocument/publishDiagnostics", lambda params: params["diagnostics"] == [])
     assert cleared == {"uri": URI, "diagnostics": []}
 
 
@@ -99,7 +99,7 @@ async def test_our_own_diagnostic_comes_back_with_the_tool_that_found_it(spawn: 
 async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open(URI, "😀 teh")
-    await editor.said("workspace/diagnostic/refresh")
+    await editor.find_params("workspace/diagnostic/refresh")
 
     report = await pull(editor)
     start_position = {"line": 0, "character": 0}
@@ -125,7 +125,7 @@ async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
     editor = await spawn("vscode")
     editor.replies["workspace/diagnostic/refresh"] = ValueError("not now")
     editor.open(URI, "teh")
-    await editor.said("workspace/diagnostic/refresh")
+    await editor.find_params("workspace/diagnostic/refresh")
 
     assert (await pull(editor))["items"]
 
@@ -159,6 +159,6 @@ async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(spawn: S
     editor = await spawn("vscode", capabilities=client_capabilities)
     editor.open(URI, "teh")
 
-    assert (await editor.said("textDocument/publishDiagnostics"))["diagnostics"]
+    assert (await editor.find_params("textDocument/publishDiagnostics"))["diagnostics"]
     with pytest.raises(ResponseError, match=r"^-32601"):
         await pull(editor)

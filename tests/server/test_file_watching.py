@@ -25,7 +25,7 @@ async def watched_patterns(editor: Editor) -> list[Any]:
     def is_for_files(params: dict[str, Any]) -> bool:
         return params["registrations"][0]["method"] == METHOD
 
-    [registration] = (await editor.said("client/registerCapability", is_for_files))["registrations"]
+    [registration] = (await editor.find_params("client/registerCapability", is_for_files))["registrations"]
     return [watcher["globPattern"] for watcher in registration["registerOptions"]["watchers"]]
 
 
@@ -58,7 +58,7 @@ async def test_who_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
     # the server requests the configuration last
-    await editor.said("workspace/configuration")
+    await editor.find_params("workspace/configuration")
     assert await model(editor)
     registrations = [
         message["params"] for message in editor.received if message.get("method") == "client/registerCapability"
@@ -79,7 +79,7 @@ async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
     file.write_text('[model]\npath = "two"\nnonsense = 1\n')
     report_changes(editor, project / "main.py", file)
     assert await model(editor) == "two"
-    published = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+    published = await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
     assert published["uri"] == file.as_uri()
 
     file.unlink()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile import Hostile, binary, named
+from tests.support.hostile import Hostile, binary, hostile_cases
 from tests.support.lsp import Editor, ResponseError
 
 CALM = "def area(radius):\n    return "
@@ -22,8 +22,8 @@ CANCELLED = -32800
 
 
 def texts() -> list[Hostile]:
-    """Return a text for each problem that once stopped the server: in the parser, nested code, long lines, many lines."""
-    by_kind = {(text.kind, text.language): text for text in named(1)}
+    """Return a text for each problem that once stopped the server: parser, nested code, long lines, many lines."""
+    by_kind = {(text.kind, text.language): text for text in hostile_cases(1)}
     yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [
         by_kind[TABLE, "c"],

@@ -35,6 +35,6 @@ async def test_the_editor_is_told_and_the_settings_file_has_a_diagnostic(spawn: 
     root.mkdir()
     os.mkfifo(root / "lsp-harness.toml")
     editor = await spawn("vscode", rootUri=root.as_uri())
-    params = await editor.said("textDocument/publishDiagnostics")
+    params = await editor.find_params("textDocument/publishDiagnostics")
     assert params["uri"].endswith("lsp-harness.toml")
     assert "is a named pipe, not a regular file" in params["diagnostics"][0]["message"]

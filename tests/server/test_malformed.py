@@ -77,7 +77,7 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
     editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
 
     await editor.find(lambda message: key(message.get("id")) == key(id) and "result" in message)
-    editor.asked.remove([id])
+    editor.request_ids.remove([id])
     assert await is_alive(editor)
     assert codes_without_id(editor) == [-32600]
 
@@ -165,7 +165,7 @@ async def test_what_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes
 )
 async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
-    editor.asked.append("z")
+    editor.request_ids.append("z")
 
     editor.write(frame(body))
 
@@ -229,7 +229,7 @@ async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, invalid_bytes:
 async def test_other_spellings_of_the_header(spawn: Spawn):
     editor = await spawn("plain")
     body = json.dumps({"jsonrpc": "2.0", "id": "h", **STATUS}).encode()
-    editor.asked.append("h")
+    editor.request_ids.append("h")
 
     head = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:%d \r\n\r\n" % len(body)
     for byte in head:  # one byte at a time

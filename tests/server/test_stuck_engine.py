@@ -11,7 +11,7 @@ from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from tests.support.lsp import Editor, ResponseError
-from tests.support.stuck import gone, listener
+from tests.support.stuck import has_ended, listener
 
 URI = "file:///tmp/half.py"
 TEXT = "def area(r):\n    return r * \n"
@@ -76,7 +76,7 @@ async def test_what_waits_is_told_once_and_what_comes_next_is_answered(engine_so
 
         assert [type(answer) for answer in answers] == [ResponseError, ResponseError]
         assert all(STUCK in str(answer) for answer in answers)
-        assert gone(process.pid)
+        assert has_ended(process.pid)
     assert len([message for message in popups(editor) if STUCK in message]) == len(popups(editor)) == 1
     # the request starts a new engine
     await editor.request("textDocument/inlineCompletion", completion_params(15))
@@ -98,12 +98,12 @@ async def test_requests_that_need_no_model_do_not_wait_for_it(engine_socket: Pat
         assert "    return r * <FILL>\n" in context["text"]
         assert status["engine"] == {"error": "it has not answered within 2 s (starting)"}
         # the engine is killed only after a longer wait
-        assert not gone(process.pid)
+        assert not has_ended(process.pid)
 
 
 async def test_a_restart_goes_on_to_sigkill(engine_socket: Path, editor: Editor):
     with listener(engine_socket, stopped=True) as process:
         result = await editor.request("workspace/executeCommand", command("restartEngine"))
 
-        assert gone(process.pid)
+        assert has_ended(process.pid)
         assert result == {"model": "tiny", "pid": peer_pid(engine_socket)}

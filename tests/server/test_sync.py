@@ -40,7 +40,9 @@ async def completed_line(editor: Editor, line: int, character: int) -> tuple[str
 async def typo_places(editor: Editor, version: int) -> list[tuple[int, int]]:
     """Return the places of the findings for `teh` in this version."""
     await release_harness(editor, URI)
-    params = await editor.said("textDocument/publishDiagnostics", lambda params: params.get("version") == version)
+    params = await editor.find_params(
+        "textDocument/publishDiagnostics", lambda params: params.get("version") == version
+    )
     return [(d["range"]["start"]["line"], d["range"]["start"]["character"]) for d in params["diagnostics"]]
 
 
@@ -187,14 +189,14 @@ async def test_an_impossible_change_is_said_once_and_no_later_one_is_applied_to_
 ):
     editor = await spawn("plain")
     editor.open(URI, "teh", language="go")
-    await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"])
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: params["diagnostics"])
     message = change(2)
     message["params"]["contentChanges"] = changes  # type: ignore[index]
 
     editor.send(message, message, change(3, INSERT), change(4, INSERT))
 
     # its diagnostics are removed, and requests get no result
-    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    await editor.find_params("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
     assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}}) is None
     with pytest.raises(ResponseError, match=f"^-32602: the text of {URI} is not known .*; close the file and open it"):
@@ -259,8 +261,14 @@ async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[NaN]}}',
-        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[{"te',
+        (
+            b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges"'
+            b":[NaN]}}"
+        ),
+        (
+            b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges"'
+            b':[{"te'
+        ),
         b'{"method":"textDocument/didChange",',
     ],
 )

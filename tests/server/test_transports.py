@@ -123,7 +123,7 @@ class Socket:
         self.connection = connection
 
     def ask(self, id: int, method: str, params: Any = None) -> Awaitable[None]:
-        self.editor.asked.append(id)
+        self.editor.request_ids.append(id)
         return self.connection.send(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 
     async def answer(self) -> Any:

@@ -37,7 +37,7 @@ async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str)
             message["id"] = f"vector-{number}"
             methods[key(message["id"])] = row["method"]
             if "method" not in message:
-                editor.asked.append(message["id"])
+                editor.request_ids.append(message["id"])
         editor.send(message)
 
     # this answer shows that the server has read all messages
@@ -66,7 +66,7 @@ async def test_shutdown_and_exit_in_all_their_forms(spawn: Spawn):
             assert await editor.ended() == (0 if row["valid"] else 1)
             # initialize, shutdown, and exit, which has an id in the file
             assert len([m for m in editor.received if "method" not in m]) == 3
-            editor.asked = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]
+            editor.request_ids = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]
 
 
 async def test_the_server_with_a_real_engine_answers_them_too(home: Path, tiny_model: Path):
@@ -83,7 +83,7 @@ async def test_the_server_with_a_real_engine_answers_them_too(home: Path, tiny_m
                 message["id"] = f"vector-{number}"
                 request_count += 1
                 if "method" not in message:
-                    editor.asked.append(message["id"])
+                    editor.request_ids.append(message["id"])
             editor.send(message)
         await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
         await editor.until(

@@ -31,10 +31,10 @@ async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
 async def test_status_is_told_to_those_who_want_it_and_only_when_it_changed(spawn: Spawn):
     with_status, without_status = await spawn("vscode"), await spawn("eglot")
 
-    assert await with_status.said("lspHarness/status") == {"engine": "off", "documents": 0}
+    assert await with_status.find_params("lspHarness/status") == {"engine": "off", "documents": 0}
     for editor in (with_status, without_status):
         editor.open(URI, "x")
         await editor.request("workspace/executeCommand", {"command": "lspHarness.accepted", "arguments": [URI, "tell"]})
-    assert await with_status.said("lspHarness/status", lambda params: params["documents"] == 1)
+    assert await with_status.find_params("lspHarness/status", lambda params: params["documents"] == 1)
     assert len([message for message in with_status.received if message.get("method") == "lspHarness/status"]) == 2
     assert not [message for message in without_status.received if message.get("method") == "lspHarness/status"]

@@ -52,8 +52,8 @@ def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
 
 
 def test_the_numbers_have_no_gaps_over_turns_that_overlap(log: SessionLog) -> None:
-    one, other = log.turn(), log.turn()
-    for turn in (one, other, other, one, other):
+    first, other = log.turn(), log.turn()
+    for turn in (first, other, other, first, other):
         turn.append(note("x"))
     log.append(note("session.note"))
     assert [(row["seq"], row["turn"]) for row in rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
@@ -85,38 +85,38 @@ def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> N
 
 def test_a_torn_last_line_is_ignored(log: SessionLog) -> None:
     turn = log.turn()
-    told = [turn.append(note("x", n=n)) for n in range(3)]
+    expected = [turn.append(note("x", n=n)) for n in range(3)]
     whole = log.path.read_bytes()
     for size in range(len(whole) - len(whole.splitlines(keepends=True)[-1]), len(whole)):
         log.path.write_bytes(whole[:size])
-        assert list(read_log(log.path)) == told[:2]
+        assert list(read_log(log.path)) == expected[:2]
     log.path.write_bytes(whole)
-    assert list(read_log(log.path)) == told
+    assert list(read_log(log.path)) == expected
 
 
 def test_a_line_torn_inside_of_a_character_is_ignored_too(log: SessionLog) -> None:
-    told = log.turn().append(note("x", text="é"))
+    expected = log.turn().append(note("x", text="é"))
     whole = log.path.read_bytes()
     log.path.write_bytes(whole + whole[: whole.index("é".encode()) + 1])
-    assert list(read_log(log.path)) == [told]
+    assert list(read_log(log.path)) == [expected]
 
 
 def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None:
     turn = log.turn()
-    told = [turn.append(note("x"))]
+    expected = [turn.append(note("x"))]
     log.close()
-    told.append(turn.append(note("y")))
-    assert list(read_log(log.path)) == told
+    expected.append(turn.append(note("y")))
+    assert list(read_log(log.path)) == expected
 
 
 def test_listeners_hear_of_an_event_when_it_is_on_disk(log: SessionLog) -> None:
-    heard: list[tuple[Event, int]] = []
-    log.listeners.append(lambda event: heard.append((event, len(rows(log)))))
+    calls: list[tuple[Event, int]] = []
+    log.listeners.append(lambda event: calls.append((event, len(rows(log)))))
     turn = log.turn()
-    told = [turn.append(note("x")), turn.append(note("y", text="\u2028\n\x85"))]
-    assert [event for event, _ in heard] == told
-    assert heard[0][1] == 1
-    assert list(read_log(log.path)) == told
+    expected = [turn.append(note("x")), turn.append(note("y", text="\u2028\n\x85"))]
+    assert [event for event, _ in calls] == expected
+    assert calls[0][1] == 1
+    assert list(read_log(log.path)) == expected
 
 
 def test_sessions_are_in_order_of_their_names(tmp_path: Path) -> None:
@@ -177,23 +177,23 @@ def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
 
 
 def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
-    log, heard = SessionLog(tmp_path / "sessions", is_saved=False), list[Event]()
-    log.listeners.append(heard.append)
+    log, calls = SessionLog(tmp_path / "sessions", is_saved=False), list[Event]()
+    log.listeners.append(calls.append)
     log.turn().append(note("x"))
     log.turn().append(note("y"))
 
-    assert [(event.seq, event.type) for event in heard] == [(0, "x"), (1, "y")]
+    assert [(event.seq, event.type) for event in calls] == [(0, "x"), (1, "y")]
     assert not (tmp_path / "sessions").exists()
 
 
 def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: SessionLog) -> None:
-    heard: list[Event] = []
-    log.listeners.append(heard.append)
+    calls: list[Event] = []
+    log.listeners.append(calls.append)
     log.turn().append(note("a"))
     unwritten = log.turn(is_saved=False)
     unwritten.append(note("b"))
     log.turn().append(note("c"))
-    assert [event.type for event in heard] == ["a", "b", "c"]
+    assert [event.type for event in calls] == ["a", "b", "c"]
     assert [event.type for event in log.turns[unwritten.number]] == ["b"]
     assert [(event.type, event.seq) for event in read_log(log.path)] == [("a", 0), ("c", 1)]
 
@@ -229,17 +229,17 @@ def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
     record = read_log(log.path)
     assert [*record] == [first, last]
     assert record.skipped_lines == (1 if room else 0)
-    [said] = [line for line in caplog.messages if str(log.path) in line]
-    assert "what happens in this session is not kept" in said
-    assert "set XDG_STATE_HOME" in said or "set LSP_HARNESS_HOME" in said
+    [message] = [line for line in caplog.messages if str(log.path) in line]
+    assert "what happens in this session is not kept" in message
+    assert "set XDG_STATE_HOME" in message or "set LSP_HARNESS_HOME" in message
 
 
 def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
     turn = log.turn()
-    told = [turn.append(note("x", n=n)) for n in range(3)]
-    assert [*read_log(log.path)] == told
+    expected = [turn.append(note("x", n=n)) for n in range(3)]
+    assert [*read_log(log.path)] == expected
 
 
 @pytest.mark.parametrize(
@@ -251,11 +251,11 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
 )  # fmt: skip
 def test_what_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
     turn = log.turn()
-    told = [turn.append(note("x", n=n)) for n in range(2)]
+    expected = [turn.append(note("x", n=n)) for n in range(2)]
     lines = log.path.read_bytes().splitlines(keepends=True)
     log.path.write_bytes(line + b"\n" + lines[0] + line + b"\n\n" + lines[1] + line)
     record = read_log(log.path)
-    assert [*record] == told
+    assert [*record] == expected
     assert record.skipped_lines == 3
     assert record.warning.startswith(f"3 lines were left out of {log.path}")
 
@@ -263,5 +263,5 @@ def test_what_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog
 def test_a_folder_that_cannot_be_made_costs_no_turn(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log = SessionLog(tmp_path / "file")
-    told = log.turn().append(note("x"))
-    assert log.turns[0] == [told]
+    expected = log.turn().append(note("x"))
+    assert log.turns[0] == [expected]

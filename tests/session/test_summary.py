@@ -1,4 +1,4 @@
-"""What a session has come to."""
+"""Tests of the summary of a session."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,22 +34,22 @@ def log(tmp_path: Path):
     log.close()
 
 
-def of(log: SessionLog) -> Summary:
+def summary_of(log: SessionLog) -> Summary:
     return summarize(event for events in log.turns.values() for event in events)
 
 
-def asked(log: SessionLog, text: str, path: str = "a.py", kind: str = "edit") -> Turn:
+def begin_turn(log: SessionLog, text: str, path: str = "a.py", kind: str = "edit") -> Turn:
     turn = log.turn()
     turn.append(InvocationReceived(kind, text, path))
     return turn
 
 
-def proposed(turn: Turn) -> Turn:
+def propose(turn: Turn) -> Turn:
     turn.append(EditProposed("x", diff(BEFORE, AFTER, "a.py"), "candidate 1 passes"))
     return turn
 
 
-def found(turn: Turn, *lines: str, candidate: int | None = None) -> None:
+def complete_checks(turn: Turn, *lines: str, candidate: int | None = None) -> None:
     report = CheckReport("lint", "failed" if lines else "passed", lines=lines)
     turn.append(ChecksCompleted("x", not lines, (report,), candidate))
 
@@ -60,11 +60,11 @@ def test_a_session_in_which_nothing_happened():
 
 
 def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
-    proposed(asked(log, "use math.pi")).append(EditApplied("1"))
-    proposed(asked(log, "add types", "b.py")).append(EditStale("x"))
-    proposed(asked(log, "say what is wrong", kind="fix"))
-    asked(log, "return early", "c.py")
-    assert of(log).lines == [
+    propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
+    propose(begin_turn(log, "add types", "b.py")).append(EditStale("x"))
+    propose(begin_turn(log, "say what is wrong", kind="fix"))
+    begin_turn(log, "return early", "c.py")
+    assert summary_of(log).lines == [
         "Goal: return early",
         "Decision, failed: return early (c.py)",
         "Decision, proposed: say what is wrong (a.py, +1 -1 in def area(r):)",
@@ -73,43 +73,43 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
         "Touched: area",
         "Files: c.py, a.py, b.py",
     ]
-    assert of(log).turns == 4
+    assert summary_of(log).turns == 4
 
 
 def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
-    first, other = proposed(asked(log, "use math.pi")), proposed(asked(log, "add types", "b.py"))
-    assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
-    proposed(asked(log, "use tau"))
-    assert [(one.outcome, one.path) for one in of(log).decisions] == [
+    first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    propose(begin_turn(log, "use tau"))
+    assert [(decision.outcome, decision.path) for decision in summary_of(log).decisions] == [
         ("proposed", "a.py"),
         ("proposed", "b.py"),
         ("rejected", "a.py"),
     ]
-    assert of(log).symbols == ()
+    assert summary_of(log).symbols == ()
     # an editor may have both on the screen, and take the first after all
     first.append(EditApplied("1"))
     other.append(EditStale("x"))
-    assert [one.outcome for one in of(log).decisions] == ["proposed", "stale", "applied"]
-    assert of(log).symbols == ("area",)
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "stale", "applied"]
+    assert summary_of(log).symbols == ("area",)
 
 
 def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
-    asked(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    found(asked(log, "a suggestion that was accepted here", kind="check"))
-    found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
-    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in of(log).lines
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
+    begin_turn(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
+    complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    assert summary_of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
+    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summary_of(log).lines
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    assert summary_of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
 def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
     report = CheckReport("lint", "skipped")
-    asked(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
-    assert of(log).commands == ()
+    begin_turn(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
+    assert summary_of(log).commands == ()
 
 
 @pytest.mark.parametrize(
@@ -124,46 +124,51 @@ def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
     ],
 )
 def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
-    turn = asked(log, "change it")
+    turn = begin_turn(log, "change it")
     before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
     turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
     turn.append(EditApplied("1"))
-    assert of(log).symbols == ((name,) if name else ())
+    assert summary_of(log).symbols == ((name,) if name else ())
 
 
 def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
-    assert of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
-    assert of(log).goal == ""
-    assert of(log).decisions == ()
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "SYNTAX ERROR at line 1: missing )")
-    assert [path for path, _ in of(log).open] == ["b.py", "a.py"]
-    found(asked(log, "a suggestion that was accepted here", kind="check"))
-    assert [path for path, _ in of(log).open] == ["b.py"]
-    proposed(asked(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
-    assert of(log).open == ()
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
+    )
+    assert summary_of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
+    assert summary_of(log).goal == ""
+    assert summary_of(log).decisions == ()
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"),
+        "SYNTAX ERROR at line 1: missing )",
+    )
+    assert [path for path, _ in summary_of(log).open] == ["b.py", "a.py"]
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
+    assert [path for path, _ in summary_of(log).open] == ["b.py"]
+    propose(begin_turn(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
+    assert summary_of(log).open == ()
 
 
 def test_what_a_candidate_failed_by_is_nobodys_failure(log: SessionLog):
-    found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert of(log).open == ()
+    complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    assert summary_of(log).open == ()
 
 
 def thirty(log: SessionLog) -> None:
     """Turns, each with a check in between."""
     for n in range(30):
-        turn = proposed(asked(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
+        turn = propose(begin_turn(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
         if n % 3:
             turn.append(EditApplied("1"))
         else:
-            found(asked(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
+            complete_checks(begin_turn(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
         if n % 10 == 9:
             turn.append(OutputRead("pytest", f"pytest: {n} failed, 3 passed"))
 
 
 async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     thirty(log)
-    whole = of(log)
+    whole = summary_of(log)
     assert whole.turns == 40
     text = await whole.text(200, count)
     [cost] = await count([text])
@@ -174,10 +179,12 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
 
 def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
     for n in range(200):
-        found(
-            asked(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"), f"LINT: F{n} wrong", "LINT: F2"
+        complete_checks(
+            begin_turn(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"),
+            f"LINT: F{n} wrong",
+            "LINT: F2",
         )
-        proposed(asked(log, f"change number {n}", f"m{n}.py"))
+        propose(begin_turn(log, f"change number {n}", f"m{n}.py"))
     whole = log.summary
     assert whole.turns == 400
     kinds = (whole.files, whole.decisions, whole.open, whole.commands, whole.places)
@@ -187,10 +194,11 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
 
 
 def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
-    turn = proposed(asked(log, "mend it", kind="fix"))
+    turn = propose(begin_turn(log, "mend it", kind="fix"))
     for n in range(MAX_ITEMS + 1):
-        found(
-            asked(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong"
+        complete_checks(
+            begin_turn(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"),
+            "LINT: F821 wrong",
         )
     assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
     turn.append(EditApplied("1"))
@@ -206,11 +214,13 @@ def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
 
 
 def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
-    proposed(asked(log, "use math.pi")).append(EditApplied("1"))
-    asked(log, "add types " + "very " * 40, "b.py")
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
-    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
-    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
+    begin_turn(log, "add types " + "very " * 40, "b.py")
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
+    )
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
     assert log.summary.lines_for("a.py") == [
         "Open in a.py: LINT: F821 Undefined name `pi`",
         "Open in b.py: LINT: F401 unused",
@@ -237,7 +247,7 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
 
     thirty(log)
     written = log.path.read_bytes()
-    text = await of(log).text(200, tokens)
+    text = await summary_of(log).text(200, tokens)
     [cost] = await tokens([text])
     llama.close()
     assert 100 < cost <= 200
@@ -269,5 +279,5 @@ async def test_whatever_was_logged_is_no_more_than_its_budget(rows: list[Any], b
     turns = [log.turn() for _ in range(5)]
     for kind, turn, data in rows:
         turns[turn].append(UnknownEvent(kind, data))
-    text = await of(log).text(budget, count)
+    text = await summary_of(log).text(budget, count)
     assert (await count([text]))[0] <= budget

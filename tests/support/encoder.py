@@ -37,24 +37,26 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
     """By BERT's names, and beside them a table of whole numbers, which published files have too."""
     random = np.random.default_rng(seed)
 
-    def of(*shape: int) -> np.ndarray:
+    def random_tensor(*shape: int) -> np.ndarray:
         return random.normal(0, 0.3, shape).astype(np.float32)
 
     result = {
         "embeddings.position_ids": np.arange(CONTEXT, dtype=np.int64),
-        "embeddings.word_embeddings.weight": of(len(SPECIAL) + len(WORDS), WIDTH),
-        "embeddings.position_embeddings.weight": of(CONTEXT, WIDTH),
-        "embeddings.token_type_embeddings.weight": of(2, WIDTH),
+        "embeddings.word_embeddings.weight": random_tensor(len(SPECIAL) + len(WORDS), WIDTH),
+        "embeddings.position_embeddings.weight": random_tensor(CONTEXT, WIDTH),
+        "embeddings.token_type_embeddings.weight": random_tensor(2, WIDTH),
         "embeddings.LayerNorm.weight": np.ones(WIDTH, np.float32),
-        "embeddings.LayerNorm.bias": of(WIDTH),
+        "embeddings.LayerNorm.bias": random_tensor(WIDTH),
     }
     for layer in range(LAYERS):
         for part in LAYER_PARTS:
             rows = INNER if part == "intermediate.dense" else WIDTH
             columns = INNER if part == "output.dense" else WIDTH
             norm = part.endswith("LayerNorm")
-            result[f"encoder.layer.{layer}.{part}.weight"] = np.ones(rows, np.float32) if norm else of(rows, columns)
-            result[f"encoder.layer.{layer}.{part}.bias"] = of(rows)
+            result[f"encoder.layer.{layer}.{part}.weight"] = (
+                np.ones(rows, np.float32) if norm else random_tensor(rows, columns)
+            )
+            result[f"encoder.layer.{layer}.{part}.bias"] = random_tensor(rows)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Whether a grammar lets a text through, by llama.cpp's own grammar sampler."""
+"""A check of grammars with llama.cpp's own grammar sampler."""
 
 import ctypes
 from pathlib import Path
@@ -14,7 +14,7 @@ class Acceptor:
     """Walks a text token by token; only the vocabulary of `model` is loaded."""
 
     def __init__(self, model: Path) -> None:
-        lib.llama_log_set(QUIET, ctypes.c_void_p(0))
+        lib.llama_log_set(SILENT_LOG, ctypes.c_void_p(0))
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.vocab_only = True
@@ -24,14 +24,14 @@ class Acceptor:
         self._end = int(lib.llama_vocab_eos(self._vocab))
 
     def valid(self, grammar: str) -> bool:
-        """Whether llama.cpp can read the grammar at all."""
+        """Return whether llama.cpp can read the grammar."""
         sampler = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
         if sampler:
             lib.llama_sampler_free(sampler)
         return bool(sampler)
 
     def accepts(self, grammar: str, text: str) -> bool:
-        """Whether `text` is a whole answer."""
+        """Return whether the grammar accepts `text` as a whole answer."""
         sampler = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
         assert sampler, f"llama.cpp cannot read this grammar:\n{grammar}"
         try:
@@ -60,4 +60,4 @@ class Acceptor:
         return result[0].logit != float("-inf")
 
 
-QUIET = lib.llama_log_callback(lambda *_: None)
+SILENT_LOG = lib.llama_log_callback(lambda *_: None)

@@ -1,4 +1,4 @@
-"""Texts that are hard on a parser, or on whoever counts columns and lines: made from a seed, the same each time."""
+"""Texts that are hard to parse, or whose columns and lines are hard to count. A seed makes the same texts each time."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -34,11 +34,12 @@ NESTS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "css": (("", "a {", "b: c", "}"), ("", "@media x {", "", "}")),
     "markdown": (("", "> ", "x", ""), ("", "- ", "x", ""), ("", "[", "a", "](b)")),
 }
-"""What of a language stands before, opens, stands within and closes."""
+"""Language → the nests, each as the text before it, its opening, its content and its closing."""
 EXTENSIONS = {
-    "python": "py", "javascript": "js", "typescript": "ts", "typescriptreact": "tsx", "go": "go", "rust": "rs", "java": "java",
-    "c": "c", "cpp": "cpp", "csharp": "cs", "ruby": "rb", "php": "php", "shellscript": "sh", "lua": "lua", "json": "json",
-    "yaml": "yml", "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
+    "python": "py", "javascript": "js", "typescript": "ts", "typescriptreact": "tsx", "go": "go", "rust": "rs",
+    "java": "java", "c": "c", "cpp": "cpp", "csharp": "cs", "ruby": "rb", "php": "php", "shellscript": "sh",
+    "lua": "lua", "json": "json", "yaml": "yml",
+    "toml": "toml", "html": "html", "css": "css", "markdown": "md", "plaintext": "txt",
 }  # fmt: skip
 SIGNS = "()[]{}<>\"'`#/\\*%$&@!?;:,.|~^+-=_"
 
@@ -140,7 +141,7 @@ KINDS: dict[str, Make] = {
 
 
 def hostile(count: int, seed: int) -> Iterator[Hostile]:
-    """So many, of each kind and each language in turn."""
+    """Yield `count` texts, of each kind and each language in turn."""
     languages = list(NESTS)
     for n in range(count):
         rng = random.Random(f"{seed} {n}")
@@ -149,8 +150,8 @@ def hostile(count: int, seed: int) -> Iterator[Hostile]:
         yield Hostile(kind, language, KINDS[kind](rng, language))
 
 
-def named(seed: int) -> Iterator[Hostile]:
-    """Those that once stopped the server, or took seconds a key."""
+def hostile_cases(seed: int) -> Iterator[Hostile]:
+    """Yield the texts that once stopped the server, or took seconds for each key."""
     rng = random.Random(seed)
 
     def numbers(lines: int) -> str:
@@ -175,7 +176,8 @@ def named(seed: int) -> Iterator[Hostile]:
         ("python", "x = " + "(", ")", 100_000), ("python", "x = " + "[", "]", 50_000), ("python", "x = (", "", 20_000),
         ("javascript", "function f() {", "}", 3_000), ("json", "[", "]", 50_000), ("c", "int x = (", ")", 50_000),
         ("cpp", "A<", ">", 3_000), ("html", "<div>", "</div>", 20_000), ("php", "<?php $x = [", "]", 20_000),
-        ("ruby", "x = [", "]", 20_000), ("rust", "fn f() {", "}", 5_000), ("typescriptreact", "x = <div>", "</div>", 3_000),
+        ("ruby", "x = [", "]", 20_000), ("rust", "fn f() {", "}", 5_000),
+        ("typescriptreact", "x = <div>", "</div>", 3_000),
     ):  # fmt: skip
         head, sign = opens[: -len(opens.split(" ")[-1])], opens.split(" ")[-1]
         yield Hostile("deep nesting, named", language, head + sign * depth + closes * depth + "\n")

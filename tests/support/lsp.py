@@ -29,7 +29,7 @@ class ResponseError(Exception):
 
 
 def capabilities(client: str) -> Message:
-    """What a client of this name declares: a file in `tests/clients`."""
+    """Return the capabilities that a client of this name declares. They are a file in `tests/clients`."""
     return json.loads((CLIENTS / f"{client}.json").read_text())
 
 
@@ -47,7 +47,7 @@ class Editor:
     def __init__(self, process: Process) -> None:
         self.process = process
         self.received: list[Message] = []
-        self.asked: list[Any] = []
+        self.request_ids: list[Any] = []
         """Ids of our requests, as they were sent."""
         self.replies: dict[str, Any] = {"workspace/applyEdit": {"applied": True}}
         """Results for the server's requests, by method; an exception is sent as an error, a function is called."""
@@ -107,7 +107,7 @@ class Editor:
     def send(self, *messages: Message) -> None:
         """In one write. Ids are noted, so that the end can tell whether each was answered."""
         self._shut = self._shut or any(message.get("method") == "shutdown" for message in messages)
-        self.asked += [message["id"] for message in messages if "id" in message and "method" in message]
+        self.request_ids += [message["id"] for message in messages if "id" in message and "method" in message]
         self.write(encoded(*messages))
 
     def notify(self, method: str, params: Any = None) -> None:
@@ -130,8 +130,8 @@ class Editor:
             raise ResponseError(message["error"])
         return message["result"]
 
-    async def said(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
-        """Params of a notification or request of the server, past or to come."""
+    async def find_params(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
+        """Wait for a notification or request of the server, past or future, and return its params."""
         result = await self.find(lambda m: m.get("method") == method and accept(m.get("params")))
         return result.get("params")
 
@@ -180,7 +180,7 @@ class Editor:
     def check_answers(self) -> None:
         """Exactly one answer for each request."""
         answers = Counter(key(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
-        assert answers == Counter(map(key, self.asked)), self.errors
+        assert answers == Counter(map(key, self.request_ids)), self.errors
 
     async def kill(self) -> None:
         """For the end of a test, whatever happened in it."""

@@ -69,9 +69,9 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
     return Source(document, tuple(marks), findings)
 
 
-def _findings(text: str, told: list[tuple[int, str, str]]) -> Iterator[Finding]:
+def _findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
     """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
-    for at, carets, words in told:
+    for at, carets, words in diagnostics:
         start = len(encode(text[:at].replace(MARK, "")))
         end = len(encode(text[: at + len(carets)].replace(MARK, "")))
         code = CODE.match(words)

@@ -28,7 +28,7 @@ class Reply:
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     headers: dict[str, str]
@@ -43,18 +43,18 @@ class FakeServer:
 
     def __init__(self) -> None:
         self.on: dict[tuple[str, str], Reply | list[Reply] | Handler] = {}
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.left = asyncio.Event()
         """A client went away in the middle of a stream."""
         self.url = ""
 
     def bodies(self, path: str) -> list[Any]:
-        return [result.body for result in self.asked if result.path == path]
+        return [result.body for result in self.requests if result.path == path]
 
     async def answer(self, request: Request) -> Response:
         raw = await request.body()
         body = json.loads(raw) if raw else None
-        self.asked.append(Asked(request.method, request.url.path, dict(request.headers), body))
+        self.requests.append(ReceivedRequest(request.method, request.url.path, dict(request.headers), body))
         reply = self.on.get((request.method, request.url.path), Reply(json={"error": {"message": "no"}}, status=404))
         if isinstance(reply, list):
             reply = reply.pop(0)

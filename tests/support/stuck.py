@@ -52,8 +52,8 @@ def stop(pid: int) -> None:
         pass
 
 
-def gone(pid: int) -> bool:
-    """Whether a process has ended; its parent may not have heard of it yet."""
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, also when its parent has not reaped it yet."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

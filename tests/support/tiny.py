@@ -22,7 +22,8 @@ SPECIAL = (
 )
 WORDS = ("return", " return", "def", " the", "print", "value", " value", "    ", "  ", "\n\n", "():", "é", "```")
 CHAT = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
+    "{% for message in messages %}{"
+    "{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 
@@ -100,7 +101,7 @@ def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.nda
     head = WIDTH // HEADS
     vocabulary = normal + special
 
-    def of(rows: int, columns: int, scale: float) -> np.ndarray:
+    def random_rows(rows: int, columns: int, scale: float) -> np.ndarray:
         return random.normal(0, scale / np.sqrt(columns), (rows, columns))
 
     embedding = random.normal(0, 1, (vocabulary, WIDTH))
@@ -110,15 +111,15 @@ def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.nda
         at = f"blk.{layer}"
         yield f"{at}.attn_norm.weight", np.ones(WIDTH)
         for part, heads in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS)):
-            yield f"{at}.attn_{part}.weight", of(heads * head, WIDTH, 2)
+            yield f"{at}.attn_{part}.weight", random_rows(heads * head, WIDTH, 2)
             yield f"{at}.attn_{part}.bias", random.normal(0, 0.1, heads * head)
-        yield f"{at}.attn_output.weight", _constant_first(of(WIDTH, WIDTH, 2))
+        yield f"{at}.attn_output.weight", _constant_first(random_rows(WIDTH, WIDTH, 2))
         yield f"{at}.ffn_norm.weight", np.ones(WIDTH)
-        yield f"{at}.ffn_gate.weight", of(INNER, WIDTH, 2)
-        yield f"{at}.ffn_up.weight", of(INNER, WIDTH, 2)
-        yield f"{at}.ffn_down.weight", _constant_first(of(WIDTH, INNER, 2))
+        yield f"{at}.ffn_gate.weight", random_rows(INNER, WIDTH, 2)
+        yield f"{at}.ffn_up.weight", random_rows(INNER, WIDTH, 2)
+        yield f"{at}.ffn_down.weight", _constant_first(random_rows(WIDTH, INNER, 2))
     yield "output_norm.weight", np.ones(WIDTH)
-    output = of(vocabulary, WIDTH, 3)
+    output = random_rows(vocabulary, WIDTH, 3)
     output[:normal, 0], output[normal:, 0] = 0, -40
     # lines end, and code blocks with them
     output[10, 0], output[normal - 1, 0] = 6, 10

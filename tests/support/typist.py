@@ -93,7 +93,7 @@ class Engine(ScriptedEngine):
 
 @dataclass
 class Replay:
-    """What it cost: requests that reached the engine, tokens it read and wrote; when suggestions were on the screen."""
+    """The cost of a replay: requests to the engine, its read and written tokens, and the times of suggestions."""
 
     requests: int = 0
     read: int = 0
@@ -121,12 +121,12 @@ def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Repla
     """Type `text` behind `head`, asking after every key as an editor does."""
     loop = Loop()
     try:
-        return loop.run_until_complete(_typed(loop, head, text, pauses, quiet))
+        return loop.run_until_complete(_replay(loop, head, text, pauses, quiet))
     finally:
         loop.close()
 
 
-async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
+async def _replay(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
     engine, result = Engine(head + text), Replay()
     rhythm = TypingRhythm(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)

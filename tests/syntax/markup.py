@@ -22,14 +22,14 @@ class Source(NamedTuple):
 
 
 def tree_of(path: str, text: str) -> SyntaxTree:
-    """The tree of a text, its language by the path, whatever it costs."""
+    """Parse a text without a time limit. The path decides its language."""
     document, language = Document.from_text(f"file:///{path}", text), language_for("", path)
     assert language is not None
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
 def marked(path: str, text: str) -> Source:
-    """The tree of a text without its marks, and where they were."""
+    """Return the tree of a text without its marks, and the byte offsets of the marks."""
     before, *rest = text.encode().split(MARK)
     assert rest, "no <|> in the source"
     start = len(before)
@@ -38,15 +38,18 @@ def marked(path: str, text: str) -> Source:
 
 
 def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
-    """Of a file with a source and what is expected of it below a heading: what is above that, and the source's tree."""
+    """Split a file into its source and the expected results below `heading`.
+
+    Returns:
+        The text above the heading, and the tree of the source.
+    """
     result = file.read_text("utf-8").split(heading)[0]
     name, source = result.removeprefix("-- ").split(" --\n", 1)
     return result, tree_of(name, source)
 
 
-def golden(file: Path, found: str, *, update: bool) -> str:
-    """What is expected: the text of a file, which is written with what was found where it is to be brought up to
-    date."""
+def golden(file: Path, result: str, *, update: bool) -> str:
+    """Return the expected text of a golden file. With `update`, write `found` to the file first."""
     if update:
-        file.write_text(found, "utf-8")
+        file.write_text(result, "utf-8")
     return file.read_text("utf-8")

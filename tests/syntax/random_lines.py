@@ -20,7 +20,7 @@ from lsp_harness.syntax.symbols.python_lines import read_python_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
-ENDS = (";", "; x = 1", " # c", "\\", " = (", ")", '"', "; import a.b as c", ": int", ", y", " ", '"""')
+LINE_ENDS = (";", "; x = 1", " # c", "\\", " = (", ")", '"', "; import a.b as c", ": int", ", y", " ", '"""')
 LINES = (
     *("# comment", "x = 1", "x, y = 1, (2,", "@dec", "class A(B[int], metaclass=C): pass", "class A(B, # b\n  C,):"),
     *(
@@ -77,7 +77,7 @@ def changed(text: str, rng: random.Random) -> str:
             case "out":
                 lines[n] = lines[n][rng.choice((1, 4)) :]
             case "end":
-                lines[n] += rng.choice(ENDS)
+                lines[n] += rng.choice(LINE_ENDS)
             case "insert":
                 lines.insert(n, " " * rng.choice((0, 4, 8, 12)) + rng.choice(LINES))
             case "swap":

@@ -1,4 +1,4 @@
-"""What a file declares and imports. `declarations/<language>.txt` hold a source and what is expected of it."""
+"""Tests of the declarations and imports of a file. `declarations/<language>.txt` hold sources and expected results."""
 
 from dataclasses import replace
 from pathlib import Path

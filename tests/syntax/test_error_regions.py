@@ -38,8 +38,8 @@ def test_errors_are_the_same_where_they_touch(seed: int):
     rng = random.Random(seed)
     data = bytes(rng.choices(b"ab \n\t", k=60))
 
-    def regions(most: int) -> list[Region]:
-        places = [rng.randrange(55) for _ in range(rng.randint(0, most))]
+    def regions(limit: int) -> list[Region]:
+        places = [rng.randrange(55) for _ in range(rng.randint(0, limit))]
         results = [
             Region(at, at + rng.choice((0, 1, 4)), "") if rng.random() < 0.4 else Region(at, at, ")") for at in places
         ]

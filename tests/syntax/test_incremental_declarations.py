@@ -1,4 +1,4 @@
-"""What a text declares while it is edited."""
+"""Tests of the declarations of a text during edits."""
 
 import random
 from collections.abc import Iterator
@@ -40,14 +40,14 @@ METHOD = "\n    def method_{n}(self):\n        return {n}\n"
 CLASS = "class Many(Base):\n    FIELD = 1\n" + "".join(METHOD.format(n=n) for n in range(300)) + "\n\nLAST = 1\n"
 
 
-def typed(tree: SyntaxTree, kept: IncrementalDeclarations, at: int, text: str) -> Iterator[SyntaxTree]:
+def type_text(tree: SyntaxTree, declarations: IncrementalDeclarations, at: int, text: str) -> Iterator[SyntaxTree]:
     for byte in text.encode():
         before, edit = tree.document, Edit(at, at, bytes((byte,)))
         after = before.apply_edit(edit, before.version + 1)
         edited = tree.update(before, edit, after)
         assert edited is not None
         tree = edited
-        kept.record_edit(before, edit, after)
+        declarations.record_edit(before, edit, after)
         yield tree
         at += 1
 
@@ -75,7 +75,7 @@ def test_what_is_unfinished_is_followed_without_asking_about_all_of_the_text(tex
     tree = tree_of("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     never_whole()
-    for now in typed(tree, result, CLASS.index("return 150") + len("return 150"), text):
+    for now in type_text(tree, result, CLASS.index("return 150") + len("return 150"), text):
         assert list(result.list_declarations(now)) == whole(now)
 
 
@@ -88,7 +88,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
         incremental_declarations, "find_symbol_rows", lambda *given: result.append("") or everything(*given)
     )
     now = tree
-    for now in typed(tree, outcome, text.index("def method_3("), '"""'):
+    for now in type_text(tree, outcome, text.index("def method_3("), '"""'):
         assert list(outcome.list_declarations(now)) == whole(now)
     assert [declaration.name for declaration in outcome.list_declarations(now)] == [
         "Many",
@@ -104,7 +104,7 @@ def test_what_was_answered_stays_when_the_text_goes_on():
     tree = tree_of("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     before = result.list_declarations(tree)
-    *_, now = typed(tree, result, 0, "import os\n\n")
+    *_, now = type_text(tree, result, 0, "import os\n\n")
     after = result.list_declarations(now)
     assert [item.start for item in before[:2]] == [0, CLASS.index("FIELD")]
     assert [item.start for item in after[:2]] == [11, CLASS.index("FIELD") + 11]
@@ -127,5 +127,5 @@ def test_many_edits_between_two_questions_are_one_change():
     now = tree_of("a.py", CLASS)
     result, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
-        *_, now = typed(now, result, rng.randrange(len(now.data)), "def x")
+        *_, now = type_text(now, result, rng.randrange(len(now.data)), "def x")
         assert list(result.list_declarations(now)) == whole(now)

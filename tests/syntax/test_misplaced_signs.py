@@ -13,8 +13,8 @@ def tree_of(language: str, text: str) -> SyntaxTree:
     return tree
 
 
-def said(language: str, text: str, *, replaced: bool = False) -> str:
-    """What is wrong with the sign between `<|` and `|>`."""
+def describe_sign(language: str, text: str, *, replaced: bool = False) -> str:
+    """Describe the error of the sign between `<|` and `|>`."""
     start = text.index("<|")
     tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
     return describe_misplaced_sign(tree, start, text.index("|>") - 2, is_replacement=replaced)
@@ -72,7 +72,7 @@ MISPLACED = [
 
 @pytest.mark.parametrize(("language", "text", "reason"), MISPLACED)
 def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str) -> None:
-    result = said(language, text)
+    result = describe_sign(language, text)
     assert reason in result
     assert bool(result) == bool(reason)
 
@@ -111,7 +111,7 @@ def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str
     ],
 )
 def test_a_sign_in_its_place(language: str, text: str) -> None:
-    assert said(language, text) == ""
+    assert describe_sign(language, text) == ""
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
     ],
 )
 def test_a_sign_in_the_place_of_another(language: str, text: str, reason: str) -> None:
-    result = said(language, text, replaced=True)
+    result = describe_sign(language, text, replaced=True)
     assert reason in result
     assert bool(result) == bool(reason)
 

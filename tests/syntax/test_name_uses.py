@@ -24,7 +24,7 @@ def test_references_of(file: Path, golden_update: bool):
     result, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     outcome = ""
-    for line, refer in groupby(find_references(tree), lambda one: tree.document.line_of(one.start) + 1):
+    for line, refer in groupby(find_references(tree), lambda name_use: tree.document.line_of(name_use.start) + 1):
         results = (
             f"{it.kind} {'.'.join((*it.receiver_chain, it.name))}{'*' * (it.local_scope_start >= 0)}" for it in refer
         )

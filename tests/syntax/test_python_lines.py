@@ -1,4 +1,4 @@
-"""What is read off the lines of Python is what its tree says; where lines do not say it, the parser is asked."""
+"""Tests that the reader of Python lines agrees with the tree, and asks the parser when lines are not enough."""
 
 import random
 from pathlib import Path
@@ -41,20 +41,44 @@ def test_our_own_sources_say_the_same_in_lines_and_trees(path: Path):
         "def f(a, b: int = (1)) -> dict[str, int]:\n    return a",
         "async def f(\n    a,  # the first\n    *, b=[{(((((1)))))}]\n):\n    # what\n\n    pass  # done",
         "def f[T: (int, str)](a: T) -> T: return a",
-        "@a\n# why\n@b(\n1)\nclass C[T](A, b.B, D[int][str], e(), *f, metaclass=M,  # g\n  ):\n    '''Says\ndef not_this(): ...\n'''",
-        "class C:\n    a: int\n    b, c = 1, 2\n    d = e = 3; f: int = 4\n    if a:\n        g = 5\n    h[0] = i.j = 6\n    def k(self): l = 7",
+        (
+            "@a\n# why\n@b(\n1)\nclass C[T](A, b.B, D[int][str], e(), *f, metaclass=M,  # g\n  ):\n    '''Says\n"
+            "def not_this(): ...\n'''"
+        ),
+        (
+            "class C:\n    a: int\n    b, c = 1, 2\n    d = e = 3; f: int = 4\n    if a:\n        g = 5\n"
+            "    h[0] = i.j = 6\n    def k(self): l = 7"
+        ),
         "class C: a = 1; b = 2  # c",
         "class C(): pass;",
-        "a.b, c = *d, e = 1\n(f, g) = h\ni, = 5\n*j, k = 6\n(l, m), n = 7\no[1, 2] = p\nq == r, s\nt += u\nv: w = 8\nx: y",
+        (
+            "a.b, c = *d, e = 1\n(f, g) = h\ni, = 5\n*j, k = 6\n(l, m), n = 7\no[1, 2] = p\nq == r, s\nt += u\n"
+            "v: w = 8\nx: y"
+        ),
         "foo(a, b=1); c = ';'; d = [\n1]  # e",
         "a[1:2], b = c\nd['='], e = f == g, h\n(i), j = 1",
         "call(\nname = 1,\nother = 2)",
-        "else_ = 1\nif else_:\n    a = 1\nelse:\n    b = 1\ntry:\n    pass\nexcept:\n    c: int = 1\nfinally:\n    pass\nlambda: 1",
-        "def f():\n    def g():\n        pass\n        # of g\n    # of f\n  # of none\n# of none\n    return g\n  # of none",
-        "def f():\n    if f:\n        x = (\n1,\n)\n# there\n        '''\nhere'''\n    from . import a\n\n    class C: ...\n    return a  \n",
-        "import a, b.c as d\nfrom . import e\nfrom ..f.g import (h as i,  # j\n  k,\n)\nfrom l import *\nfrom __future__ import m\nfrom n \\\n    import o",
+        (
+            "else_ = 1\nif else_:\n    a = 1\nelse:\n    b = 1\ntry:\n    pass\nexcept:\n    c: int = 1\nfinally:\n"
+            "    pass\nlambda: 1"
+        ),
+        (
+            "def f():\n    def g():\n        pass\n        # of g\n    # of f\n  # of none\n# of none\n    return g\n"
+            "  # of none"
+        ),
+        (
+            "def f():\n    if f:\n        x = (\n1,\n)\n# there\n        '''\nhere'''\n    from . import a\n\n"
+            "    class C: ...\n    return a  \n"
+        ),
+        (
+            "import a, b.c as d\nfrom . import e\nfrom ..f.g import (h as i,  # j\n  k,\n)\nfrom l import *\n"
+            "from __future__ import m\nfrom n \\\n    import o"
+        ),
         "from a import b, \\\n    c as d, b",
-        "def f():\n    async with a as b, c:\n        import d\n    type Name[T] = list[T]\n    type_ = type = from_ = class_ = 1",
+        (
+            "def f():\n    async with a as b, c:\n        import d\n    type Name[T] = list[T]\n"
+            "    type_ = type = from_ = class_ = 1"
+        ),
         "TEXT = '''\ndef f():\n    import a\n''' 'def' \"class\"\nRAW = r'\\\\' + b'\"' + rb\"\\\"\" + ''",
         "x = 'a\\\ndef f(): pass\\\n'\ny = 1 + \\\n    2\nd = {'a': [1, (2)], 'b': (yield)}",
         "größe = 1\nclass Größe(Maß.Einheit):\n    def für(self): ...",

@@ -15,7 +15,7 @@ from lsp_harness.syntax.tree_query import load_query, read_query_source
 
 FILES = sorted(resource_path("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
-KEPT: list[Query] = []
+COMPILED_QUERIES: list[Query] = []
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -26,11 +26,11 @@ def test_a_query_file_fits_its_grammar(file: Path):
     text = file.read_text("utf-8")
     assert "#is-not?" not in text
     assert "#is?" not in text
-    KEPT.append(Query(grammar(language), text))
+    COMPILED_QUERIES.append(Query(grammar(language), text))
 
 
 @pytest.mark.parametrize(
-    "language", [one for one in shipped_languages() if one.queries], ids=lambda language: language.id
+    "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
 @pytest.mark.parametrize("name", ["scopes", "outline"])
 def test_what_a_language_inherits_fits_its_grammar(language: LanguageSpec, name: str):
@@ -66,9 +66,11 @@ def test_in_a_checkout_they_are_beside_the_package():
     )
 
 
-@pytest.mark.parametrize("language", [one for one in shipped_languages() if one.queries], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
+)
 def test_what_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
-    # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
+    # `lsp_harness.syntax.symbols.incremental_declarations` queries the children of such a node, not the node itself
     source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))
     for parent in parents:

@@ -126,7 +126,10 @@ def test_the_statement_of_a_range(path: str, source: str, expected: str | None):
 
 
 def test_imports_are_those_of_the_file():
-    source = "import a\nfrom b import (\n    c,\n)\ntry:\n    import d\nexcept E:\n    pass\n\ndef f():\n    for x in y:\n        import e\n"
+    source = (
+        "import a\nfrom b import (\n    c,\n)\ntry:\n    import d\nexcept E:\n    pass\n\ndef f():\n    for x in y:\n"
+        "        import e\n"
+    )
     tree = tree_of("a.py", source)
     assert [source[start:end] for start, end in find_imports(tree)] == [
         "import a",

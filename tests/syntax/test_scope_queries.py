@@ -1,5 +1,7 @@
-"""What `scopes.scm` says of each language. `scopes/<language>.txt` hold what is expected of the sources in
-`references/`."""
+"""Tests of `scopes.scm` of each language.
+
+`scopes/<language>.txt` hold the expected scopes of the sources in `references/`.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parent / "references"
-NAMES = sorted(one.id for one in shipped_languages() if one.queries)
+NAMES = sorted(language.id for language in shipped_languages() if language.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)

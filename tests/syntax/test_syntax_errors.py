@@ -1,4 +1,4 @@
-"""What is said about syntax errors, and who is blamed for them."""
+"""Tests of the messages about syntax errors, and of the edit that caused them."""
 
 import warnings
 

@@ -1,5 +1,7 @@
-"""What is declared in languages that we have no queries for, by the tags of the language pack. Ruby, whose grammar is
-installed, stands for them here; those that are meant have their own where their grammars are installed."""
+"""Tests of declarations in languages without queries in this repository. The tags of the language pack find them.
+
+Ruby stands for these languages, because its grammar is always installed.
+"""
 
 from importlib.metadata import PackageNotFoundError, version
 from textwrap import dedent
@@ -51,7 +53,10 @@ def listed(tree: SyntaxTree) -> list[str]:
         assert tree.data[item.name_start :].decode().startswith(item.name)
         assert item.start <= item.name_start < item.body_start <= item.end
     return [
-        f"{item.kind} {qualified_name(result, item)} | {' '.join(tree.data[item.start : item.body_start].decode().split())}"
+        (
+            f"{item.kind} {qualified_name(result, item)} | "
+            f"{' '.join(tree.data[item.start : item.body_start].decode().split())}"
+        )
         for item in result
     ]
 
@@ -127,16 +132,16 @@ def test_an_open_text_is_followed():
 
 
 def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
-    elsewhere = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
+    scala = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
     languages = [
         *language_table.language_table().by_id.values(),
-        elsewhere,
+        scala,
         LanguageSpec("kotlin", "tree_sitter_x", is_optional=True),
     ]
     monkeypatch.setattr(language_table, "load_table", lambda: language_table.LanguageTable(languages))
     grammars._language_from_pack.cache_clear()
     try:
-        assert language_for("", "src/A.scala") == language_named("scala") == elsewhere
+        assert language_for("", "src/A.scala") == language_named("scala") == scala
         assert language_for("", "src/A.kt") is language_named("kotlin") is None
         assert grammars.optional_grammar_versions()["tree_sitter_go"] == version("tree-sitter-go")
         assert "tree_sitter_x" not in grammars.optional_grammar_versions()

@@ -131,7 +131,10 @@ CASES = {
     ),
     "bound in brackets": (
         "a.py",
-        "def f(x):\n    <|>\n    for i, (a, b) in x:\n        [c, d] = i, a\n    with x as (e, g):\n        return b, c, d, e, g\n",
+        (
+            "def f(x):\n    <|>\n    for i, (a, b) in x:\n        [c, d] = i, a\n    with x as (e, g):\n"
+            "        return b, c, d, e, g\n"
+        ),
         (),
     ),
     "words of a text, and then the name": (

@@ -1,4 +1,4 @@
-"""What may stop in the middle, and what is wrong however it goes on."""
+"""Tests that tell unfinished code from code that no continuation makes right."""
 
 import re
 from typing import SupportsIndex

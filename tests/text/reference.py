@@ -1,4 +1,4 @@
-"""The same notions as in `lsp_harness.text`, done slowly and obviously: one character after the other."""
+"""A slow and obvious implementation of the functions in `lsp_harness.text`. It reads one character after the other."""
 
 from hypothesis import strategies as st
 

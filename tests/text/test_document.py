@@ -137,10 +137,10 @@ def test_the_line_of_an_offset_is_the_line_it_lies_in(text: str) -> None:
 
 @many
 @given(texts, texts)
-def test_the_hash_is_of_the_content_alone(one: str, other: str) -> None:
-    a = Document.from_text("file:///a", one, version=1)
+def test_the_hash_is_of_the_content_alone(text: str, other: str) -> None:
+    a = Document.from_text("file:///a", text, version=1)
     b = Document.from_text("file:///b", other, language="go", version=7)
-    assert (a.hash == b.hash) is (one == other)
+    assert (a.hash == b.hash) is (text == other)
 
 
 def test_the_terminator_of_a_document_is_that_of_its_first_line() -> None:

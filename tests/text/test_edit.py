@@ -20,13 +20,13 @@ def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
     """A text, edits of it in any order, and the expected result, put together piece by piece."""
     old, edits, result = b"", list[Edit](), b""
     for _ in range(draw(st.integers(0, 4))):
-        kept, gone, new = draw(data), draw(data), draw(data)
-        old += kept
-        edits.append(Edit(len(old), len(old) + len(gone), new))
-        old += gone
-        result += kept + new
-    kept = draw(data)
-    return old + kept, draw(st.permutations(edits)) if _apart(edits) else edits, result + kept
+        common, removed, new = draw(data), draw(data), draw(data)
+        old += common
+        edits.append(Edit(len(old), len(old) + len(removed), new))
+        old += removed
+        result += common + new
+    common = draw(data)
+    return old + common, draw(st.permutations(edits)) if _apart(edits) else edits, result + common
 
 
 def _apart(edits: list[Edit]) -> bool:
@@ -78,7 +78,7 @@ def test_what_is_inserted_at_one_place_keeps_its_order() -> None:
 
 
 def patched(old: str, patch: str) -> str:
-    """What `patch` makes of a text: the least of an implementation."""
+    """Apply a unified diff to a text. This is a minimal implementation."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", old)
     out: list[str] = []
     at = 0
@@ -111,6 +111,6 @@ def test_a_diff_of_nothing_is_empty_and_names_the_file_otherwise() -> None:
 
 
 def test_odd_separators_do_not_break_a_line_of_a_diff() -> None:
-    found = diff("a\x0cb\u2028c\n".encode(), "a\x0cb\u2028d\n".encode(), "a.py")
-    assert found == "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\x0cb\u2028c\n+a\x0cb\u2028d\n"
+    patch = diff("a\x0cb\u2028c\n".encode(), "a\x0cb\u2028d\n".encode(), "a.py")
+    assert patch == "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\x0cb\u2028c\n+a\x0cb\u2028d\n"
     assert decode(b"\xed\xa0\xbd") == "\ud83d"

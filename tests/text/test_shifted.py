@@ -11,10 +11,10 @@ moves = st.lists(st.tuples(st.integers(0, 12), st.integers(-3, 9)), max_size=8)
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), moves)
-def test_moved_as_a_plain_list_is(steps: list[int], told: list[tuple[int, int]]):
+def test_moved_as_a_plain_list_is(steps: list[int], shifts: list[tuple[int, int]]):
     plain = [sum(steps[: n + 1]) * 4 for n in range(len(steps))]
     result = ShiftedOffsets(list(plain))
-    for start, by in told:
+    for start, by in shifts:
         start = min(start, len(plain))
         before, was = result, list(plain)
         if start < len(plain) and start and plain[start] + by < plain[start - 1]:

@@ -18,15 +18,15 @@ def changes(draw: st.DrawFn) -> tuple[Change, list[int | None]]:
     """A change, and for each byte of the text after it which byte before it is; None for what was written."""
     old, edits, origin = b"", list[Edit](), list[int | None]()
     for _ in range(draw(st.integers(0, 4))):
-        kept, gone, new = (draw(st.binary(max_size=3)) for _ in range(3))
-        origin += range(len(old), len(old) + len(kept))
-        old += kept
-        edits.append(Edit(len(old), len(old) + len(gone), new))
-        old += gone
+        common, removed, new = (draw(st.binary(max_size=3)) for _ in range(3))
+        origin += range(len(old), len(old) + len(common))
+        old += common
+        edits.append(Edit(len(old), len(old) + len(removed), new))
+        old += removed
         origin += [None] * len(new)
-    kept = draw(st.binary(max_size=3))
-    origin += range(len(old), len(old) + len(kept))
-    return Change.from_edits(Document.from_text("file:///a.py", old + kept), edits, FILE), origin
+    common = draw(st.binary(max_size=3))
+    origin += range(len(old), len(old) + len(common))
+    return Change.from_edits(Document.from_text("file:///a.py", old + common), edits, FILE), origin
 
 
 @many

@@ -41,9 +41,9 @@ class MainCheck(Check):
 
 
 def test_the_hash_of_one_document_is_the_hash_of_its_text() -> None:
-    one, other = change("a.py", "x = 1\n", "x = 2\n"), change("b.py", "y = 1\n", "y = 2\n")
-    assert ChangeSet.of(one).hash == one.after.hash
-    hashes = {ChangeSet.of(one, other).hash, ChangeSet.of(other, one).hash, one.after.hash, other.after.hash}
+    first, other = change("a.py", "x = 1\n", "x = 2\n"), change("b.py", "y = 1\n", "y = 2\n")
+    assert ChangeSet.of(first).hash == first.after.hash
+    hashes = {ChangeSet.of(first, other).hash, ChangeSet.of(other, first).hash, first.after.hash, other.after.hash}
     assert len(hashes) == 4
 
 

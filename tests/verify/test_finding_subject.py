@@ -1,4 +1,4 @@
-"""What a finding is about, by its rule and the words of common tools."""
+"""Tests of the subject of a finding, by its rule and by the words of common tools."""
 
 import pytest
 
@@ -45,12 +45,14 @@ def test_the_names_of_a_message(message: str, names: tuple[str, ...]):
 USUAL = [
     # pyright
     ('"pi" is not defined', 'reportUndefinedVariable', 'name', ('pi',)),
-    ('Cannot access attribute "lenght" for class "str"\n  Attribute "lenght" is unknown', 'reportAttributeAccessIssue', 'name', ('lenght', 'str')),
+    ('Cannot access attribute "lenght" for class "str"\n  Attribute "lenght" is unknown', 'reportAttributeAccessIssue',
+     'name', ('lenght', 'str')),
     ('Import "shopx.cart" could not be resolved', 'reportMissingImports', 'name', ('cart',)),
     ('"Crt" is unknown import symbol', 'reportAttributeAccessIssue', 'name', ('Crt',)),
     ('No parameter named "widht"', 'reportCallIssue', 'name', ('widht',)),
     ('Argument missing for parameter "b"', 'reportCallIssue', 'argument', ('b',)),
-    ('Argument of type "str" cannot be assigned to parameter "n" of type "int"', 'reportArgumentType', 'argument', ('str', 'n', 'int')),
+    ('Argument of type "str" cannot be assigned to parameter "n" of type "int"', 'reportArgumentType', 'argument',
+     ('str', 'n', 'int')),
     ('Import "os" is not accessed', 'reportUnusedImport', 'removal', ('os',)),
     ('Code is unreachable', 'reportUnreachable', 'removal', ()),
     ('"(" was not closed', '', 'rule', ()),
@@ -76,7 +78,8 @@ USUAL = [
     ('Name `widht` used when not defined', 'unresolved-reference', 'name', ('widht',)),
     ('Cannot resolve imported module `shopx`', 'unresolved-import', 'name', ('shopx',)),
     ('Argument `widht` does not match any known parameter of function `f`', 'unknown-argument', 'name', ('widht', 'f')),
-    ('Argument to function `f` is incorrect: Expected `int`, found `str`', 'invalid-argument-type', 'argument', ('f', 'int', 'str')),
+    ('Argument to function `f` is incorrect: Expected `int`, found `str`', 'invalid-argument-type', 'argument', ('f',
+     'int', 'str')),
     ('Could not find name `widht`', 'unknown-name', 'name', ('widht',)),
     ('Could not import `Crt` from `shop`', 'missing-module-attribute', 'name', ('Crt', 'shop')),
     # ruff
@@ -87,10 +90,13 @@ USUAL = [
     ("SyntaxError: Expected ')', found newline", 'invalid-syntax', 'syntax', ()),
     # tsserver
     ("Cannot find name 'widht'. Did you mean 'width'?", '2552', 'name', ('widht', 'width')),
-    ("Property 'lenght' does not exist on type 'string'. Did you mean 'length'?", '2551', 'name', ('lenght', 'string', 'length')),
-    ("Object literal may only specify known properties, and 'widht' does not exist in type 'Box'.", '2353', 'name', ('widht', 'Box')),
+    ("Property 'lenght' does not exist on type 'string'. Did you mean 'length'?", '2551', 'name', ('lenght', 'string',
+     'length')),
+    ("Object literal may only specify known properties, and 'widht' does not exist in type 'Box'.", '2353', 'name',
+     ('widht', 'Box')),
     ('Module \'"./shop"\' has no exported member \'Crt\'.', '2305', 'name', ('Crt',)),
-    ("Argument of type 'string' is not assignable to parameter of type 'number'.", '2345', 'argument', ('string', 'number')),
+    ("Argument of type 'string' is not assignable to parameter of type 'number'.", '2345', 'argument', ('string',
+     'number')),
     ('Expected 2 arguments, but got 1.', '2554', 'argument', ()),
     ("'os' is declared but its value is never read.", '6133', 'removal', ('os',)),
     ('Unreachable code detected.', '7027', 'removal', ()),
@@ -104,7 +110,8 @@ USUAL = [
     ('s.lenght undefined (type string has no field or method lenght)', 'MissingFieldOrMethod', 'name', ('lenght',)),
     ('"os" imported and not used', 'UnusedImport', 'removal', ('os',)),
     ('declared and not used: x', 'UnusedVar', 'removal', ('x',)),
-    ('cannot use "a" (untyped string constant) as int value in argument to f', 'IncompatibleAssign', 'argument', ('a',)),
+    ('cannot use "a" (untyped string constant) as int value in argument to f', 'IncompatibleAssign', 'argument', ('a',
+     )),
     ('not enough arguments in call to f\n\thave (number)\n\twant (int, int)', 'WrongArgCount', 'argument', ()),
     ('unknown field widht in struct literal of type Box', 'MissingLitField', 'name', ('widht',)),
     # rustc
@@ -116,7 +123,8 @@ USUAL = [
     ('unreachable statement', 'unreachable_code', 'removal', ()),
     ('unused_mut: variable does not need to be mutable', 'unused_mut', 'removal', ()),
     # clangd
-    ("use of undeclared identifier 'widht'; did you mean 'width'?", 'undeclared_var_use_suggest', 'name', ('widht', 'width')),
+    ("use of undeclared identifier 'widht'; did you mean 'width'?", 'undeclared_var_use_suggest', 'name', ('widht',
+     'width')),
     ("no member named 'lenght' in 'std::string'", 'no_member', 'name', ('lenght', 'string')),
     ("unknown type name 'Bxo'", 'unknown_typename', 'name', ('Bxo',)),
     ("unused variable 'x'", '-Wunused-variable', 'removal', ('x',)),
@@ -133,7 +141,8 @@ USUAL = [
     ('Syntax error, insert ";" to complete Statement', '', 'rule', ()),
     # roslyn
     ("The name 'widht' does not exist in the current context", 'CS0103', 'name', ('widht',)),
-    ("'string' does not contain a definition for 'Lenght' and no accessible extension method 'Lenght' accepting a first argument of type 'string' could be found", 'CS1061', 'name', ('string', 'Lenght')),
+    (("'string' does not contain a definition for 'Lenght' and no accessible extension method 'Lenght' accepting a "
+      "first argument of type 'string' could be found"), 'CS1061', 'name', ('string', 'Lenght')),
     ("The variable 'x' is assigned but its value is never used", 'CS0219', 'removal', ('x',)),
     ('Unnecessary using directive.', 'CS8019', 'removal', ()),
     ("Argument 1: cannot convert from 'string' to 'int'", 'CS1503', 'argument', ('string', 'int')),
@@ -209,6 +218,6 @@ def test_a_name_is_where_it_stands_in_the_text():
 
 def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
     document = Document.from_text("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
-    told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
-    subject = find_subject(Finding(2, 5, told, "csharp", "CS1739"), document)
+    message = "The best overload for 'Get' does not have a parameter named 'inheriit'"
+    subject = find_subject(Finding(2, 5, message, "csharp", "CS1739"), document)
     assert (subject.name, subject.is_absent) == ("", True)

@@ -24,8 +24,8 @@ def change(before: str, after: str, project: Path, name: str = "a.py") -> Change
 
 
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:
-    asked = change(before, after, project)
-    outcome = await run_check(LintCheck(ruff), asked)
+    candidate = change(before, after, project)
+    outcome = await run_check(LintCheck(ruff), candidate)
     return outcome.status, list(outcome.lines)
 
 
@@ -43,10 +43,10 @@ async def test_an_old_finding_that_moved_is_still_old(ruff: Ruff, project: Path)
 
 async def test_a_second_finding_of_the_same_words_is_new_where_the_edit_is(ruff: Ruff, project: Path) -> None:
     before = "def f():\n    return pi\n"
-    asked = change(before, "def g():\n    return pi\n\n\n" + before, project)
-    outcome = await run_check(LintCheck(ruff), asked)
+    candidate = change(before, "def g():\n    return pi\n\n\n" + before, project)
+    outcome = await run_check(LintCheck(ruff), candidate)
     assert outcome.status == "failed"
-    assert [asked.after.line_of(f.start) for f in outcome.findings] == [1]
+    assert [candidate.after.line_of(f.start) for f in outcome.findings] == [1]
 
 
 async def test_what_a_broken_text_hid_is_not_blamed_on_the_edit_that_mends_it(ruff: Ruff, project: Path) -> None:
@@ -59,9 +59,9 @@ async def test_what_a_broken_text_hid_is_not_blamed_on_the_edit_that_mends_it(ru
 async def test_a_style_rule_that_a_misspelling_hid_does_not_fail_its_repair(ruff: Ruff, project: Path) -> None:
     (project / "ruff.toml").write_text('lint.select = ["F", "SIM", "UP"]\n')
     hidden = "def f(a):\n    if a = 1:\n        return True\n    return False\n"
-    asked = change(hidden, hidden.replace("a =", "a =="), project)
-    assert (await run_check(LintCheck(ruff), asked)).status == "failed"
-    assert (await run_check(LintCheck(ruff), replace(asked, author="repair"))).status == "passed"
+    candidate = change(hidden, hidden.replace("a =", "a =="), project)
+    assert (await run_check(LintCheck(ruff), candidate)).status == "failed"
+    assert (await run_check(LintCheck(ruff), replace(candidate, author="repair"))).status == "passed"
     worse = change(hidden, hidden.replace("a = 1", "b == 1"), project)
     assert (await run_check(LintCheck(ruff), replace(worse, author="repair"))).status == "failed"
 

@@ -219,9 +219,11 @@ async def test_an_unused_binding_goes_alone(before: str, after: str, said: str |
 
 
 async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
-    told = "Comparison to `None` should be `cond is None`"
-    assert (await judged("python", "x = f(a) == None\n", "x = f(a) is None\n", told, about="None")).status == "passed"
-    outcome = await judged("python", "x = f(a) == None\n", "x = True\n", told, about="None")
+    message = "Comparison to `None` should be `cond is None`"
+    assert (
+        await judged("python", "x = f(a) == None\n", "x = f(a) is None\n", message, about="None")
+    ).status == "passed"
+    outcome = await judged("python", "x = f(a) == None\n", "x = True\n", message, about="None")
     assert outcome.status == "failed"
 
 
@@ -258,7 +260,7 @@ async def test_without_a_grammar_it_is_skipped() -> None:
     ],
 )
 async def test_arguments_change_places_or_are_wrapped(after: str, said: str) -> None:
-    told = 'Argument of type "Schema" cannot be assigned to parameter "node" of type "Node"'
-    outcome = await judged("python", "x = add(schema, None)\n", after, told, about="schema")
+    message = 'Argument of type "Schema" cannot be assigned to parameter "node" of type "Node"'
+    outcome = await judged("python", "x = add(schema, None)\n", after, message, about="schema")
     assert outcome.status == ("failed" if said else "passed"), outcome
     assert not said or said in outcome.findings[0].message

@@ -25,7 +25,7 @@ BAD = [
 ]
 
 
-def written(project: Path, text: str, name: str = "a.py") -> Document:
+def make_document(project: Path, text: str, name: str = "a.py") -> Document:
     return Document.from_text((project / name).as_uri(), text)
 
 
@@ -36,7 +36,7 @@ async def test_settings_with_which_ruff_looks_at_nothing_are_the_reason(
     (project / "ruff.toml").write_text(settings)
     for text in (UNKNOWN, "x = 1\n"):
         with pytest.raises(RuffFailed) as raised:
-            await Ruff().check(written(project, text), project / "a.py", project)
+            await Ruff().check(make_document(project, text), project / "a.py", project)
         assert reason in raised.value.message
         assert "\n" not in raised.value.message
 
@@ -46,8 +46,8 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
     project: Path, settings: str, reason: str
 ) -> None:
     (project / "ruff.toml").write_text(settings)
-    document = written(project, UNKNOWN)
-    change = Change.from_documents(document, written(project, "x = tau\n"), project / "a.py", project)
+    document = make_document(project, UNKNOWN)
+    change = Change.from_documents(document, make_document(project, "x = tau\n"), project / "a.py", project)
     ruff = Ruff()
     for check in (LintCheck(ruff), ResolvedCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
         outcome = await run_check(check, change)
@@ -58,19 +58,19 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 @pytest.mark.parametrize(("settings", "reason"), BAD)
 async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, settings: str, reason: str) -> None:
     (project / "ruff.toml").write_text(settings)
-    document = written(project, "x = (1\n")
+    document = make_document(project, "x = (1\n")
     examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["syntax"]
     assert examined.checks == ("syntax",)
 
-    document = written(project, UNKNOWN)
+    document = make_document(project, UNKNOWN)
     examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
     assert (examined.findings, examined.checks) == ((), ("syntax",))
     assert reason in examined.skip_reasons[0]
 
 
 async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first(project: Path, ruff: Ruff) -> None:
-    document = written(project, "import os\nx = pi\n")
+    document = make_document(project, "import os\nx = pi\n")
     examined = await examine_text(document, parse(document), ruff, project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["F821", "F401"]
     assert (examined.checks, examined.skip_reasons) == (("syntax", "ruff"), ())
@@ -79,26 +79,26 @@ async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first
 async def test_a_file_beside_an_excluded_one_is_checked(project: Path) -> None:
     (project / "ruff.toml").write_text(EXCLUDED)
     ruff = Ruff()
-    [report] = await ruff.check(written(project, UNKNOWN, "b.py"), project / "b.py", project)
+    [report] = await ruff.check(make_document(project, UNKNOWN, "b.py"), project / "b.py", project)
     assert report.finding.code == "F821"
-    assert await ruff.check(written(project, "x = 1\n", "b.py"), project / "b.py", project) == ()
+    assert await ruff.check(make_document(project, "x = 1\n", "b.py"), project / "b.py", project) == ()
     with pytest.raises(RuffFailed, match="exclude this file"):
-        await ruff.check(written(project, "x = 1\n", "old/b.py"), project / "old" / "b.py", project)
+        await ruff.check(make_document(project, "x = 1\n", "old/b.py"), project / "old" / "b.py", project)
 
 
 async def test_settings_that_begin_to_exclude_a_file_are_noticed_after_a_while(project: Path) -> None:
     now = 100.0
     ruff = Ruff(lambda: now)
-    assert await ruff.check(written(project, "x = 1\n"), project / "a.py", project) == ()
+    assert await ruff.check(make_document(project, "x = 1\n"), project / "a.py", project) == ()
     (project / "ruff.toml").write_text(EXCLUDED)
-    assert await ruff.check(written(project, "x = 2\n"), project / "a.py", project) == ()
+    assert await ruff.check(make_document(project, "x = 2\n"), project / "a.py", project) == ()
     now += CANARY_TTL_S
     with pytest.raises(RuffFailed, match="exclude this file"):
-        await ruff.check(written(project, "x = 3\n"), project / "a.py", project)
+        await ruff.check(make_document(project, "x = 3\n"), project / "a.py", project)
 
 
 async def test_isolated_it_reads_what_comments_and_settings_silence(project: Path, ruff: Ruff) -> None:
-    document = written(project, "x = pi  # noqa\n")
+    document = make_document(project, "x = pi  # noqa\n")
     assert await ruff.check(document, project / "a.py", project) == ()
     [report] = await ruff.check(document, project / "a.py", project, select="F821", isolated=True)
     assert report.finding.code == "F821"

@@ -18,7 +18,7 @@ async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: p
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()
     document = Document.from_text(file.as_uri(), b"import os\n")
-    assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
+    assert [result.finding.code for result in await Ruff().check(document, file, tmp_path)] == ["F401"]
     assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
 
 
@@ -49,6 +49,6 @@ async def test_settings_that_extend_what_never_ends_are_left_out(
     (tmp_path / name).write_text(text)
     file = tmp_path / "a.py"
     document = Document.from_text(file.as_uri(), b"import os\n")
-    assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
-    [said] = caplog.messages
-    assert said.endswith(" is no regular file, and ruff would wait for it; it is asked without settings")
+    assert [result.finding.code for result in await Ruff().check(document, file, tmp_path)] == ["F401"]
+    [message] = caplog.messages
+    assert message.endswith(" is no regular file, and ruff would wait for it; it is asked without settings")

@@ -1,4 +1,4 @@
-"""What outcomes add up to, in which order checks run, and the fixed form of what they say."""
+"""Tests of the verdict of several outcomes, the order of checks, and the fixed form of their messages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What was typed typed_between, with what an editor closes by itself."""
+"""Tests of the text that the user typed between two versions, with the brackets that an editor closes by itself."""
 
 import pytest
 

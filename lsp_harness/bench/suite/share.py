@@ -151,22 +151,22 @@ def kv_bytes(model: Path, cells: int) -> int:
 
 def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
     """Return the figures of all clients, compared with one client."""
-    one = "one client"
+    comparison = "one client"
     return [
-        Figure("reuse", reuse_percent(busy), reuse_percent(alone_timings), one, "%", Goal(97, is_minimum=True)),
+        Figure("reuse", reuse_percent(busy), reuse_percent(alone_timings), comparison, "%", Goal(97, is_minimum=True)),
         Figure(
             "total of a completion, p50",
             p50([t.total_ms for t in busy]),
             p50([t.total_ms for t in alone_timings]),
-            one,
+            comparison,
             goal=Goal(1.2, "ratio"),
         ),
         Figure(
             "time to first token, p50",
             p50(first_token_ms(busy)),
             p50(first_token_ms(alone_timings)),
-            one,
+            comparison,
             goal=Goal(1.2, "ratio"),
         ),
-        Figure("time to first token, p95", p95(first_token_ms(busy)), p95(first_token_ms(alone_timings)), one),
+        Figure("time to first token, p95", p95(first_token_ms(busy)), p95(first_token_ms(alone_timings)), comparison),
     ]

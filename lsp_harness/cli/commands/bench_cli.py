@@ -39,20 +39,23 @@ class BenchOptions:
     anchor: Annotated[
         Path | None,
         Parameter(
-            help="A llama-server program to compare with. The default is LSP_HARNESS_BENCH_ANCHOR; without it, nothing is compared."
+            help="A llama-server program to compare with. The default is LSP_HARNESS_BENCH_ANCHOR; without it, nothing "
+            "is compared."
         ),
     ] = None
     repo: Annotated[
         Path | None,
         Parameter(
-            help="A git repository. Its recent commits are typed again. The default is the development set of lsp-harness."
+            help="A git repository. Its recent commits are typed again. The default is the development set of "
+            "lsp-harness."
         ),
     ] = None
     limit: Annotated[int, Parameter(help="Stop after this number of requests or rounds; 0 means all.")] = 0
     anchor_every: Annotated[
         int,
         Parameter(
-            help="Give llama-server only one of this many edits, jumps or keys. It takes most of the time of a benchmark."
+            help="Give llama-server only one of this many edits, jumps or keys. It takes most of the time of a "
+            "benchmark."
         ),
     ] = 1
 

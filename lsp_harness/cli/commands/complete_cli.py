@@ -37,7 +37,8 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
         say(suggestions[0].text)
         stats = suggestions[0].stats
         say(
-            f"  ({ms} ms, {stats['evaluated']} prompt tokens evaluated, {stats['reused']} reused, {stats['generated']} generated)"
+            f"  ({ms} ms, {stats['evaluated']} prompt tokens evaluated, {stats['reused']} reused, {stats['generated']} "
+            "generated)"
         )
     else:
         say("no suggestion here")

@@ -48,7 +48,8 @@ def context(
     Parameters
     ----------
     at
-        FILE:LINE:COL. Lines and columns count from 1. With --task, FILE:LINE is enough; without a place, lsp-harness searches for the code.
+        FILE:LINE:COL. Lines and columns count from 1. With --task, FILE:LINE is enough; without a place, lsp-harness
+        searches for the code.
     """
     if task and not at:
         return asyncio.run(_show_located_prompt(task, explain=explain, json=json))

@@ -104,7 +104,8 @@ async def _complete(client: LspClient, file: Path) -> None:
             out.print(f"  [green]{_escape_markup(text)}[/]")
         outcome = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
-            f"  [dim]{outcome} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
+            f"  [dim]{outcome} · {ms:.0f} ms · {format_count(stats['evaluated'], 'prompt token')} evaluated · "
+            f"{stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
         typed += (ghost if mark == "<|>" else "") + following
@@ -176,7 +177,8 @@ async def _fix(client: LspClient, file: Path) -> None:
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise DemoFailed(f"the demo failed: the error is still there: {after}")
     out.print(
-        f"  [green]applied; {problem.code} is gone[/] (ruff: {format_count(len(before), 'finding')} before, {len(after)} after)\n"
+        f"  [green]applied; {problem.code} is gone[/] (ruff: {format_count(len(before), 'finding')} before, "
+        f"{len(after)} after)\n"
     )
 
 

@@ -28,7 +28,8 @@ def digest(
     tool: Annotated[
         str,
         Parameter(
-            help=f"The tool that printed the output. By default, lsp-harness recognizes it. The tools are: {', '.join(READERS_BY_TOOL)}."
+            help="The tool that printed the output. By default, lsp-harness recognizes it. The tools are: "
+            f"{', '.join(READERS_BY_TOOL)}."
         ),
     ] = "",
     limit: Annotated[
@@ -66,6 +67,7 @@ def read_output(file: Path | None) -> bytes:
         raise UsageError(read_problem(file, error).message) from error
     if len(data) > MAX_OUTPUT_BYTES:
         raise UsageError(
-            f"{file} is larger than {MAX_OUTPUT_BYTES:,} bytes, which is the limit for an output; pass only the end of it"
+            f"{file} is larger than {MAX_OUTPUT_BYTES:,} bytes, which is the limit for an output; pass only the end of "
+            "it"
         )
     return data

@@ -31,11 +31,11 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: J
     Parameters
     ----------
     at
-        FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1. Errors
-        are syntax errors and, in Python, the diagnostics of ruff.
+        FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1.
+        Errors are syntax errors and, in Python, the diagnostics of ruff.
     failing
-        A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE are
-        repaired first. If a test fails, name a line of the tested function as FILE:LINE.
+        A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE
+        are repaired first. If a test fails, name a line of the tested function as FILE:LINE.
     apply
         Write the repaired file. By default, only the diff is shown.
     """

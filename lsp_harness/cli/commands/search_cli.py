@@ -42,14 +42,16 @@ class SearchOptions:
         bool,
         Parameter(
             negative="",
-            help="Find files instead of declarations. The text may be long, such as a bug report, and may contain file names.",
+            help="Find files instead of declarations. The text may be long, such as a bug report, and may contain file "
+            "names.",
         ),
     ] = False
     limit: Annotated[int, Parameter(help="The largest number of results.", validator=require_positive)] = 10
     near: Annotated[
         str,
         Parameter(
-            help="A file, relative to the folder. Among equally good results, files that import it or that it imports come first."
+            help="A file, relative to the folder. Among equally good results, files that import it or that it imports "
+            "come first."
         ),
     ] = ""
     explain: Annotated[

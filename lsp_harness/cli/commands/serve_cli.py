@@ -23,7 +23,8 @@ def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) 
     tcp
         Listen for a connection on HOST:PORT instead. HOST must be this machine, for example 127.0.0.1:2087.
     ws
-        Listen for a WebSocket on HOST:PORT instead. HOST must be this machine. This needs: pip install 'lsp-harness[ws]'.
+        Listen for a WebSocket on HOST:PORT instead. HOST must be this machine. This needs:
+        pip install 'lsp-harness[ws]'.
     """
     from lsp_harness.server.main import serve as run
 

@@ -1,4 +1,4 @@
-"""What `doctor` reports on the running engines."""
+"""Checks of `doctor`: the running engines."""
 
 from collections.abc import Iterator
 

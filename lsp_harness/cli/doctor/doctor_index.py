@@ -1,4 +1,4 @@
-"""What `doctor` reports on the index of a folder: its size, its languages, and whether search can use meaning."""
+"""Checks of `doctor`: the size and the languages of an index, and the vectors for search by meaning."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -72,7 +72,10 @@ def _embedding_row(status: EmbeddingStatus) -> Row:
         says = f"{WORDS_ONLY}: the vectors are damaged; {EMBED_COMMAND} makes new ones"
         return Row("note", "embeddings", says)
     if status.other_model:
-        says = f"the vectors were made by {status.other_model} with other settings; {makes} makes new ones with {status.model}"
+        says = (
+            f"the vectors were made by {status.other_model} with other settings; "
+            f"{makes} makes new ones with {status.model}"
+        )
         return Row("note", "embeddings", f"{WORDS_ONLY}: {says}")
     if not status.embedded_texts:
         texts = format_count(status.texts, "text")

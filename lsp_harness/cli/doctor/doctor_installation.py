@@ -1,4 +1,4 @@
-"""What `doctor` reports on the installation: Python, its packages, the settings, the model and the linter."""
+"""Checks of `doctor`: Python, its packages, the settings, the model and the linter."""
 
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""What `doctor` reports on remote servers: whether they answer, what they serve, and what they lack."""
+"""Checks of `doctor`: whether remote servers answer, which models they serve, and which features they lack."""
 
 import asyncio
 from collections.abc import Iterator

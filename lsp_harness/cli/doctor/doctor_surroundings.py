@@ -1,6 +1,7 @@
-"""What `doctor` reports on the surroundings: the home directory, our folders, the path of sockets, and the locale.
+"""Checks of `doctor`: the home directory, our folders, the path of sockets, and the locale.
 
-Each folder is tested with a file that is written to it. Access modes and the numbers of a disk do not always tell the truth.
+Each folder is tested with a file that is written to it, because access modes and the free space that a disk reports
+are not always true.
 """
 
 import os

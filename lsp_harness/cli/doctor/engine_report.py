@@ -1,4 +1,7 @@
-"""The properties that an engine reports (`GET /props`), in words. An older engine reports fewer; these lines are left out."""
+"""The properties that an engine reports (`GET /props`), in words.
+
+An older engine reports fewer; these lines are left out.
+"""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -56,10 +59,11 @@ def limits(props: Json) -> str:
         )
     elif window:
         limitations.append(
-            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated again"
+            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated "
+            "again"
         )
     elif memory.get("shifts") is False:
-        limitations.append("cannot reuse_share lines that move up or down in a prompt")
+        limitations.append("cannot reuse lines that move up or down in a prompt")
     return "; ".join(limitations)
 
 
@@ -88,7 +92,7 @@ def _counts(totals: Json) -> Iterator[tuple[str, str]]:
     share = reuse_share(totals)
     if share is not None:
         prompt = sum(_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
-        yield "reuse_share", f"{share:.1%} of {prompt:,.0f} prompt tokens"
+        yield "reuse", f"{share:.1%} of {prompt:,.0f} prompt tokens"
     drafted, accepted = _number(totals.get("tokens_drafted")), _number(totals.get("tokens_accepted"))
     if drafted and accepted is not None:
         yield "drafts", f"{accepted / drafted:.1%} of {drafted:,.0f} tokens accepted"

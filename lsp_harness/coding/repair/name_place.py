@@ -54,7 +54,7 @@ SAME_SUFFIX_COST, SAME_MEMBER_COST = -0.1, -0.3
 
 @dataclass(frozen=True, slots=True)
 class NamePlace:
-    """The place of a misspelt name.
+    """A misspelt name in a syntax tree, with the functions and classes that contain it.
 
     Attributes:
         tree: The syntax tree of the text.
@@ -81,7 +81,7 @@ class NamePlace:
 
     @property
     def is_own_member(self) -> bool:
-        """Whether the name is a member of the enclosing class."""
+        """The name is a member of the enclosing class."""
         return self.occurrence.receiver in OWN_RECEIVERS
 
 

@@ -8,7 +8,7 @@ from lsp_harness.verify.change import Author
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Edits that may resolve a finding.
+    """Edits that may resolve a finding and that need no model.
 
     Attributes:
         kind: The kind that a user reads in the table of candidates, for example "nearest name" or "import".

@@ -18,7 +18,7 @@ WAIT_SHARE = 0.25
 
 @dataclass(slots=True)
 class TriggerPolicy:
-    """The policy of one client.
+    """The decision whether a suggestion is wanted at a cursor, by the trigger rules.
 
     Attributes:
         settings: The rules that the user switched on.

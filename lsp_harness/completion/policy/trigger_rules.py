@@ -23,14 +23,14 @@ MAX_CHARACTER_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A cursor, and the edits that led to it."""
+    """A cursor and the edits that led to it, as a trigger rule sees them."""
 
     cursor: Cursor
     history: EditHistory
 
 
 class TriggerRule(NamedTuple):
-    """One reason to show no suggestion.
+    """A reason to show no suggestion in a situation, with its name in the settings.
 
     Attributes:
         name: The name of its setting.

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class BackgroundTasks:
-    """All such tasks of one client, so that the client can wait for their end."""
+    """The tasks of one client that no request waits for. The client can wait for their end."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()

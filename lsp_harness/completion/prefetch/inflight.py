@@ -31,7 +31,7 @@ def call_later(delay_s: float, call: Callable[[], None]) -> None:
 
 
 class InflightAnswer:
-    """The answer for one place, and the text that the user typed there meanwhile."""
+    """The answer that the model is writing for one place, and the text that the user typed there meanwhile."""
 
     def __init__(self, cursor: Cursor, generate: Generate) -> None:
         self._cursor = cursor
@@ -76,7 +76,7 @@ class InflightAnswer:
 
 
 class InflightSlot:
-    """The latest answer in flight of one document.
+    """The answer that the model is writing for one document; a newer one takes its place.
 
     Attributes:
         has_missed: Whether the user typed something else than the last answer in flight says.

@@ -17,7 +17,8 @@ Kind = Literal["glance", "warm", "speculate"]
 """`glance` evaluates only the shortest prompt, so it prepares no place completely; `warm` evaluates the prompts of a
 place; `speculate` generates the completion that follows if the displayed one is accepted."""
 COMPLETE_KINDS: tuple[Kind, ...] = ("warm", "speculate")
-Work = Callable[[], Coroutine[Any, Any, None]]
+PrefetchFunction = Callable[[], Coroutine[Any, Any, None]]
+"""Prepares or generates the completion."""
 
 
 class _Prefetch(NamedTuple):
@@ -27,7 +28,7 @@ class _Prefetch(NamedTuple):
 
 
 class PrefetchSlot:
-    """The prefetch of one document.
+    """The place for the prefetch of one document, at most one at a time.
 
     Attributes:
         prepared_places: The place of the last request or preparation, and the place of a speculation.
@@ -40,10 +41,10 @@ class PrefetchSlot:
         self.prepared_places: list[Cursor] = []
         self._prefetch: _Prefetch | None = None
 
-    def start(self, kind: Kind, cursor: Cursor, work: Work) -> None:
+    def start(self, kind: Kind, cursor: Cursor, run: PrefetchFunction) -> None:
         """Start a prefetch for `cursor`, in place of the one under way."""
         self.cancel()
-        task = asyncio.ensure_future(_ignore_harness_errors(work))
+        task = asyncio.ensure_future(_ignore_harness_errors(run))
         self._prefetch = _Prefetch(kind, cursor, task)
         self._tasks.add(task)
         uri = cursor.document.uri
@@ -74,7 +75,7 @@ class PrefetchSlot:
             log.error("the prefetch for %s failed", uri, exc_info=error)
 
 
-async def _ignore_harness_errors(work: Work) -> None:
-    # the user's own request will report what the engine cannot do now
+async def _ignore_harness_errors(run: PrefetchFunction) -> None:
+    # The next request of the user reports the same error.
     with suppress(HarnessError):
-        await work()
+        await run()

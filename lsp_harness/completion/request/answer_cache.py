@@ -18,7 +18,7 @@ MAX_TYPED_CHARACTERS = 32
 
 @dataclass(frozen=True, slots=True)
 class ModelText:
-    """The text that a model wrote.
+    """The text of one answer of a model, with the probability of each token.
 
     Attributes:
         text: The text.

@@ -20,7 +20,7 @@ from lsp_harness.workspace.cursor import Cursor
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """All that is known before a model is asked.
+    """The cursor, the prompts and the settings of one completion, before the engine is asked.
 
     Attributes:
         cursor: The place.

@@ -14,7 +14,7 @@ from lsp_harness.workspace.typed_text import find_typed_text
 
 @dataclass(frozen=True, slots=True)
 class DisplayedSuggestion:
-    """A suggestion and the text that it was made for."""
+    """A suggestion that the editor displays, and the text that it was made for."""
 
     document: Document
     suggestion: Suggestion

@@ -22,7 +22,7 @@ RUST_CHARACTER = re.compile(r"'(?:\\.[^']{0,8}|[^'\\\n])'")
 
 @dataclass(frozen=True, slots=True)
 class BracketBalance:
-    """The brackets and quotes of a text. All positions are character offsets.
+    """The pairs of brackets and quotes in a text, and those without a partner. All positions are character offsets.
 
     Attributes:
         surplus_closers: The positions of closing brackets and quotes that the text did not open.

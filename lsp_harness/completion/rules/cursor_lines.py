@@ -115,7 +115,7 @@ class CursorLines:
 
     @cached_property
     def has_indentation(self) -> bool:
-        """Whether the file shows how it indents. If not, `indent_unit` is a guess."""
+        """Return whether the file shows how it indents. If not, `indent_unit` is a guess."""
         return any(
             line[:1] in ("\t", " ") and line.strip()
             for line in (*self.lines_above, self.line_prefix, *self.lines_below)

@@ -1,4 +1,4 @@
-"""Whether two lines of code are the same, apart from errors that a small model makes when it copies."""
+"""Similarity of two lines of code. Errors that a small model makes when it copies a line do not count."""
 
 import re
 

@@ -12,7 +12,7 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 
 
 class Rule(NamedTuple):
-    """One rule.
+    """A step that shortens, changes or drops the text of the model before it is shown.
 
     Attributes:
         name: The name in golden files.

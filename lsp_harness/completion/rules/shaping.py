@@ -21,7 +21,7 @@ DEEP_INDENT = " " * 40
 
 
 class ShapedText(NamedTuple):
-    """The text to show, or None to show nothing, and the names of the rules that changed it."""
+    """The result of the rules: the text to show, or None for no text, and the names of the rules that changed it."""
 
     text: str | None
     applied: tuple[str, ...]

@@ -17,7 +17,7 @@ from lsp_harness.text.position import encode
 
 
 class OutlineCache:
-    """The outlines that were used last."""
+    """A cache of the outlines of files that prompts quoted last."""
 
     MAX_OUTLINES = 32
 

@@ -10,7 +10,7 @@ from lsp_harness.index.query.definition_lines import DefinitionLine
 
 
 class DefinitionSource(CompletionSource):
-    """The definitions of names, the most important lines that fit."""
+    """The source of definitions of the names around the cursor, as many important lines as fit."""
 
     name = "definitions"
     share = Share()

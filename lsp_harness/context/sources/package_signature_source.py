@@ -31,7 +31,7 @@ _Description = tuple[str, str, str]
 
 
 class PackageSignatureSource(InstructionSource):
-    """A fragment for each package that the code uses.
+    """The source of signatures in installed packages: a fragment for each package that the code uses.
 
     Names stand in the order of their use. The sentence of a name is left out if only its signature fits.
     """

@@ -20,7 +20,7 @@ EXTRA_CANDIDATES = 8
 
 
 class ProjectExampleSource(InstructionSource):
-    """The most similar examples that fit as a whole, at most `context.few_shot_examples`."""
+    """The source of similar examples from the project, at most `context.few_shot_examples`."""
 
     name = "examples"
     share = Share(("few_shot_budget", "code_budget"))

@@ -10,7 +10,7 @@ VIEWED_REASON = "was looked at lately"
 
 
 class RecentCodeSource(CompletionSource):
-    """The code around the places that `RecentEdits` records, the most similar last."""
+    """The source of code around the places that the user edited or looked at last, the most similar last."""
 
     name = "recent edits"
     share = Share(fraction=0.25)

@@ -31,7 +31,7 @@ FAILURE_REASON = "fails"
 
 
 class RelatedCodeSource(InstructionSource):
-    """Imports, then signatures, then a test and uses.
+    """The source of code that the selection depends on: imports, signatures, a test and uses.
 
     If there is too little room, each of them loses its least important lines. Lines are never cut. If the folder
     has no index, only the file itself is read.

@@ -16,7 +16,7 @@ REASON = "found for the task"
 
 
 class SearchResultSource(InstructionSource):
-    """Whole declarations, or their signatures if they do not fit, the best first.
+    """The source of search results: whole declarations, or their signatures if they do not fit, the best first.
 
     The texts come from the index, or from open documents that were edited. Declarations around the code or in it, those
     that the prompt contains already, and copies of them are left out.

@@ -10,7 +10,7 @@ REASON = "history of the session"
 
 
 class SessionHistorySource(InstructionSource):
-    """The first lines of the history that fit, as one fragment."""
+    """The source of the session history: the first lines that fit, as one fragment."""
 
     name = "session history"
     share = Share(("session_budget", "task_budget"))

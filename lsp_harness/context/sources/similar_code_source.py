@@ -12,7 +12,7 @@ REASON = "similar code"
 
 
 class SimilarCodeSource(CompletionSource):
-    """The most similar code at the first turn, more similar code with the tokens that the sources left."""
+    """The source of similar code: the most similar at its first turn, and more with the tokens that are left."""
 
     name = "similar code"
     share = Share(fraction=0.4, takes_rest=True)

@@ -27,7 +27,8 @@ MEMBER_START = re.compile(rb"(?<!\.)\.\s*\Z|::\Z|\w->\Z")
 BINDING_LINE = re.compile(
     rb"""(?:
     (?:[*&]?\w+,\s*)*(?:\w+\s*:[^=()]*,\s*)?[*&]*                       # first of its line, after names and parameters
-    |(?:for\s*\()?(?:(?:export|pub|static|async|const|let|var|mut|def|fn|function|for(?:\s+await)?)\s+)+[(\[{*&]*\s*(?:\w+,\s*)*[*&]*
+    |(?:for\s*\()?(?:(?:export|pub|static|async|const|let|var|mut|def|fn|function|for(?:\s+await)?)\s+)+
+    [(\[{*&]*\s*(?:\w+,\s*)*[*&]*
     |(?:\w+\s+)*(?:def|fn|function)\s+\w+\s*\((?:[^()=]*,\s*)?[*&]*     # parameters
     |[^=]*\blet\s+(?:\w+\()?(?:mut\s+|ref\s+)*
     |(?:(?:async\s+)?with|except|import|from|case)\b.*\sas\s+

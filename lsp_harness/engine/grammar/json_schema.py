@@ -57,7 +57,8 @@ PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 BASE_RULES = {
     "ws": r'(" " | "\n" " "{0,16})?',
     # A string has no control characters, no half of a surrogate pair and nothing beyond Unicode.
-    "char": r'[\x20-\x21\x23-\x5b\x5d-\ud7ff\ue000-\U0010ffff] | "\\" (["\\/bfnrt] | "u" ([0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex))',
+    "char": r"[\x20-\x21\x23-\x5b\x5d-\ud7ff\ue000-\U0010ffff] | "
+    r'"\\" (["\\/bfnrt] | "u" ([0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex))',
     "hex": "[0-9a-fA-F]",
     "boolean": '"true" | "false"',
     "null": '"null"',

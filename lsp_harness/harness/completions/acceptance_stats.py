@@ -1,7 +1,7 @@
 """Statistics of suggestions: how many were displayed, and what became of them. They stay in a file of the user.
 
-A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows from
-the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
+A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows
+from the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
 """
 
 import json
@@ -181,10 +181,10 @@ class AcceptanceStats:
     def totals(self) -> dict[str, Any]:
         """Return the figures of all runs, this one included, and the date of the first."""
         self.flush()
-        # if they could not be written, those of this run count nevertheless
+        # The figures of this run count even if they could not be written.
         new = self.counts.plus(self._flushed, -1)
-        kept = _read()
-        return kept | {f.name: kept[f.name] + getattr(new, f.name) for f in fields(Counts)}
+        saved_figures = _read()
+        return saved_figures | {f.name: saved_figures[f.name] + getattr(new, f.name) for f in fields(Counts)}
 
     def flush(self) -> None:
         """Add the new figures to the file, if it can be written."""
@@ -196,9 +196,9 @@ class AcceptanceStats:
         file = _file()
         try:
             with FileLock(remove_irregular_file(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
-                kept = _read()
-                total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
-                write_own_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
+                saved_figures = _read()
+                total = Counts(**{f.name: saved_figures[f.name] for f in fields(Counts)}).plus(new)
+                write_own_file(file, json.dumps({"since": saved_figures["since"], **asdict(total)}).encode())
         except (OSError, Timeout) as error:
             paths.warn_not_saved("what became of suggestions", paths.STATE, file, error)
         else:
@@ -250,14 +250,14 @@ def _file() -> Path:
 
 def _read() -> dict[str, Any]:
     """Return the figures in the file. They begin at zero if there is no file, or it cannot be read."""
-    kept: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
+    figures: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
-        found = json.loads(read_text(_file()))
-        return kept | {name: type(value)(found[name]) for name, value in kept.items()}
+        saved_figures = json.loads(read_text(_file()))
+        return figures | {name: type(value)(saved_figures[name]) for name, value in figures.items()}
     except FileMissing:
-        return kept
+        return figures
     except FileError as error:
         warn_once(f"{error.message}; the statistics begin again")
-        return kept
+        return figures
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return kept
+        return figures

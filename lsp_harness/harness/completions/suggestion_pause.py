@@ -44,7 +44,9 @@ class Pause:
         return self._known_scope
 
     def set(self, scope: Scope, *, on: bool) -> None:
-        """Pause or resume suggestions. To resume in one scope ends the other pause too: the user wants suggestions here.
+        """Pause or resume suggestions.
+
+        To resume in one scope ends the other pause too, because the user wants suggestions here.
 
         Raises:
             FileError: The file of the pause cannot be written or removed.

@@ -1,4 +1,4 @@
-"""What there is to fix in a text, and who can fix it: the linter with a safe fix, a repair without a model, or the model."""
+"""Problems of a text and their fixes: a safe fix of the linter, a repair without a model, or an edit by the model."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""The vectors of one folder's code, and the search for the texts that are nearest to a query.
+"""Vectors of the functions in a workspace folder, for search by meaning.
 
-The vectors are made in the background while an engine runs anyway, or all at once by a command. Without an embedding
-model, search uses names and words alone.
+A server makes them in the background while an engine runs; a command makes all of them at once. The search for the
+texts that are nearest to a query has a time limit. Without an embedding model, search uses names and words alone.
 """
 
 import asyncio
@@ -18,92 +18,83 @@ from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.request import Priority
 
 BATCH_SIZE = 8
-"""Texts that are embedded together. An interactive request waits for one of them at most."""
+"""The number of texts that are embedded at a time. A request that arrives meanwhile waits for one batch."""
 QUERY_TIMEOUT_S = 0.5
-"""Time to embed and search a query. An edit that the user waits for then goes on without the result."""
-MAX_NEAREST_TEXTS = 50
-RETRY_INTERVAL_S = 60.0
-"""Time before an engine that cannot embed is tried again."""
+"""How long an edit waits for the texts that are nearest to its task."""
+MAX_NEAREST = 50
+RETRY_DELAY_S = 60.0
+"""The pause after an engine could not embed."""
+
 
 T = TypeVar("T")
 
 
-class EmbeddingEngine(Protocol):
-    """An engine that makes vectors."""
+class Embedder(Protocol):
+    """The part of an engine that converts texts to vectors."""
 
     def embed(
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
-    ) -> Awaitable[list[list[float]]]:
-        """Return a vector of length 1 for each text, which is cut to `max_tokens` tokens."""
-        ...
+    ) -> Awaitable[list[list[float]]]: ...
 
 
-def is_made_by(vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
-    """Return whether there are vectors that this recipe made."""
+def match_recipe(vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
+    """Return whether the stored vectors were made with this recipe. Vectors of two recipes cannot be compared."""
     model = vectors.read_model()
     return model is not None and model[0] == recipe.name
 
 
 async def find_nearest_texts(
-    vectors: Vectors, engine: EmbeddingEngine, recipe: EmbeddingRecipe, query: str, timeout_s: float
+    vectors: Vectors, engine: Embedder, recipe: EmbeddingRecipe, query: str, timeout_s: float
 ) -> list[bytes]:
-    """Return the digests of the texts that are nearest to a query, or nothing without vectors of this recipe.
+    """Return the digests of the texts that are most like a query, the nearest first.
+
+    The result is empty if there are no vectors of this recipe.
 
     Raises:
-        TimeoutError: The engine did not embed the query within `timeout_s`.
-        HarnessError: The engine cannot embed, or the vectors cannot be read.
+        TimeoutError: The engine did not answer within `timeout_s` seconds.
+        HarnessError: The engine failed.
     """
-    if not is_made_by(vectors, recipe):
+    if not match_recipe(vectors, recipe):
         return []
     async with asyncio.timeout(timeout_s):
-        query_vector = await _embed_query(engine, recipe, query)
-    return _read_nearest(vectors, recipe, query_vector)
+        vector = await _embed_query(engine, recipe, query)
+    return _read_nearest(vectors, recipe, vector)
 
 
-async def _embed_query(engine: EmbeddingEngine, recipe: EmbeddingRecipe, query: str) -> list[float]:
+async def _embed_query(engine: Embedder, recipe: EmbeddingRecipe, query: str) -> list[float]:
     [vector] = await engine.embed([recipe.query_prefix + query], max_tokens=recipe.tokens, priority="interactive")
     return vector
 
 
-def _read_nearest(vectors: Vectors, recipe: EmbeddingRecipe, query_vector: Sequence[float]) -> list[bytes]:
-    # another process may have replaced the vectors meanwhile
-    return vectors.find_nearest(query_vector, MAX_NEAREST_TEXTS) if is_made_by(vectors, recipe) else []
+def _read_nearest(vectors: Vectors, recipe: EmbeddingRecipe, vector: Sequence[float]) -> list[bytes]:
+    # Another front end may have replaced the vectors while the query was embedded.
+    return vectors.find_nearest(vector, MAX_NEAREST) if match_recipe(vectors, recipe) else []
 
 
 async def embed_texts(
-    engine: EmbeddingEngine, recipe: EmbeddingRecipe, texts: Mapping[bytes, str]
+    engine: Embedder, recipe: EmbeddingRecipe, texts: Mapping[bytes, str]
 ) -> dict[bytes, list[float]]:
-    """Return a vector for each text of an index, by the digest of the text."""
-    prefixed = [recipe.document_prefix + text for text in texts.values()]
-    return dict(zip(texts, await engine.embed(prefixed, max_tokens=recipe.tokens), strict=True))
-
-
-def find_unembedded(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
-    """Return the digests of the texts that have no vector of this recipe yet, in the same order.
-
-    Vectors that cannot be read are removed.
-    """
-    try:
-        stored = set(vectors.read_digests().values()) if is_made_by(vectors, recipe) else set[bytes]()
-    except StoreDamaged:
-        vectors.remove()
-        stored = set[bytes]()
-    return [digest for digest in digests if digest not in stored]
+    """Return a vector for each of these texts of an index, by the digest of the text."""
+    documents = [recipe.document_prefix + text for text in texts.values()]
+    vectors = await engine.embed(documents, max_tokens=recipe.tokens)
+    return dict(zip(texts, vectors, strict=True))
 
 
 class EmbeddingIndex:
-    """Makes the vectors of one folder in the background, and searches them."""
+    """The vectors of one folder, which a background task keeps up to date.
+
+    Args:
+        folder: The index of the folder. It has the texts.
+        engine: Returns the engine. It is called for each batch.
+        recipe: Returns the recipe of the present settings. It is called before and after each batch.
+
+    Attributes:
+        problem: Why there are no vectors for new texts; empty if no reason is known.
+    """
 
     def __init__(
-        self, folder: FolderIndex, engine: Callable[[], EmbeddingEngine], recipe: Callable[[], EmbeddingRecipe]
+        self, folder: FolderIndex, engine: Callable[[], Embedder], recipe: Callable[[], EmbeddingRecipe]
     ) -> None:
-        """Open the vectors of a folder.
-
-        Args:
-            folder: The index of the folder.
-            engine: Returns the present engine. It is called for each batch.
-            recipe: Returns the present recipe. It is called in a thread, before and after each batch.
-        """
         self._folder = folder
         self._engine = engine
         self._recipe = recipe
@@ -111,95 +102,106 @@ class EmbeddingIndex:
         self._vectors = Vectors(folder.place.folder)
         self._task: asyncio.Task[None] | None = None
         self._is_requested = False
-        """Whether `start` was called since the task began its present round."""
-        self._retry_at = 0.0
+        """Whether an update was requested after the task began to look for new texts."""
+        self._retry_time_s = 0.0
+        """The value of the clock before which no update starts."""
         self.problem = ""
-        """Why new texts have no vectors; empty if no problem is known."""
 
-    def start(self) -> bool:
-        """Embed new texts in the background.
+    def request_update(self) -> bool:
+        """Start to embed new texts, if there are any.
 
         Returns:
-            False if the engine could not embed a moment ago. Then nothing is started.
+            Whether the index looks for new texts. It does not do so in the pause after an engine could not embed.
         """
-        if monotonic() < self._retry_at:
+        if monotonic() < self._retry_time_s:
             return False
         self._is_requested = True
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._embed_all(), name=f"embedding {self._folder.root}")
+            self._task = asyncio.create_task(self._update_all(), name=f"embedding {self._folder.root}")
         return True
 
     async def find_nearest(self, query: str) -> list[bytes]:
-        """Return the digests of the texts that are nearest to a query.
+        """Return the digests of the texts that are most like a query, the nearest first.
 
-        The result is empty if there are no vectors, or if the engine does not answer within `QUERY_TIMEOUT_S`.
+        The result is empty if there are no vectors, or if the engine fails or does not answer in time.
         """
         with suppress(HarnessError, TimeoutError):
             async with asyncio.timeout(QUERY_TIMEOUT_S):
                 recipe = await self._read_recipe()
-                if await self._run(lambda: is_made_by(self._vectors, recipe), False):
-                    query_vector = await _embed_query(self._engine(), recipe, query)
-                    return await self._run(lambda: _read_nearest(self._vectors, recipe, query_vector), [])
+                if await self._read(lambda: match_recipe(self._vectors, recipe), False):
+                    vector = await _embed_query(self._engine(), recipe, query)
+                    return await self._read(lambda: _read_nearest(self._vectors, recipe, vector), [])
         return []
 
-    async def wait(self) -> None:
-        """Wait for the background task, for callers that get no events."""
+    async def wait_until_idle(self) -> None:
+        """Wait for the update under way, for callers that have no event to wait for."""
         if self._task:
             await asyncio.wait({self._task})
 
     async def aclose(self) -> None:
-        """Stop the background task and close the vectors."""
         if self._task:
             self._task.cancel()
             await asyncio.wait({self._task})
         self._vectors.close()
 
-    async def _embed_all(self) -> None:
+    async def _update_all(self) -> None:
         while self._is_requested:
             self._is_requested = False
-            await self._embed_new()
+            await self._update()
 
-    async def _embed_new(self) -> None:
-        attempted: set[bytes] = set()
+    async def _update(self) -> None:
+        tried_digests: set[bytes] = set()
         try:
-            while new := [digest for digest in await self._find_unembedded() if digest not in attempted]:
+            while new := [text for text in await self._read_digests_to_embed() if text not in tried_digests]:
                 for start in range(0, len(new), BATCH_SIZE):
                     await self._embed_batch(new[start : start + BATCH_SIZE])
                 self.problem = ""
-                # the index may have changed meanwhile
-                attempted |= set(new)
+                # The texts of the index may have changed during the update.
+                tried_digests |= set(new)
         except HarnessError as error:
+            # A request during the update may follow a change that solves the problem, so there is no pause then.
             self.problem = error.message
-            # whoever called `start` meanwhile may have repaired the problem
-            self._retry_at = 0.0 if self._is_requested else monotonic() + RETRY_INTERVAL_S
+            self._retry_time_s = 0.0 if self._is_requested else monotonic() + RETRY_DELAY_S
 
     async def _embed_batch(self, digests: Sequence[bytes]) -> None:
         texts = await self._folder.query.embedding_texts(self._uri, digests)
-        if not texts:
-            return
-        recipe = await self._read_recipe()
-        vectors = await embed_texts(self._engine(), recipe, texts)
-        if await self._read_recipe() != recipe:
-            # the settings or the model file changed, and the engine may have used either
-            return
+        if texts:
+            recipe = await self._read_recipe()
+            vectors = await embed_texts(self._engine(), recipe, texts)
+            if await self._read_recipe() != recipe:
+                # The settings or the model file changed, and the engine may have used either version.
+                return
 
-        def add(text_count: int) -> bool:
-            self._vectors.add(recipe.name, vectors, text_count)
-            return True
+            def add(text_count: int) -> bool:
+                self._vectors.add(recipe.name, vectors, text_count)
+                return True
 
-        text_count = await self._folder.query.count_texts(self._uri)
-        if not await self._run(partial(add, text_count), False):
-            raise StoreError("the vectors cannot be saved")
+            text_count = await self._folder.query.count_texts(self._uri)
+            if not await self._read(partial(add, text_count), False):
+                raise StoreError("the vectors cannot be saved")
 
     async def _read_recipe(self) -> EmbeddingRecipe:
-        # this may read the head of a large file
+        # This may read the start of a large file.
         return await asyncio.to_thread(self._recipe)
 
-    async def _find_unembedded(self) -> list[bytes]:
+    async def _read_digests_to_embed(self) -> list[bytes]:
         recipe = await self._read_recipe()
         digests = await self._folder.query.text_digests(self._uri)
-        return await self._run(lambda: find_unembedded(digests, self._vectors, recipe), [])
+        return await self._read(lambda: digests_without_vector(digests, self._vectors, recipe), [])
 
-    async def _run(self, function: Callable[[], T], default: T) -> T:
-        """Return the result of a function that uses the vectors. It runs in the thread of slow questions."""
-        return await self._folder.run(self._uri, lambda _: function(), default, is_slow=True)
+    async def _read(self, read: Callable[[], T], default: T) -> T:
+        """Return the result of `read`, which uses the vectors, in the thread of slow questions to the index."""
+        return await self._folder.run(self._uri, lambda _: read(), default, is_slow=True)
+
+
+def digests_without_vector(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
+    """Return the digests of the texts that have no vector of this recipe yet, in the same order.
+
+    Vectors that cannot be read are removed.
+    """
+    try:
+        stored = set(vectors.read_digests().values()) if match_recipe(vectors, recipe) else set[bytes]()
+    except StoreDamaged:
+        vectors.remove()
+        stored = set[bytes]()
+    return [digest for digest in digests if digest not in stored]

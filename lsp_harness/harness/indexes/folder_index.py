@@ -1,4 +1,4 @@
-"""The index of one workspace folder, as a front end has it: a process updates it, and threads read it."""
+"""The index of one workspace folder. A process writes it, and threads of this process read it."""
 
 import asyncio
 import logging
@@ -18,8 +18,12 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 IndexMessage = Mapping[str, Any]
-MessageListener = Callable[[Path, IndexMessage], None]
-"""Called on the event loop with a workspace folder and a message of the process that updates its index."""
+"""A message of the process that keeps an index.
+
+Its `state` is `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`.
+"""
+OnIndexMessage = Callable[[Path, IndexMessage], None]
+"""Called on the event loop with a folder and a message of the process that keeps its index, if it is our process."""
 
 
 class FolderIndex:
@@ -27,18 +31,17 @@ class FolderIndex:
 
     Attributes:
         root: The workspace folder.
-        follow: Whether changes on disk are taken up.
+        follow: Whether the process watches the folder for changes.
+        last_message: The last message of the process; `waiting` while the process of another front end keeps the index.
+        update_count: How often the process reported that the index is up to date.
         place: The files of the index.
-        message: The last message of the process. Its state is `waiting` while the process of another front end updates
-            the index.
-        update_count: The number of finished updates.
-        query: The questions to this index.
+        query: The questions to the index.
     """
 
     def __init__(
         self,
         root: Path,
-        on_message: MessageListener,
+        on_message: OnIndexMessage,
         unsaved_texts: Callable[[], Mapping[str, UnsavedText]] = lambda: NO_UNSAVED_TEXTS,
         *,
         follow: bool,
@@ -47,27 +50,30 @@ class FolderIndex:
 
         Args:
             root: The workspace folder.
-            on_message: Called with each message of the process that updates the index.
+            on_message: Called with each message of the process that keeps the index.
             unsaved_texts: Returns the unsaved texts by their paths in the folder.
-            follow: Whether to take up changes on disk after the first update.
+            follow: Whether the process watches the folder for changes.
 
         Raises:
             OSError: There is no place for the index.
         """
         self.root = root
         self.follow = follow
-        self.message: IndexMessage = {"state": "waiting"}
+        self.last_message: IndexMessage = {"state": "waiting"}
         self.update_count = 0
         self.place = prepare_place(root)
         self._on_message = on_message
-        self._unsaved_texts = unsaved_texts
-        # questions for a key press do not wait for slow ones
+        # Slow questions have their own thread, so that completions do not wait for them.
         self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
+        self._unsaved_texts = unsaved_texts
         self.query = IndexQuery(self)
-        self._keeper = IndexKeeper(self.place, self._receive, follow=follow)
+        self._keeper = IndexKeeper(self.place, self._handle_message, follow=follow)
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
-        """Return the result of a question, or `default` if the index was closed or is damaged. Its keeper repairs it."""
+        """Return the result of a question, or `default` if the index was closed or is damaged.
+
+        Its keeper repairs it.
+        """
         thread = self._slow if is_slow else self._quick
         try:
             return await thread.run(question, default, self._unsaved_texts())
@@ -76,25 +82,24 @@ class FolderIndex:
             return default
 
     def prioritize(self, path: str) -> None:
-        """Index a file before others."""
+        """Read a file before others."""
         self._keeper.prioritize([path])
 
     def report_change(self, path: str) -> None:
-        """Index a file that was written, if changes are taken up."""
+        """Update a file that was written. This does nothing if the process does not watch the folder."""
         if self.follow:
             self._keeper.report_changes([path])
 
     def rescan(self) -> None:
-        """Check all files again, because other files may be ignored now."""
+        """Look at every file again, because other files may be ignored now."""
         self._keeper.rescan()
 
     async def aclose(self) -> None:
-        """Stop the process and the threads."""
         await self._keeper.close()
-        self._receive({"state": "ended"})
+        self._handle_message({"state": "ended"})
         await asyncio.gather(self._quick.aclose(), self._slow.aclose())
 
-    def _receive(self, message: IndexMessage) -> None:
-        self.message = message
+    def _handle_message(self, message: IndexMessage) -> None:
+        self.last_message = message
         self.update_count += message["state"] == "ready"
         self._on_message(self.root, message)

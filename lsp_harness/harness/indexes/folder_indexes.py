@@ -11,107 +11,128 @@ from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
-from lsp_harness.harness.indexes.folder_index import FolderIndex, MessageListener
+from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
-    from lsp_harness.harness.indexes.embedding_index import EmbeddingEngine, EmbeddingIndex
+    from lsp_harness.harness.indexes.embedding_index import Embedder, EmbeddingIndex
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
 log = logging.getLogger(__name__)
 
-STATES = ("ended", "paused", "scanning", "waiting", "polling", "ready")
-"""The states of an index, the least ready first."""
-
 T = TypeVar("T")
 
 
 class FolderIndexes:
-    """The indexes of all workspace folders. They run the questions of `query`."""
+    """The indexes of all workspace folders of a front end.
+
+    Args:
+        on_message: Called with each message of the process that keeps an index.
+        engine: Returns the engine that embeds the texts of the indexes.
+        settings: Returns the present settings of the index.
+        unsaved_texts: Returns the edited texts of a folder, by their path in it.
+
+    Attributes:
+        query: The questions to the index of the folder that contains a document.
+    """
 
     def __init__(
         self,
-        on_message: MessageListener,
-        engine: "Callable[[], EmbeddingEngine]",
+        on_message: OnIndexMessage,
+        engine: "Callable[[], Embedder]",
         settings: "Callable[[], Index]",
         unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
     ) -> None:
-        """Create the indexes of no folders.
-
-        Args:
-            on_message: Called with each message of a process that updates an index.
-            engine: Returns the engine that embeds texts.
-            settings: Returns the present settings.
-            unsaved_texts: Returns the unsaved texts of a workspace folder, by their paths in it.
-        """
         self._on_message = on_message
         self._engine = engine
         self._settings = settings
         self._unsaved_texts = unsaved_texts
         self.query = IndexQuery(self)
         self._folders: dict[Path, FolderIndex] = {}
-        self._embeddings: dict[Path, EmbeddingIndex] = {}
-        self._embedded: dict[Path, tuple[int, Index]] = {}
-        """The update count and the settings for which texts were embedded last."""
+        self._embedding_indexes: dict[Path, EmbeddingIndex] = {}
+        self._last_embedded: dict[Path, tuple[int, Index]] = {}
+        """The update and the settings for which texts were embedded last."""
         self._closing: set[asyncio.Task[None]] = set()
 
-    def set_folders(self, roots: Sequence[Path], *, follow: bool) -> None:
-        """Index these folders, and close the indexes of all others.
+    def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
+        """Keep the indexes of these folders, and close all others.
 
         Args:
             roots: The workspace folders.
-            follow: Whether to take up changes on disk after the first update.
+            follow: Whether changes on disk update the indexes.
         """
         for root in [root for root, folder in self._folders.items() if root not in roots or folder.follow != follow]:
-            task = asyncio.ensure_future(_close(self._folders.pop(root), self._embeddings.pop(root, None)))
+            task = asyncio.ensure_future(_close(self._folders.pop(root), self._embedding_indexes.pop(root, None)))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
         for root in roots:
             try:
                 if root not in self._folders and root.is_dir():
-                    texts = partial(self._unsaved_texts, root)
-                    self._folders[root] = FolderIndex(root, self._on_message, texts, follow=follow)
+                    self._folders[root] = FolderIndex(
+                        root, self._on_message, partial(self._unsaved_texts, root), follow=follow
+                    )
             except (OSError, HarnessError) as error:
                 log.warning("%s is not indexed: %s", root, system_message(error))
 
     def prioritize(self, root: Path | None, path: str) -> None:
-        """Index a file of a workspace folder before others."""
+        """Read a file of a folder before others."""
         if root and (folder := self._folders.get(root)):
             folder.prioritize(path)
 
     def report_change(self, file: Path) -> None:
-        """Index a file that was written. Not every file system reports this itself."""
+        """Update the indexes after a file was written, because not every file system reports changes."""
         for root, folder in self._folders.items():
             for path in paths_inside(file, root):
                 folder.report_change(path.as_posix())
             if (rules := rules_folder(file)) and (below := path_inside(root, rules)) and below.parts:
-                # the process does not watch ignore files above the workspace folder
+                # The process of the index does not watch an ignore file above the workspace folder.
                 folder.rescan()
 
     async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question to the folder that contains a document, or `default` if there is none."""
-        root = self._find_root(uri)
+        root = self._root(uri)
         return await self._folders[root].run(uri, question, default, is_slow=is_slow) if root else default
 
     async def find_nearest(self, uri: str, task: str) -> Sequence[bytes]:
-        """Return the digests of the texts that are nearest to a task, in the folder that contains a document.
+        """Return the digests of the texts that are most like a task, from the folder that contains a document.
 
         The result is empty if there are no vectors, or if the engine does not answer in time.
         """
-        root = self._find_root(uri)
-        return await self._embedding(self._folders[root]).find_nearest(task) if root else ()
+        root = self._root(uri)
+        return await self._embedding_index(self._folders[root]).find_nearest(task) if root else ()
 
     def embed(self) -> None:
-        """Embed the new texts of all folders whose index is updated from here. The engine must run."""
+        """Embed the new texts of the folders whose index our processes keep. The engine must be running."""
         for folder in self.folders:
             version = (folder.update_count, self._settings())
-            is_new = folder.update_count > 0 and self._embedded.get(folder.root) != version
-            if is_new and self._embedding(folder).start():
-                self._embedded[folder.root] = version
+            if (
+                folder.update_count
+                and self._last_embedded.get(folder.root) != version
+                and self._embedding_index(folder).request_update()
+            ):
+                self._last_embedded[folder.root] = version
+
+    def _root(self, uri: str) -> Path | None:
+        """Return the workspace folder that contains a document or folder, or is that folder."""
+        place = find_folder(local_path(uri), self._folders)
+        return place.folder if place else None
+
+    def _embedding_index(self, folder: FolderIndex) -> "EmbeddingIndex":
+        # The import of numpy takes 0.1 s.
+        from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
+
+        if folder.root not in self._embedding_indexes:
+            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe)
+        return self._embedding_indexes[folder.root]
+
+    def _recipe(self) -> "EmbeddingRecipe":
+        from lsp_harness.inference.embedding_recipe import make_recipe
+
+        return make_recipe(self._settings())
 
     @property
     def folders(self) -> list[FolderIndex]:
@@ -119,37 +140,19 @@ class FolderIndexes:
         return list(self._folders.values())
 
     def state(self) -> str:
-        """Return the state of the index that is the least ready, or `off` if there is none."""
-        states = [str(folder.message["state"]) for folder in self.folders]
-        return min(states, key=STATES.index, default="off")
+        """Return `off`, `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`; of several, the least ready."""
+        states = [str(folder.last_message["state"]) for folder in self.folders]
+        order = ("ended", "paused", "scanning", "waiting", "polling", "ready")
+        return min(states, key=order.index, default="off")
 
     async def aclose(self) -> None:
-        """Close all indexes."""
-        self.set_folders((), follow=False)
+        self.keep((), follow=False)
         for result in await asyncio.gather(*self._closing, return_exceptions=True):
             if isinstance(result, Exception):
                 log.error("closing an index failed", exc_info=result)
 
-    def _find_root(self, uri: str) -> Path | None:
-        """Return the indexed folder that contains a document or folder."""
-        place = find_folder(local_path(uri), self._folders)
-        return place.folder if place else None
 
-    def _embedding(self, folder: FolderIndex) -> "EmbeddingIndex":
-        # the import of numpy takes 0.1 s
-        from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
-
-        if folder.root not in self._embeddings:
-            self._embeddings[folder.root] = EmbeddingIndex(folder, self._engine, self._make_recipe)
-        return self._embeddings[folder.root]
-
-    def _make_recipe(self) -> "EmbeddingRecipe":
-        from lsp_harness.inference.embedding_recipe import make_recipe
-
-        return make_recipe(self._settings())
-
-
-async def _close(folder: FolderIndex, embedding: "EmbeddingIndex | None") -> None:
-    if embedding:
-        await embedding.aclose()
+async def _close(folder: FolderIndex, embedding_index: "EmbeddingIndex | None") -> None:
+    if embedding_index:
+        await embedding_index.aclose()
     await folder.aclose()

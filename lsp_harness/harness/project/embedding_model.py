@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 
 from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
-from lsp_harness.harness.indexes.embedding_index import EmbeddingEngine
+from lsp_harness.harness.indexes.embedding_index import Embedder
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
 TEST_QUERY = "parse config"
@@ -17,7 +17,7 @@ TEST_QUERY = "parse config"
 
 
 @contextmanager
-def load_embedding_model(settings: Index) -> Generator[EmbeddingEngine]:
+def load_embedding_model(settings: Index) -> Generator[Embedder]:
     """Load the embedding model of the settings with the first text, and free it at the end."""
     with closing(InProcessEmbedder(settings)) as model:
         yield model

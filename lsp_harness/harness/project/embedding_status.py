@@ -1,4 +1,4 @@
-"""Whether search can use meaning in a folder: the embedding model, and the vectors that it has made."""
+"""The state of search by meaning in a folder: the embedding model, and the vectors that it made."""
 
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What an index knows about the files of each language: declarations and imports, declarations only, or only lines."""
+"""The coverage of each language in an index: declarations and imports, declarations only, or only lines."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lsp_harness.errors import ModelError
-from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, embed_texts, find_unembedded
+from lsp_harness.harness.indexes.embedding_index import BATCH_SIZE, digests_without_vector, embed_texts
 from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.harness.project.index_update import update_index
@@ -45,7 +45,7 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
         if not vectors.is_sound():
             vectors.remove()
         uri = project.root.as_uri()
-        digests = find_unembedded(await index.text_digests(uri), vectors, recipe)
+        digests = digests_without_vector(await index.text_digests(uri), vectors, recipe)
         for start in range(0, len(digests), BATCH_SIZE):
             # a server may have changed the index meanwhile
             if texts := await index.embedding_texts(uri, digests[start : start + BATCH_SIZE]):

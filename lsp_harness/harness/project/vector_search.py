@@ -3,7 +3,7 @@
 from contextlib import closing
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.indexes.embedding_index import find_nearest_texts, find_unembedded
+from lsp_harness.harness.indexes.embedding_index import digests_without_vector, find_nearest_texts
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.index.index_query import open_index
@@ -56,7 +56,7 @@ async def count_texts_without_vector(project: CommandProject) -> int:
     """
     recipe = make_recipe(project.config.index)
     with closing(Vectors(project.place.folder)) as vectors, open_index(project.place.database) as index:
-        return len(find_unembedded(await index.text_digests(project.root.as_uri()), vectors, recipe))
+        return len(digests_without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
 
 
 def _vector_problem(model: tuple[str, int] | None, recipe: EmbeddingRecipe) -> str:

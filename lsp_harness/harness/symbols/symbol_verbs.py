@@ -1,4 +1,7 @@
-"""Symbols of the workspace, for editors that have no better server. Open texts count as they are, not as they are on disk."""
+"""Symbols of the workspace, for editors that have no better server.
+
+Open texts count as they are, not as they are on disk.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -13,7 +13,10 @@ CheckFactory = Callable[[Verification, CheckContext], list[Check]]
 
 
 class UntrustedRuff(Ruff):
-    """The linter of a workspace that the user does not trust. It never runs, because its settings are the workspace's."""
+    """The linter of a workspace that the user does not trust.
+
+    It never runs, because its settings are the workspace's.
+    """
 
     @property
     def missing_reason(self) -> str:
@@ -22,7 +25,7 @@ class UntrustedRuff(Ruff):
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What the edits of one client are verified with.
+    """The linter and the checks that verify the edits of one client.
 
     Attributes:
         linter: The linter.

@@ -1,5 +1,7 @@
-"""Extraction of what the index stores of one file, as a pure function of its bytes. Parsing holds the GIL, so it runs in other
-processes."""
+"""Extraction of the rows of one file for the index, as a pure function of its bytes.
+
+Parsing holds the GIL, so it runs in other processes.
+"""
 
 import codecs
 import re

@@ -152,7 +152,8 @@ class IndexWriter:
     def _namespaces(self, file: int) -> set[str]:
         """Return the namespaces that a file declares, in a language whose imports name namespaces."""
         rows = self._writer.rows(
-            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({select_namespace_users()})",
+            "SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' "
+            f"AND file IN ({select_namespace_users()})",
             (file, *namespace_languages()),
         )
         return {name for (name,) in rows}

@@ -44,7 +44,8 @@ def find_written_types(text: str, name: str, language: str) -> list[tuple[str, .
         types += [
             type_
             for match in re.findall(
-                rf"(?<![\w.])([^\W\d][\w.:]{{0,{MAX_GAP_CHARS}}}(?:<[^;(){{}}]{{0,{MAX_GAP_CHARS}}}?>)?)[&*\s]+\$?{re.escape(name)}\b(?!\s*\()",
+                rf"(?<![\w.])([^\W\d][\w.:]{{0,{MAX_GAP_CHARS}}}(?:<[^;(){{}}]{{0,{MAX_GAP_CHARS}}}?>)?)"
+                rf"[&*\s]+\$?{re.escape(name)}\b(?!\s*\()",
                 text,
             )
             if match not in NON_TYPE_WORDS

@@ -45,7 +45,7 @@ class NameUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class ResolvedDeclaration:
     """A declaration: either an index into the declarations of the text in question, or a symbol of another file."""
 
     local_index: int = -1
@@ -79,7 +79,9 @@ class SourceText:
     data: bytes = b""
 
 
-def resolve_name(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
+def resolve_name(
+    view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS
+) -> list[ResolvedDeclaration]:
     """Return the declarations that a name may mean; empty if it cannot be resolved.
 
     Args:
@@ -91,7 +93,9 @@ def resolve_name(view: IndexView, text: SourceText, name: NameUse, max_hops: int
     return resolve_certain(view, text, name, max_hops) or guess_members(view, name)
 
 
-def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
+def resolve_certain(
+    view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS
+) -> list[ResolvedDeclaration]:
     """Return the declarations that imports, scopes and written types lead to. Equal names alone are not enough."""
     if not name.qualifier:
         visible = _find_visible(text, name)
@@ -100,12 +104,14 @@ def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: 
         return (
             visible
             or _find_implicit_members(view, text, name, max_hops)
-            or [Meaning(symbol=symbol) for symbol in view.find_definitions(text.path, name.text)]
+            or [ResolvedDeclaration(symbol=symbol) for symbol in view.find_definitions(text.path, name.text)]
         )
     return _resolve_qualified(view, text, name, max_hops)
 
 
-def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
+def _find_implicit_members(
+    view: IndexView, text: SourceText, name: NameUse, max_hops: int
+) -> list[ResolvedDeclaration]:
     """Return inherited members of the types around a name, in languages where they need no qualifier."""
     if not find_language(text.language).declarations.has_implicit_members:
         return []
@@ -128,15 +134,15 @@ def _enclosing_types(text: SourceText, name: NameUse) -> list[int]:
     ]
 
 
-def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
+def guess_members(view: IndexView, name: NameUse) -> list[ResolvedDeclaration]:
     """Return the members of this name in the workspace if they are few. Only names with a qualifier are guessed."""
     members = view.symbols.find_by_name(name.text, MAX_GUESSES + 1, MEMBER_KINDS) if name.qualifier else []
-    return [Meaning(symbol=member) for member in members] if len(members) <= MAX_GUESSES else []
+    return [ResolvedDeclaration(symbol=member) for member in members] if len(members) <= MAX_GUESSES else []
 
 
-def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
+def _find_visible(text: SourceText, name: NameUse) -> list[ResolvedDeclaration]:
     """Return the declarations of this name in the innermost scope that has one."""
-    best_parent, meanings = -2, list[Meaning]()
+    best_parent, meanings = -2, list[ResolvedDeclaration]()
     has_implicit_members = find_language(text.language).declarations.has_implicit_members
     for n, declaration in enumerate(text.declarations):
         parent = text.declarations[declaration.parent] if declaration.parent >= 0 else None
@@ -148,21 +154,21 @@ def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
         if declaration.parent > best_parent:
             best_parent, meanings = declaration.parent, []
         if declaration.parent == best_parent:
-            meanings.append(Meaning(n))
+            meanings.append(ResolvedDeclaration(n))
     return meanings
 
 
-def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
+def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[ResolvedDeclaration]:
     """Return the meanings of a name after a dot, if the object itself, a module or a type is before the dot."""
     *outer, last = name.qualifier
     if last in SELF_NAMES | SUPER_NAMES:
         enclosing = _enclosing_types(text, name)
         find = _find_in_type if last in SELF_NAMES else _find_inherited
         return find(view, text, enclosing[-1], name.text, max_hops) if enclosing else []
-    meanings = [Meaning(symbol=symbol) for symbol in view.find_module_member(text.path, last, name.text)]
+    meanings = [ResolvedDeclaration(symbol=symbol) for symbol in view.find_module_member(text.path, last, name.text)]
     if not meanings and not outer:
         for type_ in _find_visible(text, NameUse(last, name.start)) or map(
-            _symbol_meaning, view.find_definitions(text.path, last)
+            _from_symbol, view.find_definitions(text.path, last)
         ):
             meanings += _find_members(view, text, type_, name.text, max_hops)
     if not meanings and text.data and max_hops:
@@ -171,7 +177,9 @@ def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hop
     return [*dict.fromkeys(meanings)]
 
 
-def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
+def _find_types(
+    view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int
+) -> list[ResolvedDeclaration]:
     """Return the types of the object that a chain of names means, as far as they are written."""
     *outer, last = chain
     if max_hops == 0:
@@ -205,7 +213,9 @@ def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: 
     ]
 
 
-def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
+def _resolve_types(
+    view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int
+) -> list[ResolvedDeclaration]:
     """Return the types that a written chain means. The last name is a type or a call."""
     if chain[-1].endswith("()"):
         return _find_types(view, text, chain, start, max_hops)
@@ -215,14 +225,16 @@ def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], star
     return [meaning for meaning in meanings if _kind(text, meaning) in TYPE_KINDS]
 
 
-def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, max_hops: int) -> list[Meaning]:
+def _find_returned_types(
+    view: IndexView, text: SourceText, function: ResolvedDeclaration, max_hops: int
+) -> list[ResolvedDeclaration]:
     """Return the types that a function returns, resolved where it is declared."""
     if function.symbol:
         chains = find_return_types(
             view.texts.read_signature(function.symbol), function.symbol.name, function.symbol.language
         )
         return [
-            Meaning(symbol=symbol)
+            ResolvedDeclaration(symbol=symbol)
             for chain in chains
             for symbol in view.find_visible(function.symbol.file, chain[-1])
             if symbol.kind in TYPE_KINDS
@@ -307,27 +319,29 @@ def _declaration_lines(data: bytes, declaration: Declaration) -> str:
     return decode(data[data.rfind(b"\n", 0, declaration.start) + 1 : end if end >= 0 else len(data)])
 
 
-def _kind(text: SourceText, meaning: Meaning) -> str:
+def _kind(text: SourceText, meaning: ResolvedDeclaration) -> str:
     return meaning.symbol.kind if meaning.symbol else text.declarations[meaning.local_index].kind
 
 
-def _symbol_meaning(symbol: Symbol) -> Meaning:
-    return Meaning(symbol=symbol)
+def _from_symbol(symbol: Symbol) -> ResolvedDeclaration:
+    return ResolvedDeclaration(symbol=symbol)
 
 
-def _find_in_type(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
+def _find_in_type(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[ResolvedDeclaration]:
     """Return the members of a type in the text, or else of its bases."""
     own = [
-        Meaning(n)
+        ResolvedDeclaration(n)
         for n, declaration in enumerate(text.declarations)
         if declaration.parent == type_ and declaration.name == name
     ]
     return own or _find_inherited(view, text, type_, name, max_hops)
 
 
-def _find_inherited(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
+def _find_inherited(
+    view: IndexView, text: SourceText, type_: int, name: str, max_hops: int
+) -> list[ResolvedDeclaration]:
     """Return the members of the bases of a type in the text."""
-    members: list[Meaning] = []
+    members: list[ResolvedDeclaration] = []
     for base in text.declarations[type_].bases if max_hops else ():
         *qualifier, last = _parse_base(base)
         base_name = NameUse(last, text.declarations[type_].start, tuple(qualifier))
@@ -338,7 +352,9 @@ def _find_inherited(view: IndexView, text: SourceText, type_: int, name: str, ma
     return members
 
 
-def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, max_hops: int) -> list[Meaning]:
+def _find_members(
+    view: IndexView, text: SourceText, type_: ResolvedDeclaration, name: str, max_hops: int
+) -> list[ResolvedDeclaration]:
     if type_.local_index >= 0:
         return (
             _find_in_type(view, text, type_.local_index, name, max_hops)
@@ -348,11 +364,17 @@ def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, 
     symbol = type_.symbol
     if symbol is None or symbol.kind not in TYPE_KINDS:
         return []
-    members = [Meaning(symbol=member) for member in view.symbols.find_members(symbol) if member.name == name]
+    members = [
+        ResolvedDeclaration(symbol=member) for member in view.symbols.find_members(symbol) if member.name == name
+    ]
     if members or max_hops == 0:
         return members
     bases = [base for base_text in symbol.bases for base in view.find_visible(symbol.file, _parse_base(base_text)[-1])]
-    return [member for base in bases for member in _find_members(view, text, Meaning(symbol=base), name, max_hops - 1)]
+    return [
+        member
+        for base in bases
+        for member in _find_members(view, text, ResolvedDeclaration(symbol=base), name, max_hops - 1)
+    ]
 
 
 def _parse_base(base: str) -> list[str]:

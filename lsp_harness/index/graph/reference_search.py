@@ -7,7 +7,13 @@ resolved (docs/adr/0011).
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, guess_members, resolve_certain
+from lsp_harness.index.graph.name_resolution import (
+    NameUse,
+    ResolvedDeclaration,
+    SourceText,
+    guess_members,
+    resolve_certain,
+)
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import qualified_name
@@ -32,7 +38,7 @@ def find_files_with_name(reader: Reader, name: str, limit: int = MAX_FILES) -> l
     return sorted(rows)
 
 
-def declaration_key(text: SourceText, meaning: Meaning) -> DeclarationKey:
+def declaration_key(text: SourceText, meaning: ResolvedDeclaration) -> DeclarationKey:
     """Return a key that is equal for meanings of the same declaration."""
     if meaning.symbol:
         return meaning.symbol.path, meaning.symbol.qualified

@@ -14,7 +14,7 @@ from typing import Any
 
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.indexed_source import Source, Sources
-from lsp_harness.index.graph.name_resolution import SUPER_NAMES, Meaning, NameUse, resolve_certain
+from lsp_harness.index.graph.name_resolution import SUPER_NAMES, NameUse, ResolvedDeclaration, resolve_certain
 from lsp_harness.index.graph.reference_search import (
     MAX_FILES,
     DeclarationKey,
@@ -302,7 +302,7 @@ def _resolve_reference(sources: Sources, source: Source, reference: Reference) -
         *outer, last = reference.receiver_chain
         meanings = resolve_certain(sources.view, source.text, NameUse(last, reference.start, tuple(outer)))
     for meaning in meanings:
-        symbol = _meaning_symbol(source, meaning)
+        symbol = _resolved_symbol(source, meaning)
         yield Edge(symbol.path, symbol.line, symbol.qualified)
     if not meanings:
         yield Edge(
@@ -313,7 +313,7 @@ def _resolve_reference(sources: Sources, source: Source, reference: Reference) -
         )
 
 
-def _meaning_symbol(source: Source, meaning: Meaning) -> Symbol:
+def _resolved_symbol(source: Source, meaning: ResolvedDeclaration) -> Symbol:
     return meaning.symbol or source.symbols[meaning.local_index]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, resolve_name
+from lsp_harness.index.graph.name_resolution import NameUse, ResolvedDeclaration, SourceText, resolve_name
 from lsp_harness.index.identifier_words import DOTTED_NAME
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
@@ -77,8 +77,10 @@ def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
 def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
     # Blank lines are in no chunk; they count to the chunk above them.
     rows = reader.rows(
-        "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest FROM chunks JOIN files ON files.id = "
-        "chunks.file JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? ORDER BY chunks.start DESC LIMIT 1",
+        "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest "
+        "FROM chunks JOIN files ON files.id = chunks.file "
+        "JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? "
+        "ORDER BY chunks.start DESC LIMIT 1",
         (position.path, position.offset),
     )
     for file, language, n, chunk, start, text, digest in rows:
@@ -106,7 +108,7 @@ def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
     seen_symbols: dict[tuple[int, int], Symbol] = {}
     for name in _nearest_names(anchor):
         for meaning in resolve_name(view, text, name):
-            symbol = _meaning_symbol(symbols, meaning)
+            symbol = _resolved_symbol(symbols, meaning)
             if symbol and (symbol.file, symbol.n) not in seen_symbols:
                 seen_symbols[symbol.file, symbol.n] = symbol
                 yield symbol
@@ -137,7 +139,7 @@ def _line(text: str, offset: int) -> int:
     return encode(text)[: max(0, offset)].count(b"\n")
 
 
-def _meaning_symbol(symbols: list[Symbol], meaning: Meaning) -> Symbol | None:
+def _resolved_symbol(symbols: list[Symbol], meaning: ResolvedDeclaration) -> Symbol | None:
     return meaning.symbol or (symbols[meaning.local_index] if meaning.local_index >= 0 else None)
 
 

@@ -50,7 +50,8 @@ WORD = re.compile(r"[^\W\d]\w*")
 
 SELECT_HEADS = (
     f"SELECT {SYMBOL_COLUMNS}, substr(CAST(text AS BLOB), 1, body - begun), named - begun "
-    "FROM (SELECT id AS chunk, file AS its, symbol AS number, start AS begun, end AS done FROM chunks WHERE symbol >= 0) "
+    "FROM (SELECT id AS chunk, file AS its, symbol AS number, start AS begun, end AS done FROM chunks "
+    "WHERE symbol >= 0) "
     "CROSS JOIN symbols ON file = its AND n = number CROSS JOIN texts ON texts.rowid = chunk "
     "CROSS JOIN files ON files.id = file WHERE begun <= start AND done > start "
     f"AND kind IN ({placeholders(len(PATTERN_KINDS))})"
@@ -125,7 +126,7 @@ def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[E
     chosen = list[Example]()
     for symbol, text in _most_similar(IndexView(reader), request, [symbol for symbol, _ in members]):
         words = _word_set(text)
-        is_copy = any(_similarity(words, other) >= COPY_SIMILARITY for other in shown_words)
+        is_copy = any(_similarity(words, other_words) >= COPY_SIMILARITY for other_words in shown_words)
         if len(chosen) < limit and not is_copy and _similarity(words, request_words) >= min_similarity:
             shown_words.append(words)
             chosen.append(Example(symbol, text, name))

@@ -239,7 +239,8 @@ class CodeSearch(Rankers):
     def _read_chunks(self, ids: Iterable[int]) -> list[tuple[int, int, str, str, str, int, int, int]]:
         ids = list(ids)
         return self._reader.rows(
-            "SELECT chunks.id, coalesce(parent, -2), path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
+            "SELECT chunks.id, coalesce(parent, -2), path, coalesce(qualified, ''), coalesce(kind, ''), "
+            "coalesce(line, 0), chunks.start, chunks.end "
             "FROM chunks JOIN files ON files.id = chunks.file "
             "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
             f"WHERE chunks.id IN ({placeholders(len(ids))})",

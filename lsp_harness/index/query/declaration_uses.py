@@ -42,7 +42,7 @@ class Use:
 
     @property
     def is_in_test(self) -> bool:
-        """True if the file contains tests, by its name."""
+        """Return whether the file contains tests, by its name."""
         return bool(TEST_PATH.search(self.path))
 
 

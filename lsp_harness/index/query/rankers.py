@@ -41,7 +41,8 @@ class Rankers:
         names = find_query_names(query)
         last_parts = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
-            "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
+            "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file "
+            "AND chunks.symbol = symbols.n "
             f"WHERE name IN ({placeholders(len(last_parts))}) LIMIT 1000",
             [*last_parts],
         )
@@ -113,7 +114,8 @@ class Rankers:
     def _rank_digests(self, digests: Sequence[bytes], condition: str) -> list[int]:
         digests = digests[:MAX_HITS]
         rows = self._reader.rows(
-            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({placeholders(len(digests))}) AND {condition}",
+            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({placeholders(len(digests))}) "
+            f"AND {condition}",
             digests,
         )
         order = {digest: rank for rank, digest in enumerate(digests)}

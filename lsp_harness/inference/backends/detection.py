@@ -20,5 +20,6 @@ async def detect(endpoint: Endpoint) -> Backend:
         if is_tried and (backend := await kind.open_backend(endpoint)):
             return backend
     raise EngineRefused(
-        f"{endpoint.name} is neither a llama-server nor an OpenAI-compatible server: it has no /props and no /v1/models; check engine.url"
+        f"{endpoint.name} is neither a llama-server nor an OpenAI-compatible server: it has no /props and no "
+        "/v1/models; check engine.url"
     )

@@ -171,7 +171,10 @@ class Endpoint:
         try:
             yield
         except TimeoutError as error:
-            message = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
+            message = (
+                f"{self.name} sent nothing for too long; "
+                "the limits are engine.first_token_seconds and engine.next_token_seconds"
+            )
             # the server may still work on the request, and a second one would only add to its load
             raise RetryableError(EngineUnavailable(message), server_lost=True, repeatable=False) from error
         except EngineSilent as error:
@@ -219,7 +222,8 @@ def protocol_errors(name: str) -> Generator[None]:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise EngineError(
-            f"{name} sent an answer that its protocol does not have ({type(error).__name__}); check engine.url and engine.dialect"
+            f"{name} sent an answer that its protocol does not have ({type(error).__name__}); check engine.url and "
+            "engine.dialect"
         ) from error
 
 

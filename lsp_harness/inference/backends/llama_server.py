@@ -146,7 +146,8 @@ class LlamaServer(HarnessEngine):
         infill = f"laid out for {family.name}" if family else "in the order that the server was started with"
         return dict.fromkeys(FEATURES, False) | {
             "infill": False if self._is_infill_off else infill,
-            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
+            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed "
+            "word is not completed",
             "lookup": "as the server was started (--spec-type)",
             "grammar": True,
             "n": f"up to {self._slots}, its slots (--parallel)",

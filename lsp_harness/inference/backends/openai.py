@@ -14,6 +14,7 @@ from lsp_harness.inference.backends.backend import (
     FEATURES,
     NO_INFILL_KEY,
     BackendKind,
+    Exchange,
     Features,
     Json,
     estimate_counts,
@@ -135,7 +136,8 @@ class OpenAI:
         is_vllm = bool(self._vllm)
         return dict.fromkeys(FEATURES, False) | {
             "infill": infill,
-            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
+            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed "
+            "word is not completed",
             "lookup": "as the server was started (--speculative-config)" if is_vllm else False,
             "grammar": is_vllm,
             "n": True if is_vllm else "if the service returns as many as requested",
@@ -146,7 +148,7 @@ class OpenAI:
             "embedding": "only if the served model embeds",
         }
 
-    async def build_exchange(self, request: ModelRequest) -> _Exchange:
+    async def build_exchange(self, request: ModelRequest) -> Exchange:
         match request:
             case Infill():
                 return self._infill_exchange(request)
@@ -155,7 +157,7 @@ class OpenAI:
             case _:
                 return self._completion_exchange(request.prompt, request.sampling)
 
-    def _infill_exchange(self, request: Infill) -> _Exchange:
+    def _infill_exchange(self, request: Infill) -> Exchange:
         context, blanks = request.context, ""
         if request.heal:
             prefix, blanks = split_trailing_blanks(context.prefix)
@@ -169,12 +171,12 @@ class OpenAI:
         body |= self._settings(request.sampling, family.recipe.stops if family else ())
         return self._exchange("/v1/completions", body, request.sampling, blanks)
 
-    def _chat_exchange(self, request: ChatRequest) -> _Exchange:
+    def _chat_exchange(self, request: ChatRequest) -> Exchange:
         body = {"messages": messages_to_json(request.messages)} | self._settings(request.sampling, (), chat=True)
         limit_field = self._endpoint.target.provider.limit_field
         return self._exchange("/v1/chat/completions", body, request.sampling, limit_field=limit_field)
 
-    def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> _Exchange:
+    def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> Exchange:
         parts: str | list[int | str] = prompt if isinstance(prompt, str) else list(prompt)
         if not isinstance(prompt, str):
             kinds = {type(part) for part in prompt}
@@ -189,7 +191,7 @@ class OpenAI:
 
     def _exchange(
         self, path: str, body: Json, sampling: Sampling, blanks: str = "", limit_field: str = "max_tokens"
-    ) -> _Exchange:
+    ) -> Exchange:
         body[limit_field] = max(1, sampling.n_predict)
         return _Exchange(path, body, sampling, blanks, hide_text=sampling.n_predict == 0)
 
@@ -225,7 +227,8 @@ class OpenAI:
         rows = sorted(cast("list[Json]", answer.get("data") or []), key=lambda row: int(row["index"]))
         if len(rows) != len(texts):
             raise EngineError(
-                f"{self._endpoint.name} returned {format_count(len(rows), 'vector')} for {format_count(len(texts), 'text')}"
+                f"{self._endpoint.name} returned {format_count(len(rows), 'vector')} for "
+                f"{format_count(len(texts), 'text')}"
             )
         return [[float(value) for value in row["embedding"]] for row in rows]
 

@@ -22,13 +22,13 @@ class BlankStripper:
     """
 
     def __init__(self, blanks: str) -> None:
-        self._left = blanks
+        self._remaining_blanks = blanks
 
     def strip(self, text: str) -> str:
         """Return a piece of the answer without the blanks that are still to be removed."""
         count = 0
-        while count < min(len(text), len(self._left)) and text[count] == self._left[count]:
+        while count < min(len(text), len(self._remaining_blanks)) and text[count] == self._remaining_blanks[count]:
             count += 1
         if text:
-            self._left = self._left[count:] if count == len(text) else ""
+            self._remaining_blanks = self._remaining_blanks[count:] if count == len(text) else ""
         return text[count:]

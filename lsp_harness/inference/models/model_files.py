@@ -67,7 +67,8 @@ def resolve_model(spec: str, kind: Kind | None = None) -> Path:
         path = Path(os.path.expanduser(spec)).absolute()
         return _require_gguf(path)
     raise UnknownModel(
-        f"“{spec}” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of {', '.join(c.name for c in cards())}"
+        f"“{spec}” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of "
+        f"{', '.join(c.name for c in cards())}"
     )
 
 

@@ -139,7 +139,8 @@ def _wait_for_other_pull(lock: "FileLock", path: Path) -> None:
             last_size = size
             if idle_polls == MAX_IDLE_POLLS:
                 raise PullFailed(
-                    f"another process has been pulling {path.name} and has written nothing for {MAX_IDLE_POLLS * WAIT_POLL_S:.0f} s;"
+                    f"another process has been pulling {path.name} and has written nothing for "
+                    f"{MAX_IDLE_POLLS * WAIT_POLL_S:.0f} s;"
                     " end that process and pull again"
                 ) from None
         else:

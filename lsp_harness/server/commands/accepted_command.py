@@ -1,4 +1,7 @@
-"""`lspHarness.accepted`: the user accepted a suggestion. It is the command of every inline completion; clients run it when all of the text was accepted."""
+"""`lspHarness.accepted`: the user accepted a suggestion.
+
+It is the command of every inline completion; clients run it when all of the text was accepted.
+"""
 
 from lsprotocol import types
 

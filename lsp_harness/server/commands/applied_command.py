@@ -1,4 +1,7 @@
-"""`lspHarness.applied`: the edit of a code action was applied. Clients run it as the command of the resolved code action."""
+"""`lspHarness.applied`: the edit of a code action was applied.
+
+Clients run it as the command of the resolved code action.
+"""
 
 from lsprotocol import types
 

@@ -1,4 +1,7 @@
-"""`lspHarness.pullModel`: download a model with progress. After a cancellation, the next call continues the download."""
+"""`lspHarness.pullModel`: download a model with progress.
+
+After a cancellation, the next call continues the download.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""`lspHarness.statistics`: count what became of suggestions. The figures are in a file of the user and are sent nowhere."""
+"""`lspHarness.statistics`: count what became of suggestions.
+
+The figures are in a file of the user and are sent nowhere.
+"""
 
 from typing import Any
 
@@ -12,7 +15,8 @@ COMMAND = EditorCommand(
     name="lspHarness.statistics",
     arguments="[]",
     description=(
-        "counts suggestions in all runs. The figures are in `statistics.json` in the state directory and are sent nowhere"
+        "counts suggestions in all runs. The figures are in `statistics.json` in the state directory and are sent "
+        "nowhere"
     ),
     result="how many suggestions were shown, accepted and dismissed, and `since` when",
     palette=PaletteEntry(title="Statistics", handler="custom"),

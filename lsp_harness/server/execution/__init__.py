@@ -1,1 +1,1 @@
-"""Execution of commands and quick fixes: the description and the arguments of commands, and the edits that they apply."""
+"""Execution of commands and quick fixes: the description, the arguments and the edits of commands."""

@@ -44,7 +44,10 @@ def document_uri(params: types.ExecuteCommandParams) -> str:
 
 
 def folder_uri(params: types.ExecuteCommandParams) -> str:
-    """Return the `uri` of the first argument, which names a workspace folder. Return an empty string if it is missing."""
+    """Return the `uri` of the first argument, which names a workspace folder.
+
+    Return an empty string if it is missing.
+    """
     uri = value_at(first_argument(params), "uri")
     if uri is not None and not isinstance(uri, str):
         raise UsageError(f"{params.command} takes the uri of a file or folder, or no uri")

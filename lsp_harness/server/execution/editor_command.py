@@ -36,7 +36,10 @@ class PaletteEntry:
     result_title: str = ""
     """A noun for the result: the title of its page, and the first word of messages about it. `title` if empty."""
     sends_selection: bool = False
-    """Whether the argument is `{uri, range}`: the selection, or an empty range at the cursor. Otherwise there is none."""
+    """Whether the argument is `{uri, range}`: the selection, or an empty range at the cursor.
+
+    Otherwise there is none.
+    """
     needs_trust: bool = False
     """Whether the command is disabled in a workspace that the user does not trust."""
 

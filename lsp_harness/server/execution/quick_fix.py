@@ -1,4 +1,7 @@
-"""Quick fixes between the offer and the edit. All state of an offer is in the `data` of its code action; the server keeps none."""
+"""Quick fixes between the offer and the edit.
+
+All state of an offer is in the `data` of its code action; the server keeps none.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -115,7 +118,10 @@ def prepare_written_edit(client: EditorClient, written: DocumentEdit) -> Prepare
 def prepare_edit(
     client: EditorClient, document: Document, proposal: Proposal, *, creates_file: bool = False
 ) -> PreparedEdit:
-    """Convert a proposal, annotated with its checks. The setting `edits.confirm` decides whether the user confirms it."""
+    """Convert a proposal, annotated with its checks.
+
+    The setting `edits.confirm` decides whether the user confirms it.
+    """
     confirm = client.harness.config.edits.confirm
     annotation = EditAnnotation(
         label=f"lsp-harness: {proposal.verdict.marks}",

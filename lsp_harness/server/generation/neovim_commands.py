@@ -1,4 +1,4 @@
-"""Generator of the commands in the Neovim plugin: a Lua module with their names and the subcommands of `:LspHarness`."""
+"""Generator of the commands in the Neovim plugin: a Lua module with them and the subcommands of `:LspHarness`."""
 
 from collections.abc import Sequence
 

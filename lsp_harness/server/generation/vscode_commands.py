@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
 
 PREFIX = "lsp-harness."
 """The commands of the extension. The names `lspHarness.…` belong to the commands of the server."""
-MODULE_HEAD = """/** The commands of the server. Generated from lsp_harness/server/commands by `make docs`; do not edit. */
+MODULE_HEAD = """\
+/** The commands of the server. Generated from lsp_harness/server/commands by `make docs`; do not edit. */
 
 import type { ForwardedCommand } from "./protocol";
 
@@ -62,7 +63,7 @@ def _palette_command(command: EditorCommand, entry: PaletteEntry) -> dict[str, s
 
 
 def _is_generated(entry: dict[str, str]) -> bool:
-    """Return whether a palette entry belongs to a command of the server: it is enabled if the server has that command."""
+    """Return whether a palette entry is enabled only if the server has the command of this name."""
     return _capability_key(entry["command"].removeprefix(PREFIX)) in entry.get("enablement", "").split(" && ")
 
 
@@ -79,5 +80,6 @@ def _literal(value: dict[str, Any]) -> str:
 
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name}: {_inline(item)}" for name, item in value.items()) + " }"  # pyright: ignore[reportUnknownVariableType]
+        fields = cast("dict[str, object]", value)
+        return "{ " + ", ".join(f"{name}: {_inline(item)}" for name, item in fields.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

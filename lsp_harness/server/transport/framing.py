@@ -1,7 +1,7 @@
 """Messages with `Content-Length` headers, over any pair of byte streams.
 
-On a pipe, which has one client, a bad frame is answered with a parse error, and reading continues at the next header. On
-a socket, to which any program can connect, the first line that is not a header ends the connection. So a web page
+On a pipe, which has one client, a bad frame is answered with a parse error, and reading continues at the next header.
+On a socket, to which any program can connect, the first line that is not a header ends the connection. So a web page
 cannot hide LSP messages in the body of an HTTP POST.
 """
 

@@ -35,7 +35,8 @@ def parse(text: str) -> Address:
         )
     if not is_loopback(host):
         raise UsageError(
-            f"{host} is an address that other machines can reach; use 127.0.0.1, and an SSH tunnel for access from elsewhere"
+            f"{host} is an address that other machines can reach; use 127.0.0.1, and an SSH tunnel for access from "
+            "elsewhere"
         )
     return Address(host, int(port))
 

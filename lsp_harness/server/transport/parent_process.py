@@ -19,7 +19,7 @@ async def wait_for_end(pid: int) -> None:
         log.info("process %d is not visible from here and is not watched", pid)
         await asyncio.Event().wait()
     is_parent = os.getppid() == pid
-    while is_alive(pid) and (not is_parent or os.getppid() == pid):  # noqa: ASYNC110 - no event announces another process's end
+    while is_alive(pid) and (not is_parent or os.getppid() == pid):  # noqa: ASYNC110 - no event tells of the end
         await asyncio.sleep(POLL_INTERVAL_S)
 
 

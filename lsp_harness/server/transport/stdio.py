@@ -1,9 +1,9 @@
 """The transport over the standard streams.
 
 pygls changes threads several times for each message that it reads and blocks the event loop for each message that it
-writes. Here both ends are asyncio pipes, and there is a thread only for files that asyncio cannot poll (a regular file).
-The streams move to private descriptors first: descriptor 0 becomes /dev/null and 1 becomes stderr. So neither a stray
-`print`, nor a C library, nor a child process can disturb the messages.
+writes. Here both ends are asyncio pipes, and there is a thread only for files that asyncio cannot poll (a regular
+file). The streams move to private descriptors first: descriptor 0 becomes /dev/null and 1 becomes stderr. So neither a
+stray `print`, nor a C library, nor a child process can disturb the messages.
 """
 
 import asyncio

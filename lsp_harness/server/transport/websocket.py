@@ -1,8 +1,8 @@
 """The transport over a WebSocket, for editors in a browser. Each text frame has one JSON message.
 
 Any web page may try to open a WebSocket to this machine. So the Origin must be a page that this machine serves, or
-absent, which means that the client is not a browser. The Host must name this machine, so that a page cannot connect by a
-domain name that was pointed here.
+absent, which means that the client is not a browser. The Host must name this machine, so that a page cannot connect by
+a domain name that was pointed here.
 """
 
 import asyncio

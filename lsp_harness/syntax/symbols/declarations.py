@@ -114,7 +114,8 @@ def find_declarations(
 def find_symbol_rows(language: LanguageSpec, data: bytes, root: Node) -> list[SymbolRow]:
     """Return the rows of a query over the whole tree.
 
-    Next to a syntax error this may find declarations that `find_declarations` misses because of the declaration words of the language.
+    Next to a syntax error this may find declarations that `find_declarations` misses because of the declaration words
+    of the language.
     """
     matched = matches(language, "symbols", root) if language.queries else tag_queries.tag_matches(language, root)
     return collect_rows(data, matched, _line_counter(data))

@@ -11,7 +11,8 @@ MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 FRAME_PLACE = re.compile(r" *--> (.+):(\d+):(\d+)$")
 SHORT_MESSAGE = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 CARGO_LINE = re.compile(
-    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
+    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w"
+    r"|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
     r"|error: could not compile )"
 )
 SUMMARY_MESSAGE = re.compile(

@@ -12,7 +12,7 @@ MAX_REPEATED_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The problems in the output of a tool.
+    """The problems in the output of a tool, and the numbers of passed, failed and skipped tests.
 
     Attributes:
         tool: The name of the tool, or an empty text if the output is not recognized.

@@ -9,13 +9,15 @@ from lsp_harness.verify.digest.tool_output import ToolOutput
 PROBLEM_LINE = re.compile(
     r"(?m)^[ \t]*(?P<path>(?:[A-Za-z]:[\\/])?[^\s:\"'()<>|]++)"
     r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?(?::[\d:-]+)?:[ \t]*"
-    r"(?:(?P<severity>(?:fatal |internal compiler )?error|warning|note|info|hint|help|[EWCRF]\d{4})\b:?[ \t]*)?(?P<message>\S.*)$"
+    r"(?:(?P<severity>(?:fatal |internal compiler )?error|warning|note|info|hint|help"
+    r"|[EWCRF]\d{4})\b:?[ \t]*)?(?P<message>\S.*)$"
 )
 FILE_PATH = re.compile(r"[\\/][^\\/]*[^\d\\/.]|\.[A-Za-z]\w{0,9}$")
 """A path before a line number that can be a file, and not a time or a host."""
 FRAME = re.compile(r'[ \t]+File "([^"]+)", line (\d+)')
 JAVAC_DETAILS = re.compile(
-    r"\r?\n[^\n]*\r?\n(?P<lead>[ \t]*)\^[ \t]*(?=\r?\n|\Z)(?:\r?\n[ \t]*symbol:[ \t]+(?P<kind>\w+)[ \t]+(?P<name>[^\r\n]+))?"
+    r"\r?\n[^\n]*\r?\n(?P<lead>[ \t]*)\^[ \t]*(?=\r?\n"
+    r"|\Z)(?:\r?\n[ \t]*symbol:[ \t]+(?P<kind>\w+)[ \t]+(?P<name>[^\r\n]+))?"
 )
 TRACEBACK_START = "Traceback (most recent call last):"
 PYLINT_SEVERITIES = {"E": "error", "F": "error", "W": "warning", "C": "warning", "R": "warning"}

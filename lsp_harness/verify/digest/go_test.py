@@ -23,7 +23,7 @@ MAX_MESSAGE_LINES = 20
 
 @dataclass(slots=True)
 class GoTestLog:
-    """The log of one test.
+    """The log lines of one failed test in the output of `go test`.
 
     Attributes:
         lines: The lines of the message.
@@ -63,7 +63,7 @@ class GoTestLog:
 
 @dataclass(slots=True)
 class GoTestRun:
-    """The tests of one output.
+    """The logs and results of all tests in one output of `go test`.
 
     Attributes:
         logs: The log of each test, by its package (or a number if the package is unknown) and its name.

@@ -11,7 +11,7 @@ SUMMARY_CODE = "summary"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in the output of a tool.
+    """One error, warning or failed test in the output of a tool, with its place.
 
     Attributes:
         message: What is wrong, in the words of the tool.

@@ -27,7 +27,7 @@ COLLECTION_HEAD = "ERROR collecting "
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of one output.
+    """The parts of one output of pytest: failures, the short summary, and the list of tests.
 
     Attributes:
         blocks: The failures: pairs of the name and the lines below it.

@@ -18,7 +18,7 @@ MAX_EXCEPTION_LINES = 100
 
 @dataclass(frozen=True, slots=True)
 class ExceptionReport:
-    """An exception.
+    """An exception in the output of pytest, with its message and its place.
 
     Attributes:
         message: The message, on one line or several.

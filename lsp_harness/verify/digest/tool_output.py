@@ -17,7 +17,7 @@ JSON_START = re.compile(r"(?m)^[ \t]*(?=[\[{])")
 
 
 class ToolOutput:
-    """The output of a tool. Each form is computed once, when the first reader needs it."""
+    """The output of a tool as text, as lines and as JSON. Each form is computed when a reader first needs it."""
 
     def __init__(self, text: str) -> None:
         """Remove escape sequences from the output, and give all lines the same line end."""

@@ -1,4 +1,4 @@
-"""Where each grammar has the uses of names, the members, the types and the typed declarations.
+"""The nodes where each grammar has the uses of names, the members, the types and the typed declarations.
 
 A use is named by the type of the parent and the field that the name is in (`*` is any, `0` the first child). What is
 listed is surely a use and no declaration; what is not listed is never mutated.

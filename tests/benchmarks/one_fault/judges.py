@@ -63,17 +63,17 @@ def pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
 
 def _new(before: list[Diagnostic], after: list[Diagnostic], expected: tuple[str, ...]) -> Diagnostic | None:
     """The first diagnostic of the first code expected, if what is new has all these codes and no other."""
-    known = Counter((one.code, one.message) for one in before)
+    counter = Counter((one.code, one.message) for one in before)
     new: list[Diagnostic] = []
     for one in after:
         key = (one.code, one.message)
-        if known[key]:
-            known[key] -= 1
+        if counter[key]:
+            counter[key] -= 1
         else:
             new.append(one)
     codes = {one.code for one in new}
     wanted = [set(one.split("|")) for one in expected]
-    if known.total() or not codes or any(not codes & each for each in wanted) or codes - set[str]().union(*wanted):
+    if counter.total() or not codes or any(not codes & each for each in wanted) or codes - set[str]().union(*wanted):
         return None
     chosen = [one for one in new if one.code in wanted[0]]
     # several only of the same name: an import that is used in many places

@@ -18,7 +18,7 @@ def report(rows: Sequence[Row]) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """In each cell right+equivalent / none / wrong."""
+    """Return a table with right+equivalent / none / wrong in each cell."""
     languages = list(dict.fromkeys(row["language"] for row in rows))
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     lines = ["right or equivalent / none / wrong"]

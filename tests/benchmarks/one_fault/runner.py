@@ -26,7 +26,7 @@ Score = Callable[[Case, str | None], str]
 
 @dataclass(frozen=True)
 class Options:
-    """How the cases are run."""
+    """The options of a run of the cases."""
 
     model: bool = False
     lsp: bool = False

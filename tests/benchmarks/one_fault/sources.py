@@ -1,4 +1,4 @@
-"""Where real code is found on this machine: what is installed, and the folders that ONE_FAULT_SOURCES names.
+"""The places of real code on this machine: installed packages, and the folders that ONE_FAULT_SOURCES names.
 
 A folder is searched like the root of a file system, so that packages may be unpacked there and need not be installed.
 Nothing that is found is ever written into the repository.
@@ -105,14 +105,14 @@ def _folders(language: str) -> Iterator[tuple[str, Path]]:
             if folder.is_dir() and re.fullmatch(r"[a-z]\w+", folder.name):
                 yield folder.name, folder
         return
-    seen: set[Path] = set()
+    paths: set[Path] = set()
     for root in (Path("/"), *roots()):
         for place in PLACES[language]:
             if place.startswith("*") and root == Path("/"):
                 continue
             for folder in sorted(root.glob(place)):
-                if folder.resolve() not in seen and (folder.is_dir() or folder.suffix == ".zip"):
-                    seen.add(folder.resolve())
+                if folder.resolve() not in paths and (folder.is_dir() or folder.suffix == ".zip"):
+                    paths.add(folder.resolve())
                     yield folder.parent.name if folder.name in ("package", "src.zip") else folder.name, folder
 
 

@@ -234,7 +234,7 @@ def test_a_kind_makes_its_fault_somewhere_in_the_text(language: str, kind: str) 
 
 def test_a_misspelt_name_is_reported_by_ruff_alone() -> None:
     verdicts = [judges.verdict(Trial(*one)) for one in candidates("python", "misspelt_variable")[:3]]
-    found = [one for one in verdicts if not isinstance(one, bool)]
+    found = [verdict for verdict in verdicts if not isinstance(verdict, bool)]
     assert found
     assert {one.code for one in found} == {"F821"}
 

@@ -6,7 +6,10 @@ from tests.benchmarks.one_fault.case import Case, Diagnostic, read, write
 from tests.benchmarks.one_fault.report import report
 from tests.benchmarks.one_fault.scorer import score
 
-PYTHON = "import json\nimport os\n\n\ndef size(name: str) -> int:\n    return len(json.dumps(os.stat(name), indent=2))  # bytes\n"
+PYTHON = (
+    "import json\nimport os\n\n\ndef size(name: str) -> int:\n"
+    "    return len(json.dumps(os.stat(name), indent=2))  # bytes\n"
+)
 TYPESCRIPT = (
     "import { first, second } from './names';\nimport fs from 'fs';\n\nexport const both = [first, second, fs];\n"
 )

@@ -1,4 +1,4 @@
-"""How a hand misspells a name: letters swapped, left out, doubled or taken from the next key; and wrong case."""
+"""Misspellings of a name: letters swapped, left out, doubled or taken from the next key; and wrong case."""
 
 import re
 from random import Random

@@ -149,7 +149,10 @@ TYPE: dict[str, Say] = {
     "csharp": _one(
         "csharp",
         "CS0246",
-        "The type or namespace name '{x}' could not be found (are you missing a using directive or an assembly reference?)",
+        (
+            "The type or namespace name '{x}' could not be found (are you missing a using directive or an assembly "
+            "reference?)"
+        ),
     ),
     "php": _one("intelephense", "P1009", "Undefined type '{owner}{x}'."),
     "ruby": _ruby_type,

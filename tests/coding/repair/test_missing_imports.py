@@ -12,9 +12,15 @@ LIBRARY = [
     # a module of Python whose member is used: sorted into the group
     (
         "a.py",
-        '"""Doc."""\n\nimport os\nimport sys\nfrom typing import Any\n\n\ndef f(x: Any):\n    return <|>json<|>.dumps(x), os.sep, sys\n',
+        (
+            '"""Doc."""\n\nimport os\nimport sys\nfrom typing import Any\n\n\ndef f(x: Any):\n'
+            "    return <|>json<|>.dumps(x), os.sep, sys\n"
+        ),
         "Undefined name `json`",
-        '"""Doc."""\n\nimport json\nimport os\nimport sys\nfrom typing import Any\n\n\ndef f(x: Any):\n    return json.dumps(x), os.sep, sys\n',
+        (
+            '"""Doc."""\n\nimport json\nimport os\nimport sys\nfrom typing import Any\n\n\ndef f(x: Any):\n'
+            "    return json.dumps(x), os.sep, sys\n"
+        ),
     ),
     # the first import of a file stands below its docstring, and before what others made
     (
@@ -59,7 +65,10 @@ LIBRARY = [
         "a.ts",
         "import fs from 'node:fs';\nimport { z } from './z';\n\nfs.writeFileSync(<|>join<|>('x', z));\n",
         "Cannot find name 'join'.",
-        "import fs from 'node:fs';\nimport { join } from 'node:path';\nimport { z } from './z';\n\nfs.writeFileSync(join('x', z));\n",
+        (
+            "import fs from 'node:fs';\nimport { join } from 'node:path';\nimport { z } from './z';\n\n"
+            "fs.writeFileSync(join('x', z));\n"
+        ),
     ),
     (
         "a.tsx",
@@ -69,9 +78,15 @@ LIBRARY = [
     ),
     (
         "a.go",
-        'package p\n\nimport (\n\t"fmt"\n\t"os"\n\n\t"example.com/x"\n)\n\nfunc f() { fmt.Println(<|>strings<|>.ToUpper(os.Args[0]), x.Y) }\n',
+        (
+            'package p\n\nimport (\n\t"fmt"\n\t"os"\n\n\t"example.com/x"\n)\n\n'
+            "func f() { fmt.Println(<|>strings<|>.ToUpper(os.Args[0]), x.Y) }\n"
+        ),
         "undefined: strings",
-        'package p\n\nimport (\n\t"fmt"\n\t"os"\n\t"strings"\n\n\t"example.com/x"\n)\n\nfunc f() { fmt.Println(strings.ToUpper(os.Args[0]), x.Y) }\n',
+        (
+            'package p\n\nimport (\n\t"fmt"\n\t"os"\n\t"strings"\n\n\t"example.com/x"\n)\n\n'
+            "func f() { fmt.Println(strings.ToUpper(os.Args[0]), x.Y) }\n"
+        ),
     ),
     (
         "a.go",
@@ -89,7 +104,10 @@ LIBRARY = [
         "a.rs",
         "use std::collections::HashSet;\nuse std::fs;\n\nfn f(a: <|>HashMap<|><u8, HashSet<u8>>) { fs::read(a); }\n",
         "cannot find type `HashMap` in this scope",
-        "use std::collections::HashMap;\nuse std::collections::HashSet;\nuse std::fs;\n\nfn f(a: HashMap<u8, HashSet<u8>>) { fs::read(a); }\n",
+        (
+            "use std::collections::HashMap;\nuse std::collections::HashSet;\nuse std::fs;\n\n"
+            "fn f(a: HashMap<u8, HashSet<u8>>) { fs::read(a); }\n"
+        ),
     ),
     # an attribute stays with the statement it is of
     (
@@ -108,13 +126,22 @@ LIBRARY = [
         "a.cs",
         "using System;\nusing System.Text;\nusing Other;\nusing My;\n\nclass A { <|>IList<|><int> b; }\n",
         "The type or namespace name 'IList<>' could not be found (are you missing a using directive?)",
-        "using System;\nusing System.Collections.Generic;\nusing System.Text;\nusing Other;\nusing My;\n\nclass A { IList<int> b; }\n",
+        (
+            "using System;\nusing System.Collections.Generic;\nusing System.Text;\nusing Other;\nusing My;\n\n"
+            "class A { IList<int> b; }\n"
+        ),
     ),
     (
         "A.java",
-        "package p;\n\nimport java.util.ArrayList;\nimport java.util.Map;\n\nclass A { <|>List<|><Map> a = new ArrayList<>(); }\n",
+        (
+            "package p;\n\nimport java.util.ArrayList;\nimport java.util.Map;\n\n"
+            "class A { <|>List<|><Map> a = new ArrayList<>(); }\n"
+        ),
         "List cannot be resolved to a type",
-        "package p;\n\nimport java.util.ArrayList;\nimport java.util.List;\nimport java.util.Map;\n\nclass A { List<Map> a = new ArrayList<>(); }\n",
+        (
+            "package p;\n\nimport java.util.ArrayList;\nimport java.util.List;\nimport java.util.Map;\n\n"
+            "class A { List<Map> a = new ArrayList<>(); }\n"
+        ),
     ),
     (
         "a.cs",
@@ -187,7 +214,7 @@ async def test_two_modules_that_export_the_name_are_both_proposed():
     assert other.cost - one.cost < 0.2
 
 
-ELSEWHERE = [
+OTHER_FILE_CASES = [
     (
         {"a.py": "import numpy as np\n"},
         "b.py",
@@ -240,7 +267,9 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize(("files", "path", "marked", "message", "after"), ELSEWHERE, ids=[row[1] for row in ELSEWHERE])
+@pytest.mark.parametrize(
+    ("files", "path", "marked", "message", "after"), OTHER_FILE_CASES, ids=[row[1] for row in OTHER_FILE_CASES]
+)
 async def test_a_name_is_imported_as_other_files_import_it(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):

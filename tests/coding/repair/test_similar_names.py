@@ -67,7 +67,10 @@ NEAREST = [
     # members: of the class, of the same receiver, of a module, of common types
     (
         "a.py",
-        "class A:\n    def __init__(self):\n        self.total = 0\n\n    def f(self):\n        return self.<|>totla<|>\n",
+        (
+            "class A:\n    def __init__(self):\n        self.total = 0\n\n    def f(self):\n"
+            "        return self.<|>totla<|>\n"
+        ),
         'Cannot access attribute "totla" for class "A*"',
         "total",
     ),

@@ -1,4 +1,4 @@
-"""What nothing uses is taken away, and what may do something stays."""
+"""Removal of unused code. Code that may have an effect stays."""
 
 import pytest
 

@@ -17,16 +17,16 @@ TEXT = "def mean(values):\n    total = sum(values)\n    return \n"
 
 def need(program: str) -> str:
     """Return the path of a program. Without it, skip the test, but fail in CI."""
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
-    return found
+    return executable
 
 
 def snippet() -> str:
     """Return the code for the init.el of users: the only block with eglot on the page."""
-    (found,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
-    return found
+    (block,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
+    return block
 
 
 @pytest.fixture(scope="module")

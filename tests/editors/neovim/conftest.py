@@ -35,10 +35,10 @@ Real = Callable[..., Editor]
 def need(program: str) -> str:
     """Return the path of a program, next to our Python or on the PATH. Without it, skip the test, but fail in CI."""
     beside = os.path.dirname(sys.executable)
-    found = shutil.which(program, path=os.pathsep.join([beside, os.environ["PATH"]]))
-    if found is None:
+    executable = shutil.which(program, path=os.pathsep.join([beside, os.environ["PATH"]]))
+    if executable is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
-    return found
+    return executable
 
 
 @contextlib.contextmanager

@@ -44,9 +44,11 @@ class Editor:
 
     def report(self) -> str:
         # if the plugin is not loaded yet, there is no namespace
-        said = self.lua("local found, it = pcall(require, 'lsp_harness') return found and it.statusline() or ''")
+        statusline = self.lua(
+            "local ok, module = pcall(require, 'lsp_harness') return ok and module.statusline() or ''"
+        )
         return (
-            f"buffer {self.buffer}\nghost {self.ghost}\nstatusline {said}\n"
+            f"buffer {self.buffer}\nghost {self.ghost}\nstatusline {statusline}\n"
             f"events {self.events()}\n{self.nvim.command_output('messages')}"
         )
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from fake_work import CANCELLED, VERDICT, Work
+from fake_work import CANCELLED, VERDICT, FakeWork
 
 ANSWERS: dict[str, str] = {
     "def add(a, b):": "\n    return a + b",
@@ -38,7 +38,7 @@ REPLACING: dict[str, tuple[int, int, str]] = {
 # of each encoding: the codec, and the size of a code unit in bytes
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 OLD = ["accepted", "status"]
-NEW = [name.removeprefix("on_") for name in dir(Work) if name.startswith("on_")]
+NEW = [name.removeprefix("on_") for name in dir(FakeWork) if name.startswith("on_")]
 
 
 class Server:
@@ -50,7 +50,7 @@ class Server:
         self.versions: dict[str, int] = {}
         self.encoding = "utf-8"
         self.held: dict[int, tuple[str, Any]] = {}
-        self.work = Work(send, self.texts, self.versions)
+        self.work = FakeWork(send, self.texts, self.versions)
 
     # -- requests: the result is the answer
     def initialize(self, params: Any) -> Any:

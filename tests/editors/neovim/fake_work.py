@@ -23,8 +23,11 @@ CANCELLED = {"code": -32800, "message": "cancelled"}
 Send = Callable[[dict[str, Any]], None]
 
 
-class Work:
-    """The work of one server. `texts` are by URI. Work in `held` waits until `release` or until the user cancels it."""
+class FakeWork:
+    """The work requests of one server. `texts` are by URI.
+
+    A request in `held` waits until `release`, or until the user cancels it.
+    """
 
     def __init__(self, send: Send, texts: dict[str, str], versions: dict[str, int]) -> None:
         self.send = send

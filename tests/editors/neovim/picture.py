@@ -25,8 +25,8 @@ DARK = TerminalTheme(
 def svg(title: str, scenes: Sequence[tuple[str, str]], columns: int) -> str:
     """Return a picture of screens, each with the step before it."""
     console = Console(record=True, width=columns, file=StringIO(), force_terminal=True, legacy_windows=False)
-    for said, screen in scenes:
-        console.print(Text(f"▌ {said}", style="bold #1c1d23 on #b3f6c0"), no_wrap=True, crop=True)
+    for step, screen in scenes:
+        console.print(Text(f"▌ {step}", style="bold #1c1d23 on #b3f6c0"), no_wrap=True, crop=True)
         console.print(Text.from_ansi(screen.rstrip("\n")), no_wrap=True, crop=True)
         console.print()
     form = FOREIGN.sub("", CONSOLE_SVG_FORMAT).replace("Fira Code", "DejaVu Sans Mono")

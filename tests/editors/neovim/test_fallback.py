@@ -49,7 +49,7 @@ def other(editor: Editor, **provides: bool) -> None:
     editor.until("vim.lsp.get_client_by_id(other).initialized")
 
 
-def asked(editor: Editor, method: str) -> list[str]:
+def find_servers(editor: Editor, method: str) -> list[str]:
     """Return the servers that support a method, as Neovim and plugins find them."""
     code = """
         local clients = vim.lsp.get_clients({ bufnr = 0, method = ... })
@@ -109,43 +109,43 @@ def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: 
 
 
 def test_it_stands_back_only_while_another_is_there(editor: Editor):
-    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    assert find_servers(editor, DEFINITION) == ["lsp_harness"]
     other(editor)
-    assert asked(editor, DEFINITION) == asked(editor, REFERENCES) == ["other"]
+    assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["other"]
 
     editor.lua("vim.lsp.buf_detach_client(0, other)")
 
-    assert asked(editor, DEFINITION) == asked(editor, REFERENCES) == ["lsp_harness"]
+    assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["lsp_harness"]
     editor.lua("vim.lsp.buf_attach_client(0, other)")
     editor.lua("vim.lsp.get_client_by_id(other):stop()")
     editor.until("vim.lsp.get_client_by_id(other) == nil")
-    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
 def test_each_method_by_itself(editor: Editor):
     other(editor, referencesProvider=True)
 
-    assert asked(editor, DEFINITION) == ["lsp_harness"]
-    assert asked(editor, REFERENCES) == ["other"]
+    assert find_servers(editor, DEFINITION) == ["lsp_harness"]
+    assert find_servers(editor, REFERENCES) == ["other"]
 
 
 def test_what_another_registers_later_counts(editor: Editor):
     other(editor, hoverProvider=True)
-    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
     editor.lua("""
         local registration = { id = 'd', method = 'textDocument/definition', registerOptions = {} }
         dispatch.server_request('client/registerCapability', { registrations = { registration } })
     """)
 
-    assert asked(editor, DEFINITION) == ["other"]
+    assert find_servers(editor, DEFINITION) == ["other"]
 
 
 def test_in_a_buffer_without_the_other_it_answers(editor: Editor):
     other(editor)
     editor.open("elsewhere.py")
 
-    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
 def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
@@ -154,7 +154,7 @@ def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
     editor.nvim.command("LspHarness restart")
     editor.until("vim.lsp.get_client_by_id(gone) == nil and require('lsp_harness.server').client(0) ~= nil")
 
-    assert asked(editor, DEFINITION) == ["other"]
+    assert find_servers(editor, DEFINITION) == ["other"]
 
 
 @pytest.mark.parametrize(

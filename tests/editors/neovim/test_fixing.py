@@ -35,10 +35,10 @@ def test_a_fix_is_shown_as_a_diff_under_its_verdict(faulty: Editor):
     assert faulty.previews() == (LABEL, DIFF)
     assert faulty.lua("return vim.api.nvim_win_get_config(0).relative") == "editor"
     assert faulty.lua("return vim.fn.getbufline('demo.py', 1, '$')") == TEXT.splitlines()
-    (found,) = faulty.events("actions")[0]["diagnostics"]
+    (diagnostic,) = faulty.events("actions")[0]["diagnostics"]
     place = {"start": {"line": 1, "character": 7}, "end": {"line": 1, "character": 13}}
     about = {"message": "broken is not defined", "source": "linter", "code": "L1", "severity": 1}
-    assert found == {"range": place, **about}
+    assert diagnostic == {"range": place, **about}
 
 
 @pytest.mark.parametrize("key", ["y", "<CR>"])

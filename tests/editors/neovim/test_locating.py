@@ -21,9 +21,9 @@ def test_a_task_leads_to_its_code_and_the_others_are_in_the_quickfix_list(code: 
     code.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
     (wish,) = code.events("located")
     assert (wish["task"], wish["uri"]) == ("let add take three", code.lua("return vim.uri_from_bufnr(0)"))
-    found = code.lua("return vim.fn.getqflist({ title = 0, items = 0 })")
-    assert found["title"] == "lsp-harness: let add take three"
-    assert [(one["lnum"], one["end_lnum"], one["text"]) for one in found["items"]] == [
+    quickfix = code.lua("return vim.fn.getqflist({ title = 0, items = 0 })")
+    assert quickfix["title"] == "lsp-harness: let add take three"
+    assert [(one["lnum"], one["end_lnum"], one["text"]) for one in quickfix["items"]] == [
         (2, 2, "def add(a, b)  [words 1]"),
         (1, 2, "import os  [words 2, meaning 1]"),
     ]

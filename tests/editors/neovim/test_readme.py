@@ -21,8 +21,8 @@ def block(language: str, having: str) -> str:
     """Return the only code block of the README in this language that contains this text."""
     page = (PLUGIN / "README.md").read_text()
     blocks = re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.DOTALL | re.MULTILINE)
-    (found,) = [text for text in blocks if having in text]
-    return found
+    (block_text,) = [text for text in blocks if having in text]
+    return block_text
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def said(text: str, home: Path) -> str:
+def fill_in(text: str, home: Path) -> str:
     return text.replace("REPO", str(home / "clone"))
 
 
@@ -66,9 +66,9 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
     init = newcomer / ".config/nvim/init.lua"
     setup = block("lua", "setup({")
     if way == "by hand":
-        setup = said(block("lua", "runtimepath:prepend"), newcomer) + setup
+        setup = fill_in(block("lua", "runtimepath:prepend"), newcomer) + setup
     else:
-        subprocess.run(["bash", "-euc", said(block("sh", "ln -s"), newcomer)], check=True)
+        subprocess.run(["bash", "-euc", fill_in(block("sh", "ln -s"), newcomer)], check=True)
     init.write_text(setup)
 
     with neovim(newcomer) as editor:
@@ -99,6 +99,6 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
 def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer: Path):
     """The plugin manager is not installed, so the test only reads its specification."""
     with neovim(newcomer) as editor:
-        spec = editor.lua(f"return {said(block('lua', 'lazy ='), newcomer)}")
+        spec = editor.lua(f"return {fill_in(block('lua', 'lazy ='), newcomer)}")
         assert spec == {"dir": str(newcomer / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
         assert Path(spec["dir"], "plugin/lsp_harness.lua").exists()

@@ -95,7 +95,8 @@ def test_what_is_dismissed_is_counted_as_such(real: Real):
 
     # the first status comes a tenth of a second after a change, so there may be none yet
     editor.until(
-        "(require('lsp_harness.status').get(vim.lsp.get_clients()[1].id) or { statistics = {} }).statistics.dismissed == 1"
+        "(require('lsp_harness.status').get(vim.lsp.get_clients()[1].id) or { statistics = {} "
+        "}).statistics.dismissed == 1"
     )
     editor.nvim.command("LspHarness statistics")
     editor.says("shown: 1")
@@ -112,7 +113,7 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
     editor.lua("require('lsp_harness.models').use(...)", other)
 
     # after a change, the server requests the settings, so it has them a moment later
-    asking(editor)
+    define_asked(editor)
     editor.until("asked('model') == ...", other)
 
 
@@ -141,7 +142,7 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
     assert editor.buffer[0] == "def mean(values):"
 
 
-def asking(editor: Editor) -> None:
+def define_asked(editor: Editor) -> None:
     """Define a Lua function `asked` that returns a value of the status of the server."""
     editor.lua("""
         function _G.asked(fact)
@@ -155,7 +156,7 @@ def asking(editor: Editor) -> None:
 
 def engine(editor: Editor) -> int:
     """Return the id of the engine process, as the server reports it."""
-    asking(editor)
+    define_asked(editor)
     editor.lua("""
         function _G.engine()
           local engine = asked('engine')

@@ -68,9 +68,9 @@ def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
 
 def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: Editor):
     """Without this plugin, Neovim 0.11 pulls diagnostics only after a change."""
-    (found,) = undefined.lua("return vim.diagnostic.get(0)")
-    assert (found["lnum"], found["source"]) == (2, "lsp-harness")
-    assert "count" in found["message"]
+    (diagnostic,) = undefined.lua("return vim.diagnostic.get(0)")
+    assert (diagnostic["lnum"], diagnostic["source"]) == (2, "lsp-harness")
+    assert "count" in diagnostic["message"]
 
 
 # -- fixes
@@ -165,11 +165,11 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
 # -- trust and crashes
 def lint(folder: Path) -> set[str]:
     """Return the outcomes of the linter for all candidates of all sessions."""
-    found: set[str] = set()
+    statuses: set[str] = set()
     for events in folder.glob("home/state/sessions/*/events.jsonl"):
         for event in map(json.loads, events.read_text().splitlines()):
-            found |= {each["status"] for each in event["data"].get("outcomes", []) if each["check"] == "lint"}
-    return found
+            statuses |= {o["status"] for o in event["data"].get("outcomes", []) if o["check"] == "lint"}
+    return statuses
 
 
 @pytest.mark.parametrize("trusted", ["true", "false"])

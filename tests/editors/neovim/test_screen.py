@@ -45,7 +45,10 @@ COLUMNS = 76
 
 
 def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | None, text: str = TEXT) -> str:
-    """Start Neovim with a file of the user in the terminal, and return its address. Without replies, the model is real."""
+    """Start Neovim with a file of the user in the terminal, and return its address.
+
+    Without replies, the model is real.
+    """
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     if replies is not None:

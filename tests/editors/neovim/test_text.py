@@ -31,12 +31,12 @@ def call(nvim: Nvim, function: str, *args: Any) -> Any:
     ],
 )
 def test_words(nvim: Nvim, text: str, words: list[str]):
-    found = []
+    parts = []
     while text:
         (word,) = call(nvim, "word", text)
-        found.append(word)
+        parts.append(word)
         text = text[len(word) :]
-    assert found == words
+    assert parts == words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from tests.editors.neovim.editor import Editor
 from tests.editors.neovim.fake_work import VERDICT
 
 
-def shown(editor: Editor) -> list[str]:
+def verdict_lines(editor: Editor) -> list[str]:
     editor.until("vim.api.nvim_buf_line_count(0) > 1")
     return editor.buffer
 
@@ -16,7 +16,7 @@ def test_the_verdict_of_the_diagnostic_here_opens_in_a_split(editor: Editor):
 
     editor.nvim.command("LspHarness why")
 
-    assert shown(editor) == ["# Verdict", "", "It is **wrong**."]
+    assert verdict_lines(editor) == ["# Verdict", "", "It is **wrong**."]
     assert editor.nvim.current.buffer.name == VERDICT
     assert editor.lua("return { vim.bo.filetype, vim.bo.modifiable, vim.bo.modified, vim.bo.buftype }") == [
         *("markdown", False, False, "nofile"),
@@ -30,7 +30,7 @@ def test_the_code_action_opens_it_too(editor: Editor):
 
     editor.lua("vim.lsp.buf.code_action({ apply = true, filter = function(a) return a.title:find('Why') ~= nil end })")
 
-    assert shown(editor)[0] == "# Verdict"
+    assert verdict_lines(editor)[0] == "# Verdict"
     assert editor.nvim.current.buffer.name == VERDICT
 
 
@@ -42,7 +42,7 @@ def test_the_one_under_the_cursor_comes_before_others_of_the_line(editor: Editor
 
     editor.nvim.command("LspHarness why")
 
-    assert shown(editor)[0] == "# Verdict", "the line's only one of ours"
+    assert verdict_lines(editor)[0] == "# Verdict", "the line's only one of ours"
 
 
 def test_without_a_diagnostic_of_ours_it_says_so(editor: Editor):
@@ -59,7 +59,7 @@ def test_a_server_that_serves_no_content_is_asked_by_its_command(editor: Editor)
 
     editor.nvim.command(f"split {VERDICT}")
 
-    assert shown(editor)[-1] == f"of {VERDICT} by the command"
+    assert verdict_lines(editor)[-1] == f"of {VERDICT} by the command"
 
 
 def test_a_server_that_knows_no_verdicts_is_said_so(start: Start):

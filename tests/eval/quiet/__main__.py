@@ -33,7 +33,7 @@ THRESHOLDS = (0.0, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the model had to say (`text`, empty for nothing) and the rule that kept it from the screen."""
+    """The text of the model (empty for none) and the rule that kept it from the screen."""
 
     name: str
     silent: bool
@@ -41,46 +41,46 @@ class Outcome:
     probability: float | None
     rule: str
 
-    def quiet(self, least: float) -> bool:
-        """Whether nothing is shown with that threshold."""
-        known = self.probability is not None and self.probability < least
-        return not self.text or self.rule not in ("", MIN_PROBABILITY) or known
+    def is_quiet(self, threshold: float) -> bool:
+        """Return whether nothing is shown with that threshold."""
+        is_improbable = self.probability is not None and self.probability < threshold
+        return not self.text or self.rule not in ("", MIN_PROBABILITY) or is_improbable
 
 
 async def run(scenarios: list[Scenario], config: Config) -> list[Outcome]:
     engine = EngineClient(config)
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for number, scenario in enumerate(scenarios):
-        # told in any case, so that other thresholds can be looked at
+        # The probability is computed in any case, so that `report` can apply other thresholds.
         quiet = replace(config.quiet, min_probability=config.quiet.min_probability or 1e-9)
         cursor = scenario.cursor()
         completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)))
         scenario.live(completer.opened(cursor.document).history)
         place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
-        asked = await completer.complete(*place)
-        probability = completer.last_figures.get("probability") if asked else None
-        # it is not on the screen of who did not ask
+        answer = await completer.complete(*place)
+        probability = completer.last_figures.get("probability") if answer else None
+        # A user who did not request a suggestion has none on the screen.
         completer.close(cursor.document.uri)
         scenario.live(completer.opened(cursor.document).history)
         by_itself = await completer.complete(*place, automatic=True)
         rule = completer.last_figures.get("quiet", "")
-        outcome = Outcome(scenario.name, scenario.silent, asked.text if asked else "", probability, rule)
-        assert (by_itself is None) is outcome.quiet(quiet.min_probability), outcome
-        found.append(outcome)
+        outcome = Outcome(scenario.name, scenario.silent, answer.text if answer else "", probability, rule)
+        assert (by_itself is None) is outcome.is_quiet(quiet.min_probability), outcome
+        outcomes.append(outcome)
         sys.stderr.write(f"\r{number + 1}/{len(scenarios)} ")
         sys.stderr.flush()
     await engine.aclose()
     sys.stderr.write("\n")
-    return found
+    return outcomes
 
 
-def report(found: list[Outcome], least: float) -> list[tuple[str, Figures]]:
-    """Without the gate, with the rules alone, with all of it."""
+def report(outcomes: list[Outcome], threshold: float) -> list[tuple[str, Figures]]:
+    """Return the figures without the gate, with the rules alone and with the whole gate."""
     return [
-        ("without", Figures.of((one.silent, not one.text) for one in found)),
-        ("rules", Figures.of((one.silent, one.quiet(0.0)) for one in found)),
-        (f"rules and {least:g}", Figures.of((one.silent, one.quiet(least)) for one in found)),
+        ("without", Figures.of((outcome.silent, not outcome.text) for outcome in outcomes)),
+        ("rules", Figures.of((outcome.silent, outcome.is_quiet(0.0)) for outcome in outcomes)),
+        (f"rules and {threshold:g}", Figures.of((outcome.silent, outcome.is_quiet(threshold)) for outcome in outcomes)),
     ]
 
 
@@ -93,15 +93,16 @@ def main() -> None:
     config, _ = load()
     halves: list[Half] = [args.half] if args.half else list(HALVES)
     for half in halves:
-        found = asyncio.run(run(of(half), config))
+        outcomes = asyncio.run(run(of(half), config))
         if args.out:
             with args.out.open("a") as out:
-                out.writelines(json.dumps({"half": half, **asdict(one)}) + "\n" for one in found)
-        print(f"{half}: {len(found)} scenarios; {HEAD}")
-        for name, figures in report(found, config.quiet.min_probability):
+                out.writelines(json.dumps({"half": half, **asdict(outcome)}) + "\n" for outcome in outcomes)
+        print(f"{half}: {len(outcomes)} scenarios; {HEAD}")
+        for name, figures in report(outcomes, config.quiet.min_probability):
             print(f"  {name:>16} | {figures.row()}")
-        for least in THRESHOLDS if args.sweep else ():
-            print(f"  {least:16.2f} | {Figures.of((one.silent, one.quiet(least)) for one in found).row()}")
+        for threshold in THRESHOLDS if args.sweep else ():
+            figures = Figures.of((outcome.silent, outcome.is_quiet(threshold)) for outcome in outcomes)
+            print(f"  {threshold:16.2f} | {figures.row()}")
 
 
 if __name__ == "__main__":

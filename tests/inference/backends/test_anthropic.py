@@ -37,7 +37,7 @@ HELLO = Reply((START, BLOCK, {"type": "ping"}, delta("Hel"), delta("lo"), end(),
 
 
 @asynccontextmanager
-async def service(
+async def serve_replies(
     monkeypatch: pytest.MonkeyPatch, *replies: Reply, **settings: Any
 ) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
     server = FakeServer()
@@ -55,12 +55,12 @@ async def hello(engine_client: EngineClient, **sampling: Any):
 
 
 async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch, HELLO) as (engine_client, server):
+    async with serve_replies(monkeypatch, HELLO) as (engine_client, server):
         chunks = await hello(engine_client, temperature=0.6, stop=("\n", "END"))
 
     assert text(chunks) == "Hello"
     assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
-    probe, result = server.asked
+    probe, result = server.requests
     assert (probe.path, result.path) == ("/v1/models", "/v1/messages")
     assert result.body == {
         "model": "some",
@@ -83,12 +83,12 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
     [("max_tokens", "limit"), ("stop_sequence", "word"), ("end_turn", "eos")],
 )
 async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
-    async with service(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (engine_client, _):
+    async with serve_replies(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (engine_client, _):
         assert (await hello(engine_client))[-1].stop == stop
 
 
 async def test_what_the_model_thinks_is_no_answer(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch, Reply((START, delta("hm", "thinking_delta"), delta("a"), end(), STOP))) as (
+    async with serve_replies(monkeypatch, Reply((START, delta("hm", "thinking_delta"), delta("a"), end(), STOP))) as (
         engine_client,
         _,
     ):
@@ -99,7 +99,7 @@ async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatc
     times = iter([10.0, 10.0, 10.2])
     monkeypatch.setattr(anthropic, "monotonic", lambda: next(times))
     content = ["a\n", "b", "c\n", "d"]
-    async with service(monkeypatch, Reply((START, *map(delta, content), end(), STOP))) as (engine_client, _):
+    async with serve_replies(monkeypatch, Reply((START, *map(delta, content), end(), STOP))) as (engine_client, _):
         chunks = await hello(engine_client, t_max_predict_ms=100)
 
     assert (text(chunks), chunks[-1].stop) == ("a\nbc\n", "deadline")
@@ -109,13 +109,13 @@ async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatc
     "busy", [Reply(status=529, json=OVERLOADED), Reply(status=429, json=OVERLOADED), Reply((OVERLOADED,))]
 )
 async def test_an_overloaded_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: Reply):
-    async with service(monkeypatch, busy, HELLO) as (engine_client, server):
+    async with serve_replies(monkeypatch, busy, HELLO) as (engine_client, server):
         assert text(await hello(engine_client)) == "Hello"
     assert len(server.bodies("/v1/messages")) == 2
 
 
 async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (engine_client, _):
+    async with serve_replies(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (engine_client, _):
         with pytest.raises(EngineBusy, match="Overloaded"):
             await hello(engine_client)
 
@@ -131,13 +131,13 @@ async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, message: str):
-    async with service(monkeypatch, reply) as (engine_client, _):
+    async with serve_replies(monkeypatch, reply) as (engine_client, _):
         with pytest.raises(EngineError, match=message):
             await hello(engine_client)
 
 
 async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch) as (engine_client, server):
+    async with serve_replies(monkeypatch) as (engine_client, server):
         for request in (Infill(InfillContext("a", "b")), Continuation("def f")):
             with pytest.raises(EngineRefused, match="Anthropic's API"):
                 await answer(engine_client, request)
@@ -152,7 +152,7 @@ async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch:
 
 
 async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch) as (engine_client, server):
+    async with serve_replies(monkeypatch) as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={}, status=401)
         with pytest.raises(EngineRefused, match="refuses the key in ANTHROPIC_API_KEY"):
             await engine_client.props()

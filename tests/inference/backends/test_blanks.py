@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 
 
-def shown(prefix: str, *pieces: str) -> str:
+def join_answer(prefix: str, *pieces: str) -> str:
     blanks = BlankStripper(split_trailing_blanks(prefix)[1])
     return prefix + "".join(blanks.strip(piece) for piece in pieces)
 
 
 def test_the_answer_continues_the_text_as_it_stands():
-    assert shown("c = ", " a", " + b") == "c = a + b"
-    assert shown("def f():\n    ", "  ", "  return c") == "def f():\n    return c"
-    assert shown("c = ", "a") == "c = a"
-    assert shown("\n        ", "    return") == "\n        return"
-    assert shown("c =", " a") == "c = a"
-    assert shown("\n\t", "    x") == "\n\t    x"
+    assert join_answer("c = ", " a", " + b") == "c = a + b"
+    assert join_answer("def f():\n    ", "  ", "  return c") == "def f():\n    return c"
+    assert join_answer("c = ", "a") == "c = a"
+    assert join_answer("\n        ", "    return") == "\n        return"
+    assert join_answer("c =", " a") == "c = a"
+    assert join_answer("\n\t", "    x") == "\n\t    x"
 
 
 @given(st.text("ab \t\n", max_size=8), st.lists(st.text("ab \t", max_size=3), max_size=5))
@@ -26,4 +26,4 @@ def test_an_answer_that_repeats_the_blanks_loses_just_them(text: str, pieces: li
 
     assert bare + blanks == text
     assert not bare.endswith((" ", "\t"))
-    assert shown(text, blanks, *pieces) == text + "".join(pieces)
+    assert join_answer(text, blanks, *pieces) == text + "".join(pieces)

@@ -13,7 +13,7 @@ from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.target import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
-GONE = RetryableError(EngineUnavailable("gone"), server_lost=True)
+LOST_SERVER = RetryableError(EngineUnavailable("gone"), server_lost=True)
 BUSY = RetryableError(EngineBusy("later"), server_lost=False)
 
 
@@ -38,8 +38,8 @@ def fleet(names: str, **more: Any) -> Fleet:
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
-def first(of: Fleet, key: str) -> str:
-    return of.available_servers(key)[0].endpoint.name
+def first(fleet: Fleet, key: str) -> str:
+    return fleet.available_servers(key)[0].endpoint.name
 
 
 def test_a_key_has_its_server_whoever_asks():

@@ -72,7 +72,9 @@ async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
 
 
 @asynccontextmanager
-async def service(*events: Any, model: str = "some", **settings: Any) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+async def serve_replies(
+    *events: Any, model: str = "some", **settings: Any
+) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
     """A compatible server that is not vLLM and always answers the same."""
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": model, "owned_by": "somebody"}]})
@@ -94,9 +96,9 @@ async def test_vllm_is_recognised():
 
 
 async def test_vllm_fills_a_hole():
-    around = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
+    context = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
     async with vllm() as (engine_client, _):
-        chunks = await answer(engine_client, Infill(around, sampling=Sampling(n_predict=16, stop=("\n",))))
+        chunks = await answer(engine_client, Infill(context, sampling=Sampling(n_predict=16, stop=("\n",))))
 
     assert text(chunks) == "a + b"
     assert (chunks[-1].stop, chunks[-1].usage) == ("word", Usage(evaluated=9, reused=32, generated=4))
@@ -157,7 +159,7 @@ async def test_vllm_refuses_what_is_too_long():
 
 @pytest.mark.parametrize(("version", "field"), [("0.10.2", "guided_grammar"), ("0.12.0", "structured_outputs")])
 async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field: str):
-    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "vllm"}]})
         server.on["GET", "/version"] = Reply(json={"version": version})
         await answer(engine_client, Continuation("a", Sampling(grammar="root ::= [a]")))
@@ -168,7 +170,7 @@ async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field
 
 # -- services that lack more
 async def test_a_service_is_sent_nothing_it_may_not_know():
-    async with service(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (engine_client, server):
+    async with serve_replies(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (engine_client, server):
         sampling = Sampling(n_predict=1, grammar="root ::= [a]", stop=tuple("abcdef"))
         chunks = await answer(engine_client, Continuation("x", sampling))
         features = (await engine_client.props()).features
@@ -182,7 +184,7 @@ async def test_a_service_is_sent_nothing_it_may_not_know():
 
 
 async def test_a_service_is_not_paid_to_warm():
-    async with service() as (engine_client, server):
+    async with serve_replies() as (engine_client, server):
         [only] = await answer(engine_client, Continuation("x", Sampling(n_predict=0)))
 
     assert (only.text, only.stop) == ("", "limit")
@@ -190,19 +192,19 @@ async def test_a_service_is_not_paid_to_warm():
 
 
 async def test_a_stream_without_its_last_word_is_complete_when_every_candidate_is():
-    async with service(chunk("a", "stop")) as (engine_client, _):
+    async with serve_replies(chunk("a", "stop")) as (engine_client, _):
         assert [c.stop for c in await answer(engine_client)] == [None, "eos"]
 
 
 async def test_a_service_may_give_fewer_candidates_than_asked():
-    async with service(chunk("a", "stop"), usage(1, 1), "[DONE]") as (engine_client, _):
+    async with serve_replies(chunk("a", "stop"), usage(1, 1), "[DONE]") as (engine_client, _):
         chunks = await answer(engine_client, Continuation("x", Sampling(n=2)))
 
     assert [(c.index, c.stop) for c in chunks] == [(0, None), (0, "eos")]
 
 
 async def test_a_stream_that_ends_early_is_an_error():
-    async with service(chunk("a")) as (engine_client, _):
+    async with serve_replies(chunk("a")) as (engine_client, _):
         with pytest.raises(EngineError, match="before the answer was complete"):
             await answer(engine_client)
 
@@ -211,7 +213,7 @@ async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = ["a\n", "b", "c", "d\n", "e"]
-    async with service(*[chunk(piece) for piece in pieces], asyncio.Event()) as (engine_client, server):
+    async with serve_replies(*[chunk(piece) for piece in pieces], asyncio.Event()) as (engine_client, server):
         chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
         await server.left.wait()
 
@@ -222,7 +224,7 @@ async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPa
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
-    async with service(*pieces, asyncio.Event()) as (engine_client, server):
+    async with serve_replies(*pieces, asyncio.Event()) as (engine_client, server):
         chunks = await answer(engine_client, Continuation("x", Sampling(n=2, t_max_predict_ms=1000)))
         await server.left.wait()
 
@@ -233,14 +235,14 @@ async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPa
 async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    async with service(chunk("a"), chunk("b\n", "length"), "[DONE]") as (engine_client, _):
+    async with serve_replies(chunk("a"), chunk("b\n", "length"), "[DONE]") as (engine_client, _):
         chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
 
     assert [(c.text, c.stop) for c in chunks] == [("a", None), ("b\n", None), ("", "limit")]
 
 
 async def test_the_suffix_parameter():
-    async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
+    async with serve_replies(chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
         await answer(engine_client, Infill(InfillContext("p", "s", (("x.py", "# x\n"),))))
         features = (await engine_client.props()).features
 
@@ -250,7 +252,7 @@ async def test_the_suffix_parameter():
 
 
 async def test_a_model_of_no_known_family_cannot_fill():
-    async with service() as (engine_client, _):
+    async with serve_replies() as (engine_client, _):
         with pytest.raises(
             EngineRefused, match=r"the fill-in-the-middle format of some is not known; set engine\.fim to qwen2.5-c"
         ):
@@ -262,11 +264,11 @@ async def test_a_model_of_no_known_family_cannot_fill():
 
 
 async def test_a_server_that_is_given_no_holes():
-    async with service(model="qwen2.5-coder", fim="none") as (engine_client, _):
+    async with serve_replies(model="qwen2.5-coder", fim="none") as (engine_client, _):
         assert (await engine_client.props()).raw[
             NO_INFILL_KEY
         ] == "qwen2.5-coder gets no fill-in-the-middle prompts, because engine.fim is none"
-    async with service(model="qwen2.5-coder") as (engine_client, _):
+    async with serve_replies(model="qwen2.5-coder") as (engine_client, _):
         assert NO_INFILL_KEY not in (await engine_client.props()).raw
 
 
@@ -275,7 +277,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"
     src = markup.parse(source, tmp_path / "a.py")
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
-    async with service(event, "[DONE]") as (engine_client, server):
+    async with serve_replies(event, "[DONE]") as (engine_client, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
             job = TurnContext(
                 engine=engine_client,
@@ -291,11 +293,11 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
             proposal = await Fix(job, src.finding).run(())
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
-    assert [result.path for result in server.asked if result.method == "POST"] == ["/v1/chat/completions"]
+    assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
 
 
 async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
-    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, Continuation((1, 2)))
         await answer(engine_client, Continuation(("a", "b")))
         with pytest.raises(EngineRefused, match="mixture"):
@@ -309,7 +311,7 @@ async def test_log_probabilities_of_a_conversation():
     event = {
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
     }
-    async with service(event, "[DONE]") as (engine_client, server):
+    async with serve_replies(event, "[DONE]") as (engine_client, server):
         chat_request = ChatRequest([("user", "x")], Sampling(top_logprobs=1))
         first, *_ = await answer(engine_client, chat_request)
 
@@ -321,7 +323,7 @@ async def test_log_probabilities_of_a_conversation():
 async def test_confidence_is_asked_of_vllm_only():
     """Others may refuse what they do not have."""
     continuation = Continuation("a", Sampling(n_predict=1, confidence=True))
-    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, continuation)
     backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), SilenceLimits()), "m", vllm="0.11.0")
 

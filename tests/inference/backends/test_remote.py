@@ -143,7 +143,7 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
             await answer(engine_client)
         props = await engine_client.props()
 
-    assert all(result.headers["authorization"] == "Bearer sk-secret" for result in server.asked)
+    assert all(result.headers["authorization"] == "Bearer sk-secret" for result in server.requests)
     assert "secret" not in f"{refused.value}{wrong.value}{props}"
 
 

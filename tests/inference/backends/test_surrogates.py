@@ -45,7 +45,7 @@ async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: s
     async with serving(served(props)) as server, client(server.url) as engine_client:
         await ASKS[ask](engine_client)
 
-    posted = [result.body for result in server.asked if result.method == "POST"]
+    posted = [result.body for result in server.requests if result.method == "POST"]
     assert posted
     sent_text = repr(posted)
     assert repr(SENT)[1:-1] in sent_text

@@ -32,7 +32,7 @@ def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
 
 @pytest.fixture
 def data(tmp_path: Path) -> bytes:
-    """What the conversion gives."""
+    """The bytes of the converted model."""
     convert(FILES, tmp_path / "right.gguf", name="Tiny", license="mit")
     return (tmp_path / "right.gguf").read_bytes()
 

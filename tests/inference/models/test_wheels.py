@@ -100,5 +100,6 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
 def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
     monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)
+    command = [sys.executable, "-S", "-c", "import signal; signal.pause()"]
     with pytest.raises(PullFailed, match="pip has fetched nothing for"):
-        wheel._run_pip([sys.executable, "-S", "-c", "import signal; signal.pause()"], tmp_path)  # pyright: ignore[reportPrivateUsage]
+        wheel._run_pip(command, tmp_path)  # pyright: ignore[reportPrivateUsage]

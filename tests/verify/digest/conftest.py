@@ -14,12 +14,12 @@ def fixture(name: str) -> str:
     return (FIXTURES / name).read_text(encoding="utf-8")
 
 
-def digested(name: str, tool: str = "") -> Digest:
+def digest_fixture(name: str, tool: str = "") -> Digest:
     return digest_output(fixture(name), tool, "/project")
 
 
-def shown(name: str, tool: str = "") -> list[str]:
-    return digested(name, tool).lines(100)
+def digest_lines(name: str, tool: str = "") -> list[str]:
+    return digest_fixture(name, tool).lines(100)
 
 
 NAMES = sorted(path.name for path in FIXTURES.iterdir() if path.suffix != ".md")

@@ -1,4 +1,4 @@
-"""What is done to the problems of all tools alike."""
+"""Tests of the steps of the digest that are equal for all tools."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from lsp_harness.errors import UsageError
 from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
-from tests.verify.digest.conftest import digested, fixture
+from tests.verify.digest.conftest import digest_fixture, fixture
 
 TOKEN = "ghp_" + "a1B2" * 9
 
 
 def test_errors_first_and_what_is_said_again_is_counted():
-    made = Digest(
+    result = Digest(
         "tool",
         (
             Problem("unused", "a.py", 1, severity="warning", code="F401"),
@@ -21,14 +21,14 @@ def test_errors_first_and_what_is_said_again_is_counted():
             Problem("nothing there", test="tests/test_a.py::test_a"),
         ),
     )
-    assert made.lines(3) == [
+    assert result.lines(3) == [
         "b.py:2:3: error: broken",
         "TEST FAIL: test_a — nothing there",
         "a.py:1: warning: unused [F401] (×6: also lines 4, 5, 6, …)",
     ]
-    assert made.lines(2) == ["b.py:2:3: error: broken", "… and 7 more: 1 error, 6 warnings"]
-    assert made.lines(1) == ["… and 8 more: 2 errors, 6 warnings"]
-    assert made.as_json()["problems"][0] == {
+    assert result.lines(2) == ["b.py:2:3: error: broken", "… and 7 more: 1 error, 6 warnings"]
+    assert result.lines(1) == ["… and 8 more: 2 errors, 6 warnings"]
+    assert result.as_json()["problems"][0] == {
         "path": "b.py",
         "line": 2,
         "column": 3,
@@ -40,19 +40,19 @@ def test_errors_first_and_what_is_said_again_is_counted():
 
 
 def test_lines_that_end_as_elsewhere_and_colours(name: str):
-    assert digest_output(fixture(name).replace("\n", "\r\n"), root="/project") == digested(name)
+    assert digest_output(fixture(name).replace("\n", "\r\n"), root="/project") == digest_fixture(name)
     if not name.endswith((".xml", ".json")):
         coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in fixture(name).split("\n")[:-1])
-        assert digest_output(coloured, root="/project") == digested(name)
+        assert digest_output(coloured, root="/project") == digest_fixture(name)
 
 
 def test_a_log_of_several_tools():
-    found = digest_output(
+    digest = digest_output(
         "".join(fixture(name) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")), root="/project"
     )
-    assert found.tool == "pytest, ruff, mypy, tsc"
-    assert len(found.problems) == sum(
-        len(digested(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
+    assert digest.tool == "pytest, ruff, mypy, tsc"
+    assert len(digest.problems) == sum(
+        len(digest_fixture(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
     )
 
 
@@ -65,10 +65,10 @@ def test_secrets_are_taken_out():
         "a.c:1:2: error: " + "x " * 140 + TOKEN,
         "a.c:1:2: error: " + "x " * 3_980 + TOKEN,
     ):
-        found = digest_output(f"=== short test summary info ===\n{text}" if text.startswith("FAILED") else text)
-        assert found.problems
-        assert "a1B2" not in repr(found)
-        assert "…" in repr(found)
+        digest = digest_output(f"=== short test summary info ===\n{text}" if text.startswith("FAILED") else text)
+        assert digest.problems
+        assert "a1B2" not in repr(digest)
+        assert "…" in repr(digest)
     key = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEabcd\\n" * 2
     [problem] = digest_output(f'[{{"filename": "a.py", "location": {{}}, "message": "{key}"}}]').problems
     assert problem.message == "…"
@@ -83,9 +83,9 @@ def test_a_long_message_keeps_both_ends():
 
 
 def test_what_nobody_understands():
-    found = digest_output("All good.\nNothing to see.\n")
-    assert (found.tool, found.problems) == ("", ())
-    assert found.lines(5) == ["no problem is recognized in this output (2 lines)"]
+    digest = digest_output("All good.\nNothing to see.\n")
+    assert (digest.tool, digest.problems) == ("", ())
+    assert digest.lines(5) == ["no problem is recognized in this output (2 lines)"]
     assert digest_output("All good.\n", "mypy").lines(5) == ["no problem is recognized in this output (1 line)"]
     assert digest_output("").lines(5) == ["no output"]
     assert digest_output("\n", "tsc").lines(5) == ["tsc: no problems"]
@@ -120,9 +120,9 @@ def test_other_tools(text: str, line: str):
 
 
 def test_one_tool_is_content_and_another_is_not_known():
-    found = digest_output("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
-    assert found.lines(5) == ["a.c:3:5: error: expected ';'"]
-    assert found.tool == "ruff, output"
+    digest = digest_output("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
+    assert digest.lines(5) == ["a.c:3:5: error: expected ';'"]
+    assert digest.tool == "ruff, output"
     assert digest_output("All checks passed!\ntests/a_test.rb:3: made a list\n").problems == ()
 
 
@@ -153,13 +153,16 @@ def test_what_is_no_place(text: str):
     ],
 )
 def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
-    found = digest_output(text)
-    assert found.tool == tool
-    assert len(found.problems) == 1
+    digest = digest_output(text)
+    assert digest.tool == tool
+    assert len(digest.problems) == 1
 
 
 def test_the_side_that_was_computed_is_what_was_got():
-    block = "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\ntest_a.py:1: AssertionError\n"
+    block = (
+        "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\n"
+        "test_a.py:1: AssertionError\n"
+    )
     assert "expected 3, got 4, where" in digest_output(block.format("assert 4 == 3")).problems[0].message
     assert "expected 3, got 4, where" in digest_output(block.format("assert 3 == 4")).problems[0].message
     assert "assert not (4 == 4)" in digest_output(block.format("assert not (4 == 4)")).problems[0].message
@@ -173,7 +176,8 @@ def test_a_panic_of_no_test():
 
 def test_a_doctest():
     text = (
-        "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n/p/a.py:1: DocTestFailure\n"
+        "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n"
+        "/p/a.py:1: DocTestFailure\n"
         "=== short test summary info ===\nFAILED a.py::a.f\n=== 1 failed in 0.01s ===\n"
     )
     assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
@@ -181,9 +185,10 @@ def test_a_doctest():
 
 def test_junit_of_another_runner():
     text = (
-        '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" line="4">'
+        '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" '
+        'line="4">'
         '<failure message="expected 3"/></testcase><testcase name="fine"/></testsuite></testsuites>'
     )
-    found = digest_output(text)
-    assert found.lines(5) == ["TEST FAIL: area is wide — expected 3 (src/area.test.ts:4)"]
-    assert found.summary == "junit: 1 failed, 1 passed"
+    digest = digest_output(text)
+    assert digest.lines(5) == ["TEST FAIL: area is wide — expected 3 (src/area.test.ts:4)"]
+    assert digest.summary == "junit: 1 failed, 1 passed"

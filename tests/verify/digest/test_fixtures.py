@@ -1,11 +1,14 @@
-"""What real tools printed, and the lines that are made of it."""
+"""Tests of the digest of real output of tools."""
 
 import pytest
 
-from tests.verify.digest.conftest import digested, shown
+from tests.verify.digest.conftest import digest_fixture, digest_lines
 
 TESTS = [
-    "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') (tests/test_parse.py:7)",
+    (
+        "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3') "
+        "(tests/test_parse.py:7)"
+    ),
     "TEST FAIL: test_says_why — AssertionError: expected 3, got None (tests/test_parse.py:12)",
     "TEST FAIL: TestArea::test_area[half] — KeyError: 'height' (parse.py:8)",
     (
@@ -14,8 +17,14 @@ TESTS = [
     ),
     "TEST FAIL: test_raises — Failed: DID NOT RAISE ValueError (tests/test_parse.py:26)",
     "TEST FAIL: test_strict — [XPASS(strict)] fixed by now (tests/test_parse.py)",
-    "TEST FAIL: test_prints — AssertionError: assert not 1, where 1 = area({'width': 1, 'height': 1}) (tests/test_parse.py:54)",
-    "tests/test_broken.py:1: error: ImportError: cannot import name 'gone' from 'parse' (/project/parse.py) [collection]",
+    (
+        "TEST FAIL: test_prints — AssertionError: assert not 1, where 1 = area({'width': 1, 'height': 1}) "
+        "(tests/test_parse.py:54)"
+    ),
+    (
+        "tests/test_broken.py:1: error: ImportError: cannot import name 'gone' from 'parse' (/project/parse.py) "
+        "[collection]"
+    ),
     "TEST FAIL: test_store — OSError: no store (tests/test_parse.py:32)",
 ]
 RUFF = [
@@ -58,21 +67,21 @@ BUILD = [
 
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
 def test_pytest_text(name: str):
-    assert shown(name) == TESTS
-    assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
+    assert digest_lines(name) == TESTS
+    assert digest_fixture(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
 def test_pytest_in_another_order(name: str):
     # a file is known where a test has one: without the summary, what was not raised anywhere has none
-    assert {line.removesuffix(" (tests/test_parse.py)") for line in shown(name)} == {
+    assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
     }
-    assert digested(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
+    assert digest_fixture(name).summary == "pytest: 9 failed, 1 passed, 2 skipped, 1 error"
 
 
 def test_pytest_without_tracebacks():
-    lines = shown("pytest-no.txt")
+    lines = digest_lines("pytest-no.txt")
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py)"
     # the summary is cut off there: half of what was expected would be misleading
     assert "assert ['one', 'two', 'three'] == ['one'..." in lines[3]
@@ -82,7 +91,7 @@ def test_pytest_without_tracebacks():
 
 @pytest.mark.parametrize("name", ["pytest-line.txt", "pytest-native.txt"])
 def test_pytest_with_other_tracebacks(name: str):
-    lines = shown(name)
+    lines = digest_lines(name)
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py:7)"
     assert lines[2] == TESTS[2]
     assert lines[3].endswith("expected ['one', 'too', 'three'], got ['one', 'two', 'three'] (tests/test_parse.py:22)")
@@ -90,30 +99,30 @@ def test_pytest_with_other_tracebacks(name: str):
 
 
 def test_pytest_stopped_by_a_file_that_cannot_be_imported():
-    assert shown("pytest-collection.txt") == [TESTS[7]]
-    assert shown("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
+    assert digest_lines("pytest-collection.txt") == [TESTS[7]]
+    assert digest_lines("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
 
 
 def test_an_expected_failure_is_none():
-    found = digested("pytest-clean.txt")
-    assert (found.problems, found.skipped) == ((), 2)
+    digest = digest_fixture("pytest-clean.txt")
+    assert (digest.problems, digest.skipped) == ((), 2)
 
 
 @pytest.mark.parametrize(
     "name", ["ruff.json", "ruff-lines.json", "ruff-concise.txt", "ruff-full.txt", "ruff-grouped.txt"]
 )
 def test_ruff(name: str):
-    assert shown(name) == RUFF
-    assert digested(name).tool == "ruff"
+    assert digest_lines(name) == RUFF
+    assert digest_fixture(name).tool == "ruff"
 
 
 def test_ruff_format():
-    assert shown("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
+    assert digest_lines("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
 
 
 @pytest.mark.parametrize("name", ["eslint.json", "eslint-stylish.txt", "eslint-color.txt"])
 def test_eslint(name: str):
-    assert [line.replace(". [", " [") for line in shown(name)] == [
+    assert [line.replace(". [", " [") for line in digest_lines(name)] == [
         "src/area.js:5:13: error: Expected '===' and instead saw '==' [eqeqeq]",
         "src/area.js:5:16: error: 'missing' is not defined [no-undef]",
         "src/broken.js:2:1: error: Parsing error: Unexpected token",
@@ -123,41 +132,44 @@ def test_eslint(name: str):
 
 
 def test_mypy():
-    assert shown("mypy-pretty.txt") == MYPY
-    assert shown("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
-    assert shown("mypy.txt")[1] == 'c.py:12: error: List item 0 has incompatible type "str"; expected "int" [list-item]'
-    assert len(shown("mypy.txt")) == len(MYPY)
-    assert shown("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
+    assert digest_lines("mypy-pretty.txt") == MYPY
+    assert digest_lines("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
+    assert (
+        digest_lines("mypy.txt")[1]
+        == 'c.py:12: error: List item 0 has incompatible type "str"; expected "int" [list-item]'
+    )
+    assert len(digest_lines("mypy.txt")) == len(MYPY)
+    assert digest_lines("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
 
 
 def test_pyright():
-    assert shown("pyright.txt") == shown("pyright.json")
-    assert shown("pyright.txt")[0] == (
+    assert digest_lines("pyright.txt") == digest_lines("pyright.json")
+    assert digest_lines("pyright.txt")[0] == (
         'a.py:6:12: error: Type "str" is not assignable to return type "int"; "str" is not assignable to "int" '
         "[reportReturnType]"
     )
-    assert "b.py:2:5: error: Expected expression (×2: also line 3)" in shown("pyright.txt")
-    assert digested("pyright.txt").summary == "pyright: 14 errors, 1 remark"
+    assert "b.py:2:5: error: Expected expression (×2: also line 3)" in digest_lines("pyright.txt")
+    assert digest_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
 def test_tsc():
-    assert shown("tsc.txt") == shown("tsc-pretty.txt")
-    assert shown("tsc.txt")[0] == (
+    assert digest_lines("tsc.txt") == digest_lines("tsc-pretty.txt")
+    assert digest_lines("tsc.txt")[0] == (
         "src/area.ts:7:9: error: Type 'number' is not assignable to type 'string'. [TS2322] (×2: also line 11)"
     )
-    assert shown("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
-    [line] = shown("tsc-nothing.txt")
+    assert digest_lines("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
+    [line] = digest_lines("tsc-nothing.txt")
     assert line.startswith("error: File 'nowhere.ts' not found.")
-    assert digested("tsc-pretty.txt").summary == "tsc: 9 errors"
+    assert digest_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
 
 
 def test_go():
-    assert shown("go-build.txt") == BUILD
-    assert shown("go-test.json") == GO
-    assert shown("go-test.txt") == shown("go-test-v.txt") == [*BUILD, *GO]
-    assert digested("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
+    assert digest_lines("go-build.txt") == BUILD
+    assert digest_lines("go-test.json") == GO
+    assert digest_lines("go-test.txt") == digest_lines("go-test-v.txt") == [*BUILD, *GO]
+    assert digest_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
     vet = "parse/parse.go:6:2: error: fmt.Printf format %d has arg text of wrong type string"
-    assert shown("go-vet.txt")[1:] == shown("go-test-vet.txt") == [vet]
+    assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
 
 def test_cargo_build():
@@ -165,32 +177,40 @@ def test_cargo_build():
         "src/main.rs:7:24: error: mismatched types: expected `String`, found `i32` [E0308]",
         "src/main.rs:11:5: error: cannot find function `missing` in this scope: not found in this scope [E0425]",
     ]
-    assert shown("cargo-build.txt")[:2] == shown("cargo-build.json")[:2] == shown("cargo-short.txt")[:2] == errors
-    assert shown("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
+    assert (
+        digest_lines("cargo-build.txt")[:2]
+        == digest_lines("cargo-build.json")[:2]
+        == digest_lines("cargo-short.txt")[:2]
+        == errors
+    )
+    assert digest_lines("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
     for name in ("cargo-build.txt", "cargo-build.json", "cargo-short.txt"):
-        assert digested(name).summary == "cargo: 2 errors, 3 warnings"
+        assert digest_fixture(name).summary == "cargo: 2 errors, 3 warnings"
 
 
 def test_cargo_test():
-    assert shown("cargo-test.txt") == [
+    assert digest_lines("cargo-test.txt") == [
         'TEST FAIL: tests::gives — "nothing there"',
         "TEST FAIL: tests::panics — test did not panic as expected (src/lib.rs:45:8)",
         "TEST FAIL: tests::parses — assertion `left == right` failed (left: None, right: Some(3)) (src/lib.rs:23:9)",
         "TEST FAIL: tests::says_why — expected 3, got None (src/lib.rs:28:9)",
-        "TEST FAIL: src/lib.rs - twice (line 5) — assertion `left == right` failed (left: 4, right: 5) (src/lib.rs:5:1)",
+        (
+            "TEST FAIL: src/lib.rs - twice (line 5) — assertion `left == right` failed (left: 4, right: 5) "
+            "(src/lib.rs:5:1)"
+        ),
         "src/lib.rs:1:5: warning: unused import: `std::fs`",
         "src/lib.rs:9:9: warning: unused variable: `spare`",
     ]
-    assert digested("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
+    assert digest_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
 
 
 @pytest.mark.parametrize("tool", ["ruff", "mypy", "pyright", "go", "cargo"])
 def test_nothing_wrong(tool: str):
-    found = digested(f"{tool}-clean.txt")
-    assert (found.tool, found.problems, found.note) == (tool, (), "")
-    assert digested("eslint-clean.json").summary == "eslint: no problems"
+    digest = digest_fixture(f"{tool}-clean.txt")
+    assert (digest.tool, digest.problems, digest.note) == (tool, (), "")
+    assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"
 
 
 def test_a_tool_told_by_name_says_the_same(name: str):
     tool = name.split("-")[0].split(".")[0]
-    assert digested(name, tool) == digested(name)
+    assert digest_fixture(name, tool) == digest_fixture(name)

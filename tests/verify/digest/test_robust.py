@@ -1,4 +1,4 @@
-"""Whatever the text is, there is a digest."""
+"""Tests that each text has a digest."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import NAMES, digested, fixture
+from tests.verify.digest.conftest import NAMES, digest_fixture, fixture
 
 tools = st.sampled_from(["", *READERS_BY_TOOL])
 SCRAPS = [
@@ -17,13 +17,13 @@ SCRAPS = [
 ]
 
 
-def sound(found: Digest) -> None:
+def sound(digest: Digest) -> None:
     for budget in (1, 3, 1000):
-        lines = found.lines(budget)
+        lines = digest.lines(budget)
         assert 1 <= len(lines) <= budget
         assert all(line and "\n" not in line for line in lines)
-    assert json.loads(json.dumps(found.as_json()))["tool"] == found.tool
-    assert found.tool or found.note
+    assert json.loads(json.dumps(digest.as_json()))["tool"] == digest.tool
+    assert digest.tool or digest.note
 
 
 @given(st.text(), tools)
@@ -47,13 +47,13 @@ def test_parts_of_outputs(name: str, start: float, end: float, scrap: str):
 @given(st.sampled_from([name for name in NAMES if name.endswith((".json", ".xml"))]), st.floats(0, 1))
 def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
     text = fixture(name)
-    whole, found = (
-        digested(name),
+    whole, digest = (
+        digest_fixture(name),
         digest_output(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project"),
     )
     places = {(p.message, p.path, p.line) for p in whole.problems}
     # the rule of the last may be what is missing
-    assert {(p.message, p.path, p.line) for p in found.problems if p.code != "summary"} <= places
+    assert {(p.message, p.path, p.line) for p in digest.problems if p.code != "summary"} <= places
     half = digest_output(text[: len(text) * 3 // 4], root="/project")
     if len(whole.problems) > 3:
         assert len(half.problems) >= 2
@@ -81,8 +81,8 @@ def test_a_file_that_defines_entities_is_not_read():
 def test_much_of_it():
     # what is quadratic does not end in time here
     many = "".join(f"a.py:{line}:1: F401 `m{line}` imported but unused\n" for line in range(1, 20_001))
-    found = digest_output(many)
-    assert len(found.problems) == 20_000
-    assert found.lines(2) == ["a.py:1:1: warning: `m1` imported but unused [F401]", "… and 19999 more: 19999 warnings"]
+    digest = digest_output(many)
+    assert len(digest.problems) == 20_000
+    assert digest.lines(2) == ["a.py:1:1: warning: `m1` imported but unused [F401]", "… and 19999 more: 19999 warnings"]
     for text in ("[" * 1_000_000, '{"a":' * 300_000, "a/" * 500_000, "__ a" + "_a" * 500_000, "1:" * 500_000):
         assert digest_output(text).problems == ()

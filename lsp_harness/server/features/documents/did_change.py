@@ -32,7 +32,10 @@ def run(client: EditorClient, params: Any) -> None:
 
 
 def _open(client: EditorClient, uri: str, params: Any, changes: list[TextChange]) -> None:
-    """Open a document that was never opened, or whose text is not known. One of the changes must have the whole text."""
+    """Open a document that was never opened, or whose text is not known.
+
+    One of the changes must have the whole text.
+    """
     whole_texts = [n for n, change in enumerate(changes) if change.start is None]
     if not whole_texts:
         return client.mark_out_of_sync(uri, METHOD, "it was never opened") if changes else None

@@ -1,4 +1,7 @@
-"""`lspHarness/didMoveCursor`: the place where the cursor rests. LSP has no such message, so it is our own, and optional."""
+"""`lspHarness/didMoveCursor`: the place where the cursor rests.
+
+LSP has no such message, so it is our own, and optional.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""`textDocument/references`: find the uses of a name by names and imports. It is for clients that ask this server only if no other server answers."""
+"""`textDocument/references`: find the uses of a name by names and imports.
+
+It is for clients that ask this server only if no other server answers.
+"""
 
 from lsprotocol import types
 

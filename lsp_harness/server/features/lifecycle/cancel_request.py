@@ -1,4 +1,7 @@
-"""`$/cancelRequest`: cancel the task of a request. The id is read from plain JSON, because LSP types change some ids."""
+"""`$/cancelRequest`: cancel the task of a request.
+
+The id is read from plain JSON, because LSP types change some ids.
+"""
 
 from typing import Any
 

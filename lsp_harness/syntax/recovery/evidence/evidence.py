@@ -100,7 +100,7 @@ class EvidenceCollector:
         if trial.action != "delete" and name != "indentation":
             kind = next((kind for kind, pattern in PARENTS if pattern.search(parent.type)), "other")
             evidence[f"{name} in {kind}"] = 1.0
-        new_kinds = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._known
+        new_kinds = {kind for node in nodes[:4] for kind in _node_kinds(node, 40)} - self._broken_text_kinds
         evidence["unknown structure"] = min(len(new_kinds), 4)
         lines = token_signs(read_lexemes(tree, trial.edit.start, trial.edit.start + len(trial.edit.new)))
         rarity, unseen = self._usage.rarity([*lines, NEW_LINE])
@@ -117,7 +117,7 @@ class EvidenceCollector:
         return evidence
 
     @cached_property
-    def _known(self) -> set[str]:
+    def _broken_text_kinds(self) -> set[str]:
         """The node kinds of the broken text."""
         return _node_kinds(self._broken_text.tree.root, 20_000)
 

@@ -54,7 +54,7 @@ class TokenUsage:
 
     def count_row(self, before: bytes, token: bytes, after: bytes) -> int:
         """Return how often exactly these three tokens stand in a row."""
-        return self._written[before, token, after]
+        return self._rows[before, token, after]
 
     @cached_property
     def _counts(self) -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
@@ -62,7 +62,7 @@ class TokenUsage:
         return Counter(zip(row, row[1:], row[2:], strict=False)), Counter(pairwise(row))
 
     @cached_property
-    def _written(self) -> Counter[tuple[bytes, bytes, bytes]]:
+    def _rows(self) -> Counter[tuple[bytes, bytes, bytes]]:
         texts = [token.text for token in self._tokens]
         return Counter(zip(texts, texts[1:], texts[2:], strict=False))
 

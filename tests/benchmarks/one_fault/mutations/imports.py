@@ -1,5 +1,7 @@
-"""An import that is used and was taken away. Only what a person could name again without the other files of the project:
-modules of the standard libraries, or a name from a module that the text imports other names of.
+"""Removal of an import that is used.
+
+Only imports that a person could name again without the other files of the project are removed: modules of the standard
+libraries, and names from a module from which the text imports other names.
 """
 
 import re

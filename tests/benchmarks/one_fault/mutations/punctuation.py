@@ -89,7 +89,7 @@ _register("extra_end", _extra, ("end",), "ruby")
 
 
 def alternatives(code: Code, candidate: Candidate) -> int:
-    """At how many other places of its line the token that is missing could stand, so that the text parses again."""
+    """Count the other places of its line where the missing token makes the text parse again."""
     if candidate.facts.get("change") != "missing" or candidate.edit.start == code.line_of(candidate.edit.start)[0]:
         return 0
     after, token = candidate.text(code), str(candidate.facts["token"]).encode()

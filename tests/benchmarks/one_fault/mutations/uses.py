@@ -1,4 +1,4 @@
-"""Where the names of a text are used, and a use with another name in its place."""
+"""The uses of the names of a text, and a use with another name in its place."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -38,13 +38,13 @@ def variables(code: Code) -> list[Item]:
     """Reads of names that the text has before already."""
     known = grammar(code)
     seen: set[str] = set()
-    found: list[Item] = []
+    items: list[Item] = []
     for item in code.items:
         if item.type in known.names:
             if item.text in seen and _any(item, known.uses) and not (item.parent and item.field == "name"):
-                found.append(item)
+                items.append(item)
             seen.add(item.text)
-    return found
+    return items
 
 
 def functions(code: Code) -> list[Item]:

@@ -1,0 +1,104 @@
+"""Rules about the code: sizes, names, first words of docstrings, and the only places of SQL."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import glossary
+from tests.test_tidy import MODULES, RIDDLES, ROOT, VAGUE, relative
+
+MAX_PARAMETERS = 7
+MAX_CLASS_LINES = 250
+MAX_SUBJECT_COLUMNS = 72
+CHECKED_COMMITS = 60
+"""The newest commits whose subjects are checked. Older ones were made before the rule."""
+RIDDLE_OPENINGS = re.compile(r"(What|Those|The same|Whoever|Whatever|Of|Whether|Whose)\b")
+"""Openings of a docstring that does not name its subject."""
+SQL_STATEMENT = re.compile(
+    r"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX|VIRTUAL)|WITH \w+)\b"
+)
+SQL_PACKAGES = {"index", "store"}
+PYTHON_FILES = [*MODULES, *sorted(path for path in (ROOT / "tests").rglob("*.py") if "node_modules" not in path.parts)]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = Function | ast.ClassDef
+
+
+def parse(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def definitions(tree: ast.AST) -> Iterator[Documented]:
+    for node in ast.walk(tree):
+        if isinstance(node, Documented):
+            yield node
+
+
+def parameter_count(function: Function) -> int:
+    arguments = function.args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def is_test(node: Documented) -> bool:
+    return node.name.startswith("test_")
+
+
+def public_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of functions, methods, classes and module constants."""
+    for node in definitions(tree):
+        yield node.name
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.parametrize("file", PYTHON_FILES, ids=relative)
+def test_a_file_keeps_the_rules_of_sizes_and_first_words(file: Path):
+    tree = parse(file)
+    docstrings = [("the module", ast.get_docstring(tree)), *((n.name, ast.get_docstring(n)) for n in definitions(tree))]
+    assert [name for name, text in docstrings if text and RIDDLE_OPENINGS.match(text)] == []
+    functions = [node for node in definitions(tree) if isinstance(node, Function) and not is_test(node)]
+    assert [node.name for node in functions if parameter_count(node) > MAX_PARAMETERS] == []
+    classes = [node for node in definitions(tree) if isinstance(node, ast.ClassDef)]
+    assert [n.name for n in classes if (n.end_lineno or n.lineno) - n.lineno >= MAX_CLASS_LINES] == []
+
+
+@pytest.mark.parametrize("file", PYTHON_FILES, ids=relative)
+def test_no_name_is_a_riddle(file: Path):
+    # the class of settings has the name of its table
+    allowed = {"Quiet"} if file.name == "schema.py" else set()
+    names = [name for name in public_names(parse(file)) if name not in allowed]
+    assert [name for name in names if name.lower().strip("_") in RIDDLES | VAGUE] == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_sql_is_written_in_two_packages_only(module: Path):
+    package = module.relative_to(ROOT / "lsp_harness").parts[0]
+    strings = [node.value for node in ast.walk(parse(module)) if isinstance(node, ast.Constant)]
+    statements = [text for text in strings if isinstance(text, str) and SQL_STATEMENT.match(text)]
+    assert package in SQL_PACKAGES or statements == []
+
+
+def test_the_subjects_of_new_commits_are_short():
+    command = ["git", "log", f"-{CHECKED_COMMITS}", "--format=%s"]
+    log = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if log.returncode:
+        pytest.skip("this folder is not a repository")
+    assert [subject for subject in log.stdout.splitlines() if len(subject) > MAX_SUBJECT_COLUMNS] == []
+
+
+def test_the_glossary_is_generated_from_the_docstrings():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert glossary.render() == page, "run `make docs`"
+
+
+def test_each_term_of_the_glossary_has_a_sentence_that_names_it():
+    terms = [term for package in glossary.PACKAGES for term in glossary.find_terms(package)]
+    assert [term.name for term in terms if not term.sentence[:1].isupper()] == []
