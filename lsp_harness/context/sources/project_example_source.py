@@ -52,7 +52,10 @@ class ProjectExampleSource(InstructionSource):
 
 
 def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:
-    """Return the pattern of the changed declaration, or of the next one around it that can have a pattern."""
+    """Return which examples to look for, or None.
+
+    They have the pattern of the changed declaration, or of the nearest one around it that can have a pattern.
+    """
     tree, span = code.tree, code.span
     if tree is None:
         return None
