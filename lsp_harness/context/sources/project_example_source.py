@@ -52,9 +52,9 @@ class ProjectExampleSource(InstructionSource):
 
 
 def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:
-    """Return which examples to look for, or None.
+    """Return the declaration that examples are wanted for, or None.
 
-    They have the pattern of the changed declaration, or of the nearest one around it that can have a pattern.
+    It is the changed declaration, or the nearest one around it that can have a pattern.
     """
     tree, span = code.tree, code.span
     if tree is None:
