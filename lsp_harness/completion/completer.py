@@ -49,7 +49,7 @@ class Completer:
 
     Attributes:
         repository: The code of other files.
-        last: The figures of the last suggestion and its `id`, or the rule that hid it under `quiet`.
+        last_figures: The figures of the last suggestion, with its `id`. If a rule hid it, `quiet` names the rule.
     """
 
     def __init__(

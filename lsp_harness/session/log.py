@@ -82,7 +82,7 @@ class SessionLog:
         Args:
             event: The event. Secrets in its texts are replaced.
             turn: The number of its turn. An event without a turn is saved only if the session had a turn before.
-            step: The state of the driver of the turn.
+            step: The state that the turn is in, such as GENERATE.
             cause: The id of the event that began the turn.
 
         Returns:
@@ -129,7 +129,7 @@ class Turn:
 
     Attributes:
         number: The number of the turn in its session, from 0.
-        step: The state that the driver of the turn is in, or None before the first state.
+        step: The state that the turn is in, or None before the first state.
         cause: The id of the first event, which is the cause of the others.
     """
 

@@ -30,7 +30,7 @@ class InvocationReceived:
 
 @dataclass(frozen=True, slots=True)
 class StateEntered:
-    """The event that the driver of a turn is in another state.
+    """The event that a turn enters another state.
 
     Attributes:
         state: The name of the state.

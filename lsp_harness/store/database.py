@@ -263,7 +263,9 @@ def _translate_errors(path: Path) -> Generator[None]:
     except OSError as error:
         raise StoreError(paths.describe_write_failure(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
-        raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
+        raise StoreError(
+            f"{path}: {error.object!a} cannot be stored, because it is not UTF-8; if it is a file name, rename the file"
+        ) from error
 
 
 def _suggest_remedy(error: sqlite3.OperationalError) -> str:

@@ -32,7 +32,7 @@ class Document:
         language: The language id of the client.
         line_starts: The byte offset at which each line starts.
         may_have_returns: Whether the text may contain `\\r`.
-        column_indexes: The indexes of the long lines whose columns a caller has converted.
+        column_indexes: A cache of the column indexes of long lines, by the start of the line and the encoding.
     """
 
     uri: str

@@ -406,6 +406,6 @@ def test_the_last_slots_are_for_what_is_urgent():
     kv = KvCache(FakeMemory(2), CacheLimits(cells=100, slots=2, spare_slots=1))
     kv.acquire([1], 1)
 
-    with pytest.raises(EngineBusy, match="every sequence slot"):
+    with pytest.raises(EngineBusy, match="too many requests"):
         kv.acquire([2], 1)
     assert kv.acquire([2], 1, urgent=True)

@@ -54,8 +54,8 @@ class BenchOptions:
     anchor_every: Annotated[
         int,
         Parameter(
-            help="Give llama-server only one of this many edits, jumps or keys. It takes most of the time of a "
-            "benchmark."
+            help="Give llama-server only one of this many edits, jumps or keys, because llama-server takes most of the "
+            "time of a benchmark."
         ),
     ] = 1
 
@@ -112,7 +112,7 @@ def share(*, run: RunOptions = None, json: JsonOption = False) -> int:
 
 @app.command
 def lookup(*, run: RunOptions = None, json: JsonOption = False) -> int:
-    """Measure the rewriting of a function with and without drafts from the prompt."""
+    """Measure rewriting a function with and without drafts, which are guesses copied from the prompt."""
     return _print_result("lookup", run, json=json)
 
 

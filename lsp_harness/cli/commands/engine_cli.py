@@ -26,7 +26,7 @@ app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the 
 
 @app.command
 def start(*, json: JsonOption = False) -> int:
-    """Start the engine, for programs that use its socket or port. A running engine is not changed."""
+    """Start the engine, for programs that use its socket or port. A running engine that answers is not changed."""
     from lsp_harness.inference.supervisor import Supervisor
 
     supervisor = Supervisor(_local_engine_config())

@@ -39,8 +39,8 @@ def status(folder: Folder = Path(), *, json: JsonOption = False) -> int:
 def rebuild(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """Delete the index of a folder and make a new one.
 
-    If a server has the folder open, the server makes the new index. Vectors of texts that still exist are kept, and
-    `index embed` makes the missing vectors.
+    If a server has the folder open, the server makes the new index. Vectors of texts that still exist are kept; run
+    `lsp-harness index embed` to make the missing vectors.
     """
     from lsp_harness.harness.project.index_rebuild import rebuild_index
     from lsp_harness.harness.project.vector_search import EMBED_COMMAND

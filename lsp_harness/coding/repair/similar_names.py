@@ -146,7 +146,11 @@ def _merge(costs: dict[str, float], others: Mapping[str, float]) -> None:
 
 
 def _make_repairs(place: NamePlace, name: str, other: str, cost: float) -> list[Repair]:
-    """Return repairs of the use and of the binding. A name that is made of common words is probably correct."""
+    """Return repairs that rename the use or the binding, the likelier first.
+
+    A binding is only renamed if nothing uses it. If only one of the two names consists of common words, the other
+    is probably the misspelt one.
+    """
     use = Repair(KIND, _make_edits(place, name, other), cost)
     binding = _find_unused_binding(place, other)
     if binding is None:

@@ -133,7 +133,7 @@ class RequestBuilder:
         self._outlines = OutlineCache()
 
     async def pace(self) -> Pace:
-        """Return the speed of the engine, as far as it is known."""
+        """Return the speed of the engine, or the last known speed while the engine does not answer."""
         return await self._pacer.current()
 
     async def build(self, cursor: Cursor, choice: RepositoryChoice, *, is_resting: bool = False) -> CompletionRequest:

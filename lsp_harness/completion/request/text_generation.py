@@ -97,7 +97,7 @@ async def generate(
 
 
 def is_finished(ghost: Ghost, text: str, max_lines: int) -> bool:
-    """Return whether more of a text cannot change what is shown."""
+    """Return whether the generation can stop, because more text would not change what is shown."""
     return is_settled(_Parts.of(ghost, text).unfinished_part) or text.count("\n") > max_lines
 
 

@@ -110,7 +110,7 @@ def _look_up(
 
 
 def _find_package_names(tree: SyntaxTree, part: str) -> Iterator[PackageName]:
-    """Yield the package names in a part of a text, in the order of the text."""
+    """Yield the names from packages, such as `requests.get`, that a part of the text uses, in the order of the text."""
     imported = _read_imports(tree)
     text = decode(tree.data)
     for match in DOTTED_NAME.finditer(part):

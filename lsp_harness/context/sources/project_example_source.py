@@ -52,7 +52,10 @@ class ProjectExampleSource(InstructionSource):
 
 
 def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:
-    """Return the pattern of the changed declaration, or of the next one around it that can have a pattern."""
+    """Return the declaration that examples are wanted for, or None.
+
+    It is the changed declaration, or the nearest one around it that can have a pattern.
+    """
     tree, span = code.tree, code.span
     if tree is None:
         return None

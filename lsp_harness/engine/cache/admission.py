@@ -81,7 +81,7 @@ class Admission:
     def check_slots(self, slots: int, *, urgent: bool) -> None:
         """Raise EngineBusy if a new request cannot get this many slots now."""
         if slots > self.available_slots(urgent=urgent):
-            raise EngineBusy("every sequence slot is in use; try again")
+            raise EngineBusy("too many requests are in progress; try again")
 
     def check_cells(self, cells: int, *, urgent: bool) -> None:
         """Raise EngineBusy if a new request cannot get this many cells now."""

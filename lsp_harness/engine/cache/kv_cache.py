@@ -213,7 +213,11 @@ class KvCache(SlotTable):
         return [slot for slot in eviction_order(occupied, self._now()) if not slot.is_busy]
 
     def _make_room(self, cells: int) -> bool:
-        """Evict idle slots until `cells` are free and their use does not exceed `fast_cells`."""
+        """Evict idle slots until `cells` are free and the used cells would not exceed `fast_cells` with them.
+
+        Returns:
+            Whether `cells` are free.
+        """
         for slot in self._idle_slots():
             if len(self._cells.free) >= cells and self._cells.used + cells <= self.fast_cells:
                 break

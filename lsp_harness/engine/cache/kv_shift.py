@@ -131,7 +131,7 @@ class StagedRuns:
         return self._runs[0].target - position if self._runs else None
 
     def close(self) -> None:
-        """Drop the runs that still wait."""
+        """Drop the runs that are not attached yet, and free the staging slot."""
         self._runs.clear()
         # From here on the slot may serve any other request.
         staging, self._staging = self._staging, None

@@ -28,7 +28,7 @@ class Tokenizer(Protocol):
 
 
 def tokenize_infill(tokenizer: Tokenizer, infill: Infill, order: FimOrder) -> TokenRequest:
-    """Return the infill request with its prompts in tokens, the preferred prompt first.
+    """Return the infill request with its prompts in tokens: the full prompt first, then the shorter ones.
 
     Raises:
         EngineRefused: The model has no fill-in-the-middle tokens.

@@ -96,7 +96,10 @@ class ModelRuntime:
         return self.kv.evict_ahead(self.host_cache.longest_tokens + COMPLETION_TOKENS)
 
     def choose_prompt(self, request: TokenRequest) -> int:
-        """Return the index of the prompt to take (see `TokenRequest.prompts`)."""
+        """Return the index of the first prompt that can be evaluated within the time budget, or of the last prompt.
+
+        Without a budget, this is the first prompt.
+        """
         last = len(request.prompts) - 1
         if not last or not request.budget_ms:
             return 0

@@ -279,7 +279,7 @@ class _LineReader:
         return patterns.NOISE.sub(b" ", content).rstrip().removesuffix(b",")
 
     def bracket_end(self, bracket: int) -> int:
-        """Return the offset behind the partner of a bracket."""
+        """Return the offset after the bracket that closes the opening bracket at `bracket`."""
         if pair := patterns.BRACKETS.match(self.data, bracket):
             return pair.end()
         depth, offset = 0, bracket

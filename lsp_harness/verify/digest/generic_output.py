@@ -35,7 +35,7 @@ def read(output: ToolOutput) -> Digest | None:
 def read_errors(output: ToolOutput) -> Digest | None:
     """Return only the lines that call themselves errors, or None if there are none.
 
-    Beside the output of a known tool, other lines may be logs of tests.
+    Unlike `read`, this is for the output of a known tool, in which the other lines may be logs of tests.
     """
     errors = (match for match in _find_lines(output) if (match["severity"] or "").endswith("error"))
     problems = [_to_problem(match) for match in errors]
