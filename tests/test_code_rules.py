@@ -59,31 +59,41 @@ def public_names(tree: ast.Module) -> Iterator[str]:
         yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-@pytest.mark.parametrize("file", PYTHON_FILES, ids=relative)
-def test_a_file_keeps_the_rules_of_sizes_and_first_words(file: Path):
-    tree = parse(file)
-    docstrings = [("the module", ast.get_docstring(tree)), *((n.name, ast.get_docstring(n)) for n in definitions(tree))]
-    assert [name for name, text in docstrings if text and RIDDLE_OPENINGS.match(text)] == []
-    functions = [node for node in definitions(tree) if isinstance(node, Function) and not is_test(node)]
-    assert [node.name for node in functions if parameter_count(node) > MAX_PARAMETERS] == []
-    classes = [node for node in definitions(tree) if isinstance(node, ast.ClassDef)]
-    assert [n.name for n in classes if (n.end_lineno or n.lineno) - n.lineno >= MAX_CLASS_LINES] == []
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    return {file: parse(file) for file in PYTHON_FILES}
 
 
-@pytest.mark.parametrize("file", PYTHON_FILES, ids=relative)
-def test_no_name_is_a_riddle(file: Path):
+def test_no_docstring_begins_without_its_subject(trees: dict[Path, ast.Module]):
+    nodes = [(file, node) for file, tree in trees.items() for node in (tree, *definitions(tree))]
+    texts = [(f"{relative(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node)) for file, node in nodes]
+    assert [name for name, text in texts if text and RIDDLE_OPENINGS.match(text)] == []
+
+
+def test_functions_have_few_parameters_and_classes_few_lines(trees: dict[Path, ast.Module]):
+    nodes = [(f"{relative(file)}: {node.name}", node) for file, tree in trees.items() for node in definitions(tree)]
+    functions = [(name, node) for name, node in nodes if isinstance(node, Function) and not is_test(node)]
+    assert [name for name, node in functions if parameter_count(node) > MAX_PARAMETERS] == []
+    classes = [(name, node) for name, node in nodes if isinstance(node, ast.ClassDef)]
+    assert [name for name, n in classes if (n.end_lineno or n.lineno) - n.lineno >= MAX_CLASS_LINES] == []
+
+
+def test_no_name_is_a_riddle(trees: dict[Path, ast.Module]):
+    names = [(relative(file), name) for file, tree in trees.items() for name in public_names(tree)]
+    riddles = [(file, name) for file, name in names if name.lower().strip("_") in RIDDLES | VAGUE]
     # the class of settings has the name of its table
-    allowed = {"Quiet"} if file.name == "schema.py" else set()
-    names = [name for name in public_names(parse(file)) if name not in allowed]
-    assert [name for name in names if name.lower().strip("_") in RIDDLES | VAGUE] == []
+    assert riddles == [("lsp_harness/config/schema.py", "Quiet")]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=relative)
-def test_sql_is_written_in_two_packages_only(module: Path):
-    package = module.relative_to(ROOT / "lsp_harness").parts[0]
-    strings = [node.value for node in ast.walk(parse(module)) if isinstance(node, ast.Constant)]
-    statements = [text for text in strings if isinstance(text, str) and SQL_STATEMENT.match(text)]
-    assert package in SQL_PACKAGES or statements == []
+def test_sql_is_written_in_two_packages_only(trees: dict[Path, ast.Module]):
+    statements = [
+        relative(module)
+        for module in MODULES
+        if module.relative_to(ROOT / "lsp_harness").parts[0] not in SQL_PACKAGES
+        for node in ast.walk(trees[module])
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL_STATEMENT.match(node.value)
+    ]
+    assert statements == []
 
 
 def test_the_subjects_of_new_commits_are_short():

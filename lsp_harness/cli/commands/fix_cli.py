@@ -69,11 +69,16 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             "summary": proposal.summary,
         }
         if write:
-            for change in proposal.changes:
-                if change.file.read_bytes() != change.before.data:
-                    raise StaleDocument(f"{change.file} changed while the fix was computed; run it again")
-            for change in proposal.changes:
-                replace_file(change.file, change.after.data)
+            # messages name the file as the user wrote it
+            files = [
+                (file if change.before.uri == snapshot.document.uri else change.file, change)
+                for change in proposal.changes
+            ]
+            for path, change in files:
+                if path.read_bytes() != change.before.data:
+                    raise StaleDocument(f"{path} changed while the fix was computed; run it again")
+            for path, change in files:
+                replace_file(path, change.after.data)
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
             print_json(result | {"candidates": verdicts.rows, "applied": write})

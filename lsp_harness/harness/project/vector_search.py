@@ -25,8 +25,9 @@ async def find_similar_texts(project: CommandProject, query: str, *, explains: b
     settings = project.config.index
     with closing(Vectors(project.place.folder)) as vectors:
         try:
+            model_of_vectors = vectors.read_model()
             recipe = make_recipe(settings)
-            if problem := _vector_problem(vectors.read_model(), recipe):
+            if problem := _vector_problem(model_of_vectors, recipe):
                 if explains:
                     _warn_words_only(project, problem)
                 return []
