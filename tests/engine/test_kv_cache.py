@@ -235,7 +235,7 @@ def test_every_slot_busy_is_said():
     desk.kv.acquire([1], 0)
     desk.kv.acquire([2], 0)
 
-    with pytest.raises(EngineBusy, match="slot"):
+    with pytest.raises(EngineBusy, match="too many requests are in progress"):
         desk.kv.acquire([3], 0)
 
 
