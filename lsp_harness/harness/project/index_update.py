@@ -3,16 +3,17 @@
 import asyncio
 import os
 import time
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import StoreError
-from lsp_harness.harness.project.command_project import CommandProject
+from lsp_harness.harness.project.command_project import CommandProject, require_index
 from lsp_harness.index.builder.indexer import ScanResult, open_indexer
 from lsp_harness.index.index_place import IndexPlace, prepare_temporary_place
-from lsp_harness.index.index_query import open_index
+from lsp_harness.index.index_query import IndexQuery, open_index
 from lsp_harness.process.leader_lock import is_locked, wait_for_lock
 
 FIRST_INDEX_WAIT_S = 60.0
@@ -54,6 +55,23 @@ async def update_index(project: CommandProject) -> CommandProject:
                 f"{temporary_place.folder} cannot be written ({system_message(second_error)}); {paths.CACHE.advice}"
             ) from second_error
     return project
+
+
+@asynccontextmanager
+async def open_updated_index(project: CommandProject) -> AsyncGenerator[tuple[CommandProject, IndexQuery]]:
+    """Update the index and open it, for a command that cannot do without it.
+
+    Yields:
+        The project with the place of the updated index (see `update_index`), and the index.
+
+    Raises:
+        UsageError: The settings forbid an index of the folder.
+        StoreError: The index cannot be written or read.
+    """
+    require_index(project)
+    project = await update_index(project)
+    with open_index(project.place.database) as index:
+        yield project, index
 
 
 async def scan_folder(project: CommandProject) -> ScanResult | None:

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from lsp_harness.harness.project.command_project import CommandProject, require_index
-from lsp_harness.harness.project.index_update import update_index
-from lsp_harness.index.index_query import open_index
+from lsp_harness.harness.project.command_project import CommandProject
+from lsp_harness.harness.project.index_update import open_updated_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,7 @@ async def report_patterns(project: CommandProject, limit: int) -> list[PatternRe
         UsageError: The settings forbid an index of the folder.
         StoreError: The index cannot be written or read.
     """
-    require_index(project)
-    project = await update_index(project)
-    with open_index(project.place.database) as index:
+    async with open_updated_index(project) as (updated_project, index):
         return [
             PatternReport(
                 pattern.name,
@@ -38,5 +35,5 @@ async def report_patterns(project: CommandProject, limit: int) -> list[PatternRe
                 pattern.representative.line,
                 pattern.representative.qualified,
             )
-            for pattern in await index.patterns(project.root.as_uri(), limit)
+            for pattern in await index.patterns(updated_project.root.as_uri(), limit)
         ]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.errors import StoreError, UsageError
-from lsp_harness.harness.project.command_project import CommandProject, require_index
-from lsp_harness.harness.project.index_update import update_index
+from lsp_harness.harness.project.command_project import CommandProject
+from lsp_harness.harness.project.index_update import open_updated_index
 from lsp_harness.harness.project.symbol_report import split_symbol_name
 from lsp_harness.harness.project.vector_search import EMBED_COMMAND, find_similar_texts
-from lsp_harness.index.index_query import IndexQuery, open_index
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
 from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
@@ -84,11 +84,9 @@ async def search_code(project: CommandProject, query: ProjectQuery) -> list[Proj
         UsageError: The settings forbid an index, or the index does not contain the file or the symbol.
         StoreError: The index cannot be written or read.
     """
-    require_index(project)
-    project = await update_index(project)
-    with open_index(project.place.database) as index:
-        target, digests = await _resolve(project, index, query)
-        uri = project.root.as_uri()
+    async with open_updated_index(project) as (updated_project, index):
+        target, digests = await _resolve(updated_project, index, query)
+        uri = updated_project.root.as_uri()
         hits = await index.search(uri, SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S))
         docs = await index.doc_lines(uri, [(hit.path, hit.symbol) for hit in hits])
         return [
@@ -114,14 +112,12 @@ async def search_files(project: CommandProject, query: ProjectQuery) -> list[tup
         UsageError: The settings forbid an index, or the target of the query is not words.
         StoreError: The index cannot be written or read.
     """
-    require_index(project)
-    project = await update_index(project)
-    with open_index(project.place.database) as index:
-        target, digests = await _resolve(project, index, query)
+    async with open_updated_index(project) as (updated_project, index):
+        target, digests = await _resolve(updated_project, index, query)
         if not isinstance(target, str):
             raise UsageError("files can only be searched by words")
         request = SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S)
-        return [(hit.path, hit.score) for hit in await index.search_files(project.root.as_uri(), request)]
+        return [(hit.path, hit.score) for hit in await index.search_files(updated_project.root.as_uri(), request)]
 
 
 async def _resolve(

@@ -7,10 +7,10 @@ from pathlib import Path
 from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.harness.project.command_project import CommandProject, require_index
-from lsp_harness.harness.project.index_update import update_index
+from lsp_harness.harness.project.command_project import CommandProject
+from lsp_harness.harness.project.index_update import open_updated_index
 from lsp_harness.index.graph.symbol_graph import Edge
-from lsp_harness.index.index_query import IndexQuery, open_index
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.query.symbol_overview import SymbolOverview
 from lsp_harness.index.symbol_table import Symbol
@@ -94,11 +94,11 @@ async def report_relations(project: CommandProject, name: str) -> tuple[list[Rel
         UsageError: The settings forbid an index, or there is no such symbol.
         StoreError: The index cannot be written or read.
     """
-    require_index(project)
-    project = await update_index(project)
-    with open_index(project.place.database) as index:
-        symbols = await _find_symbols(project, index, name)
-        overviews = [await index.symbol_overview(project.root.as_uri(), symbol) for symbol in symbols[:MAX_REPORTS]]
+    async with open_updated_index(project) as (updated_project, index):
+        symbols = await _find_symbols(updated_project, index, name)
+        overviews = [
+            await index.symbol_overview(updated_project.root.as_uri(), symbol) for symbol in symbols[:MAX_REPORTS]
+        ]
     return [_report_relations(overview) for overview in overviews if overview], len(symbols)
 
 
@@ -109,12 +109,10 @@ async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
         UsageError: The settings forbid an index, or there is no such symbol.
         StoreError: The index cannot be written or read.
     """
-    require_index(project)
-    project = await update_index(project)
-    with open_index(project.place.database) as index:
-        symbols = await _find_symbols(project, index, name)
+    async with open_updated_index(project) as (updated_project, index):
+        symbols = await _find_symbols(updated_project, index, name)
         keys = [(symbol.path, symbol.qualified) for symbol in symbols]
-        docs = await index.doc_lines(project.root.as_uri(), keys)
+        docs = await index.doc_lines(updated_project.root.as_uri(), keys)
     reports = [
         CodeReport(extract, _comment_mark(symbol.path), doc)
         for symbol, doc in zip(symbols, docs, strict=True)
