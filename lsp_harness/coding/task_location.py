@@ -30,7 +30,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode, encode
 
 RANKINGS = ("index", "model")
-"""Who may choose among the places."""
+"""Values of `locate.ranking`: the index or the model chooses among the places."""
 MAX_PLACES = 8
 """Most places. A small model cannot tell more of them apart."""
 SEED_COUNT = 5

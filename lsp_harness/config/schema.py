@@ -274,7 +274,7 @@ class Locate:
     """The search for the code that a task changes, if the user names no place. See [Index](index.md#locate)."""
 
     ranking: str = "index"
-    """Who chooses among the possible places: the `index` by its ranking, or the `model`, which gets at most eight of
+    """The chooser among the possible places: the `index` by its ranking, or the `model`, which gets at most eight of
     them within `context.task_budget`. A 0.5B model chooses worse than the index ([benchmarks](benchmarks.md#search)).
     """
 

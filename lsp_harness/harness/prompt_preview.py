@@ -167,15 +167,15 @@ class PromptPreviews:
         self._check_private(snapshot)
         self._turns.require_editable(snapshot)
         engine = self._engine
-        job = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
-        instruction, answer = await Instruct(job, span, task).first_prompt()
+        turn = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
+        instruction, answer = await Instruct(turn, span, task).first_prompt()
         text, _ = await fit_prompt(engine, instruction, answer)
         return Prompt(
             title=f"Edit: {task}",
             text=text,
             fragments=instruction.fragments,
             texts=[fragment.text for fragment in instruction.fragments],
-            request=ChatRequest(instruction.messages, Sampling(n_predict=0), priority="background", owner=job.owner),
+            request=ChatRequest(instruction.messages, Sampling(n_predict=0), priority="background", owner=turn.owner),
             answer=answer,
             context=(await engine.props()).n_ctx,
         )

@@ -157,7 +157,7 @@ USUAL = [
     ("Cannot find 'widht' in scope", '', 'name', ('widht',)),
     ("Variable 'x' is never used", 'UNUSED_VARIABLE', 'removal', ('x',)),
 ]  # fmt: skip
-"""What the usual tools say, with the rule that they give: its kind, and the names that it is about, the likeliest
+"""Messages of the usual tools, with the rule that they give: its kind, and the names that it is about, the likeliest
 first."""
 
 

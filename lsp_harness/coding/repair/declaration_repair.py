@@ -10,7 +10,7 @@ from lsp_harness.text.position import Span, encode
 
 KIND = "declaration"
 COST = 0.5
-"""The same as the cost of a likely misspelling. If a similar name is declared, either repair may be intended."""
+"""The cost of a likely misspelling. If a similar name is declared, either repair may be intended."""
 ASSIGNMENT = re.compile(rb"(?:\s*,\s*\w+)*\s*(=)(?!=)")
 
 

@@ -53,7 +53,7 @@ def scan_brackets(text: str, language: str = "", quote: str = "") -> BracketBala
     while match := TOKEN.search(text, offset):
         offset, token = match.end(), match.group()
         if quote:
-            # Of three quotes inside a string in that quote, one closes the string and the other two are scanned again.
+            # A string may hold three of its own quotes: the first closes it, and the other two are scanned again.
             if token == quote or (len(token) == 3 and token[0] == quote):
                 offset = match.start() + len(quote)
                 if quote_start < 0:

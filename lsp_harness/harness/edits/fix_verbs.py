@@ -74,10 +74,10 @@ class FixVerbs:
         services, turns = self._services, self._turns
         await turns.prepare(snapshot, needs_model=offer.source == "model")
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
-        job = turns.begin(snapshot, report, output)
+        context = turns.begin(snapshot, report, output)
         try:
-            proposal = await Fix(job, offer.finding, not turns.refusal(snapshot)).run(linter_edits)
-            return register(services.documents.find(snapshot.document.uri), job, proposal)
+            proposal = await Fix(context, offer.finding, not turns.refusal(snapshot)).run(linter_edits)
+            return register(services.documents.find(snapshot.document.uri), context, proposal)
         finally:
             services.index.embed()
 

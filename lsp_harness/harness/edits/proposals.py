@@ -76,20 +76,20 @@ class DocumentProposals:
         self._sent.clear()
 
 
-def register(opened: OpenDocument | None, job: "TurnContext", proposal: Proposal) -> Proposal:
+def register(opened: OpenDocument | None, context: "TurnContext", proposal: Proposal) -> Proposal:
     """Remember a proposal before the client receives it, and return it.
 
     Args:
         opened: The document, if it is open.
-        job: The turn that made the proposal.
+        context: The turn that made the proposal.
         proposal: The proposal.
 
     Raises:
         StaleDocument: The document changed while the turn ran.
     """
     if opened:
-        if opened.text.hash != job.document.hash:
-            job.turn.append(EditStale(proposal.verdict.hash))
+        if opened.text.hash != context.document.hash:
+            context.turn.append(EditStale(proposal.verdict.hash))
             raise StaleDocument("the document changed while the edit was computed; request it again")
-        opened.part(DocumentProposals).add(proposal, job.document, job.turn)
+        opened.part(DocumentProposals).add(proposal, context.document, context.turn)
     return proposal

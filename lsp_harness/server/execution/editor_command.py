@@ -53,7 +53,7 @@ class EditorCommand:
     arguments: str
     """The arguments as JSON, in the notation of docs/lsp-extensions.md."""
     description: str
-    """What the command does, as Markdown."""
+    """One sentence about the effect of the command, as Markdown."""
     result: str
     """The result, as Markdown: its keys and their meaning."""
     document: "Callable[[types.ExecuteCommandParams], str | None]" = no_document

@@ -14,7 +14,7 @@ GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {
     "editors/vscode/src/serverCommands.ts": vscode_commands.render_module,
     "editors/neovim/lua/lsp_harness/server_commands.lua": neovim_commands.render,
 }
-"""Of each file, by its path in the repository: the function that returns its new text from its present text."""
+"""Path of each file in the repository → the function that returns its new text from its present text."""
 
 
 def render_files(root: Path, commands: Sequence[EditorCommand]) -> dict[Path, str]:
