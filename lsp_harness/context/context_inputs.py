@@ -4,16 +4,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.query.definition_lines import CursorNames
 from lsp_harness.index.time_limit import TimeLimit
-from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.workspace.cursor import Cursor
+
+if TYPE_CHECKING:
+    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.index.query.definition_lines import CursorNames
+    from lsp_harness.knowledge.installed_packages import InstalledPackages
 
 VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
 """Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most
@@ -39,8 +42,8 @@ class CompletionInputs:
     """
 
     cursor: Cursor
-    names: CursorNames
-    index: IndexQuery
+    names: "CursorNames"
+    index: "IndexQuery"
     count: TokenCounter
     limit: TimeLimit
     recent: RecentEdits | None = None
@@ -61,7 +64,7 @@ class WorkspaceScope:
         vector_search: The search by embeddings.
     """
 
-    index: IndexQuery
+    index: "IndexQuery"
     failing_tests: AbstractSet[str] = frozenset()
     vector_search: VectorSearch = no_vector_search
 
@@ -76,7 +79,7 @@ class PackageScope:
         file: The file that the code belongs to.
     """
 
-    installed: InstalledPackages
+    installed: "InstalledPackages"
     root: Path
     file: Path
 

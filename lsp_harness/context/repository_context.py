@@ -8,8 +8,8 @@ contain enough new text, because everything after a changed text must be evaluat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from lsp_harness.context import source_registry
 from lsp_harness.context.context_inputs import CompletionInputs
 from lsp_harness.context.context_source import share_tokens
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
@@ -17,10 +17,12 @@ from lsp_harness.context.lookup.cursor_names import read_cursor_names
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.context.prompt_budget import TOTAL
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.time_limit import TimeLimit
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.workspace.cursor import Cursor
+
+if TYPE_CHECKING:
+    from lsp_harness.index.index_query import IndexQuery
 
 CHOICE_RADIUS_LINES = 20
 """The fragments stay the same while the cursor is at most so many lines from the place they were chosen for."""
@@ -52,7 +54,7 @@ class RepositoryContext:
 
     def __init__(
         self,
-        index: IndexQuery,
+        index: "IndexQuery",
         count: TokenCounter,
         recent: RecentEdits | None = None,
         clock: Callable[[], float] = monotonic,
@@ -112,6 +114,9 @@ class RepositoryContext:
         self, cursor: Cursor, tree: SyntaxTree, budget: int
     ) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
         """Return new fragments and the expected names."""
+        # the sources are imported at the first choice, because a document must open at once
+        from lsp_harness.context import source_registry
+
         inputs = CompletionInputs(
             cursor,
             read_cursor_names(tree, cursor.offset),

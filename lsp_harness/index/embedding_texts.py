@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lsp_harness.index.builder.file_extract import embedding_text
+from lsp_harness.index.builder.chunks import embedding_text
 from lsp_harness.index.index_view import IndexView
 
 

@@ -1,14 +1,19 @@
-"""Runs questions on the database of an index: in a thread of its own, or in the calling thread."""
+"""Runs questions on the database of an index: in a thread of its own, or in the calling thread.
+
+The code that answers is imported with the first question, because a folder must open at once.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from lsp_harness.index.index_view import NO_UNSAVED_TEXTS, IndexView
-from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
+
+if TYPE_CHECKING:
+    from lsp_harness.index.index_view import IndexView
+    from lsp_harness.index.unsaved_text import UnsavedText
 
 T = TypeVar("T")
 
@@ -16,7 +21,7 @@ T = TypeVar("T")
 class IndexExecutor(Protocol):
     """Runs functions that read an index. Only `IndexQuery` and the keepers of indexes call it."""
 
-    def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> Awaitable[T]:
+    def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> Awaitable[T]:
         """Return the result of a question, or `default` if the folder has no index or the index cannot be read.
 
         Args:
@@ -34,12 +39,14 @@ class DirectExecutor:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+    async def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question.
 
         Raises:
             StoreError: The index cannot be read.
         """
+        from lsp_harness.index.index_view import IndexView
+
         return question(IndexView(self._reader))
 
 
@@ -53,9 +60,9 @@ class IndexThread:
 
     async def run(
         self,
-        question: Callable[[IndexView], T],
+        question: "Callable[[IndexView], T]",
         default: T,
-        unsaved: Mapping[str, UnsavedText] = NO_UNSAVED_TEXTS,
+        unsaved: "Mapping[str, UnsavedText] | None" = None,
     ) -> T:
         """Return the result of a question, or `default` if the thread was closed.
 
@@ -69,8 +76,13 @@ class IndexThread:
         """
         if self._is_closed:
             return default
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: question(IndexView(self._reader, unsaved)))
+
+        def answer() -> T:
+            from lsp_harness.index.index_view import IndexView
+
+            return question(IndexView(self._reader, unsaved or {}))
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, answer)
 
     async def aclose(self) -> None:
         """Wait for the question that runs, and drop those that wait."""

@@ -33,7 +33,8 @@ from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
-from lsp_harness.index.builder.file_extract import embedding_text, extract_file
+from lsp_harness.index.builder.chunks import embedding_text
+from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_tables import SCHEMA, schema_version

@@ -1,8 +1,10 @@
 """Ghost text: what a client can ask about completions, and what it reports about the suggestions it displayed."""
 
 import asyncio
+import sys
 from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.context.repository_context import RepositoryContext
     from lsp_harness.syntax.tree import SyntaxTree
+
+COMPLETER_MODULE = "lsp_harness.completion.completer"
 
 
 class CompletionVerbs:
@@ -96,8 +100,14 @@ class CompletionVerbs:
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
         is_wanted = services.config.completion.warm and self._is_enabled()
         if services.works_ahead and services.workspace.is_trusted and is_wanted:
-            # later: the present message is handled first, and there may be much to import
-            asyncio.get_running_loop().call_soon(self._warm, uri)
+            loop = asyncio.get_running_loop()
+            if COMPLETER_MODULE in sys.modules:
+                # later: the present message is handled first
+                loop.call_soon(self._warm, uri)
+            else:
+                # in a thread: the import takes 0.2 s, and the next messages need not wait for it
+                imported = loop.run_in_executor(None, import_module, COMPLETER_MODULE)
+                imported.add_done_callback(lambda _: self._warm(uri))
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
         """Switch automatic suggestions off or on again.

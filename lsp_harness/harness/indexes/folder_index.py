@@ -3,16 +3,19 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsp_harness.errors import StoreError
 from lsp_harness.index.index_executor import IndexThread
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.index_place import prepare_place
-from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_view import NO_UNSAVED_TEXTS, IndexView
-from lsp_harness.index.unsaved_text import UnsavedText
+
+if TYPE_CHECKING:
+    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.index.index_view import IndexView
+    from lsp_harness.index.unsaved_text import UnsavedText
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ class FolderIndex:
         self,
         root: Path,
         on_message: OnIndexMessage,
-        unsaved_texts: Callable[[], Mapping[str, UnsavedText]] = lambda: NO_UNSAVED_TEXTS,
+        unsaved_texts: "Callable[[], Mapping[str, UnsavedText]]" = dict,
         *,
         follow: bool,
     ) -> None:
@@ -66,10 +69,16 @@ class FolderIndex:
         # Slow questions have their own thread, so that completions do not wait for them.
         self._quick, self._slow = IndexThread(self.place.database), IndexThread(self.place.database)
         self._unsaved_texts = unsaved_texts
-        self.query = IndexQuery(self)
         self._keeper = IndexKeeper(self.place, self._handle_message, follow=follow)
 
-    async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+    @cached_property
+    def query(self) -> "IndexQuery":
+        """The questions to this index."""
+        from lsp_harness.index.index_query import IndexQuery
+
+        return IndexQuery(self)
+
+    async def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question, or `default` if the index was closed or is damaged.
 
         Its keeper repairs it.

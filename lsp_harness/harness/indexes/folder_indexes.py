@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,13 +12,13 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
-from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_view import IndexView
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
     from lsp_harness.harness.indexes.embedding_index import Embedder, EmbeddingIndex
+    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.index.index_view import IndexView
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
@@ -35,9 +35,6 @@ class FolderIndexes:
         engine: Returns the engine that embeds the texts of the indexes.
         settings: Returns the present settings of the index.
         unsaved_texts: Returns the edited texts of a folder, by their path in it.
-
-    Attributes:
-        query: The questions to the index of the folder that contains a document.
     """
 
     def __init__(
@@ -51,12 +48,18 @@ class FolderIndexes:
         self._engine = engine
         self._settings = settings
         self._unsaved_texts = unsaved_texts
-        self.query = IndexQuery(self)
         self._folders: dict[Path, FolderIndex] = {}
         self._embedding_indexes: dict[Path, EmbeddingIndex] = {}
         self._last_embedded: dict[Path, tuple[int, Index]] = {}
         """The update and the settings for which texts were embedded last."""
         self._closing: set[asyncio.Task[None]] = set()
+
+    @cached_property
+    def query(self) -> "IndexQuery":
+        """The questions to the index of the folder that contains a document."""
+        from lsp_harness.index.index_query import IndexQuery
+
+        return IndexQuery(self)
 
     def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
         """Keep the indexes of these folders, and close all others.
@@ -92,7 +95,7 @@ class FolderIndexes:
                 # The process of the index does not watch an ignore file above the workspace folder.
                 folder.rescan()
 
-    async def run(self, uri: str, question: Callable[[IndexView], T], default: T, *, is_slow: bool = False) -> T:
+    async def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question to the folder that contains a document, or `default` if there is none."""
         root = self._root(uri)
         return await self._folders[root].run(uri, question, default, is_slow=is_slow) if root else default

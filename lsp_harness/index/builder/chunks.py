@@ -28,6 +28,11 @@ class Chunk(NamedTuple):
     end: int
 
 
+def embedding_text(names: str, text: str) -> str:
+    """Return the text that the vector of a chunk is made of."""
+    return f"{names}\n{text}"
+
+
 def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
     """Divide a text into chunks of whole lines, in order. Blank chunks are left out, the others cover the rest of
     the text."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.files.walk import WorkspaceFile
-from lsp_harness.index.builder.chunks import split_chunks
+from lsp_harness.index.builder.chunks import embedding_text, split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import language_for
@@ -48,11 +48,6 @@ class Extract(NamedTuple):
     """(symbol, start, end, digest of the text that a vector is made of)"""
     texts: Sequence[Row] = ()
     """(names, text, words) of each chunk: its title, its text, and the words inside of its identifiers."""
-
-
-def embedding_text(names: str, text: str) -> str:
-    """Return the text that the vector of a chunk is made of."""
-    return f"{names}\n{text}"
 
 
 def content_digest(data: bytes) -> bytes:
