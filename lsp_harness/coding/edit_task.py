@@ -1,13 +1,14 @@
-"""The stages that all edits by the model have in common.
+"""The stages that all verified edits have in common.
 
-| kind | class | prompt | grammar | rounds | choice |
-| --- | --- | --- | --- | --- | --- |
-| `edit` | `Instruct` | a selection, an instruction | one code block | samples, retries with feedback | most likely |
-| `docstring` | `WriteDocstring` | a hole between the marks | – | samples | most likely |
-| `tests` | `WriteTests` | the test file up to `def test_` | – | samples | most assertions |
+| kind | class | without a model | prompt | grammar | rounds | choice |
+| --- | --- | --- | --- | --- | --- | --- |
+| `fix` | `Fix` | linter's fix, repairs | a statement or its function | code block | fills, rewrites | smallest |
+| `edit` | `Instruct` | – | a selection, an instruction | code block | samples, retries | most likely |
+| `docstring` | `WriteDocstring` | – | a hole between the marks | – | samples | most likely |
+| `tests` | `WriteTests` | – | the test file up to `def test_` | – | samples | most assertions |
 
-Every kind must pass the same checks. A fix (`Fix`) tries repairs without a model first and has checks of its own, and
-an explanation (`Explain`) changes no code, so they are no edit tasks.
+The stages are `create_checks`, `try_existing_edits`, `try_repairs`, `create_source`, `plan_rounds` and `choose`. The
+first stage that returns a proposal ends the turn. An explanation (`Explain`) changes no code, so it is no edit task.
 """
 
 from abc import ABC, abstractmethod
@@ -22,47 +23,84 @@ from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.session.results import Proposal
 from lsp_harness.session.turn_events import InvocationReceived
+from lsp_harness.verify.check import Check
 
 
 class EditTask(ABC):
-    """One edit of one document version by the model. Run it once.
+    """One verified edit of one document version. Run it once.
 
     Attributes:
         kind: The kind of the turn in the session log.
-        finishes_rounds: Whether `choose` needs all candidates of a round.
         context: The document and the tools.
     """
 
     kind: ClassVar[str]
-    finishes_rounds: ClassVar[bool] = False
     context: TurnContext
 
     async def run(self) -> Proposal:
         """Return the proposal. Raises NoAnswer."""
-        driver = TurnDriver(self.context, self.context.create_checks(), self.choose, self.finishes_rounds)
-        request = InvocationReceived(self.kind, self.describe(), self.context.path)
-        return await driver.run(request, lambda: self._generate(driver))
+        driver = TurnDriver(self.context, await self.create_checks(), self.choose, self.is_decided)
+        return await driver.run(self.create_request(), lambda: self._run_stages(driver))
+
+    def create_request(self) -> InvocationReceived:
+        """Return the request of the user, for the session log."""
+        return InvocationReceived(self.kind, self.describe(), self.context.path)
 
     @abstractmethod
     def describe(self) -> str:
         """Return the request in words, for the session log."""
+
+    async def create_checks(self) -> list[Check]:
+        """Return the checks that every candidate must pass."""
+        return self.context.create_checks()
+
+    async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
+        """Check edits that came with the request, before any code is located. The default has none.
+
+        Raises:
+            NoAnswer: They do not pass the checks, or the request can be refused already.
+        """
+        return None
+
+    async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
+        """Check edits that need no model. The default has none.
+
+        Raises:
+            NoAnswer: The request can be refused without a model.
+        """
+        return None
 
     @abstractmethod
     async def create_source(self) -> CandidateSource:
         """Locate the code and return the source of candidates. Raises NoAnswer with the reason if there is none."""
 
     async def plan_rounds(self) -> Sequence[Sequence[CandidatePlan]]:
-        """Return the plans of each round. The default is one round of samples."""
+        """Return the plans of each round. The default is one round of samples.
+
+        Raises:
+            NoAnswer: There is nothing that the model could generate.
+        """
         return [plan_samples("fill", self.context.config.generation.temperature)]
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the best of the candidates that passed the checks. The default is the most likely one."""
         return choose_most_likely(passed)
 
-    async def _generate(self, driver: TurnDriver) -> Proposal:
+    def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
+        """Return whether no candidate that is still being generated can be better than these.
+
+        Candidates of a round are generated in the order of their probability, so the default is true.
+        """
+        return True
+
+    async def _run_stages(self, driver: TurnDriver) -> Proposal:
+        if proposal := await self.try_existing_edits(driver):
+            return proposal
         driver.states.enter("LOCATE")
+        if proposal := await self.try_repairs(driver):
+            return proposal
         try:
-            source = await self.create_source()
+            source, rounds = await self.create_source(), await self.plan_rounds()
         except NoAnswer as error:
             raise driver.fail(error.message) from error
-        return await driver.generate(source, await self.plan_rounds())
+        return await driver.generate(source, rounds)

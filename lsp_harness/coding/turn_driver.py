@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.checked_candidate import CheckedCandidate
 from lsp_harness.coding.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, CandidatePlan
@@ -36,8 +36,6 @@ from lsp_harness.verify.check import Check
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 
-MIN_REPAIR_TOKENS = 2
-"""A change of so few tokens is as small as a repair can be, so no other candidate is waited for."""
 AMBIGUOUS_COST = 0.3
 """Repairs are equally likely if their costs differ by no more."""
 MAX_REPAIRS = 12
@@ -57,8 +55,7 @@ class TurnDriver:
         context: The document and the tools.
         checks: The checks that a candidate must pass.
         choose: Returns the best of the candidates that passed.
-        finishes_rounds: Whether `choose` needs all candidates of a round. Otherwise the round ends with the first
-            candidate that no other can beat.
+        is_decided: Returns whether no candidate that is still being generated can be better than those that passed.
         results: The candidates with their verdicts.
         candidate_count: The number of candidates until now.
         states: The state of the turn.
@@ -66,8 +63,8 @@ class TurnDriver:
 
     context: TurnContext
     checks: Sequence[Check]
-    choose: Callable[[Sequence[CheckedCandidate]], CheckedCandidate] = choose_smallest
-    finishes_rounds: bool = False
+    choose: Callable[[Sequence[CheckedCandidate]], CheckedCandidate]
+    is_decided: Callable[[Sequence[CheckedCandidate]], bool]
     results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
     candidate_count: int = 0
     states: TurnStates = field(init=False)
@@ -214,19 +211,13 @@ class TurnDriver:
                     for candidate in wave:
                         await self._check_candidate(candidate)
                     passed = self._passed()
-                    if passed and not self.finishes_rounds and self._is_decided(passed):
+                    if passed and self.is_decided(passed):
                         return passed
         except HarnessError:
             if not passed:
                 raise
         self.states.enter_verify(number)
         return passed
-
-    def _is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
-        """Return whether no candidate that is still being generated could be better than these."""
-        if self.choose is not choose_smallest:
-            return True
-        return min(result.size.tokens for result in passed) <= MIN_REPAIR_TOKENS
 
     def _report_start(self, plan: CandidatePlan) -> None:
         first, *others = plan.numbers

@@ -118,7 +118,6 @@ class WriteTests(EditTask):
     """
 
     kind: ClassVar[str] = "tests"
-    finishes_rounds: ClassVar[bool] = True
     context: TurnContext
     target: TargetFunction
 
@@ -128,6 +127,10 @@ class WriteTests(EditTask):
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the candidate with most assertions: a test without assertions always passes."""
         return max(passed, key=lambda result: (result.change.after.data.count(b"assert"), -result.candidate.number))
+
+    def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
+        """Return False, because a later candidate may have more assertions."""
+        return False
 
     async def create_source(self) -> CandidateSource:
         context, source = self.context, self.target.source

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.wire.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,14 @@ class TroubleReported:
     message: str
 
 
-HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported
+@dataclass(frozen=True, slots=True)
+class TurnReported:
+    """A turn of the session got an event, in the envelope of the session log."""
+
+    event: Event
+
+
+HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported | TurnReported
 Listener = Callable[[HarnessEvent], None]
 
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
-from lsp_harness.harness.events import EventStream, FindingsChanged, IndexReported, StateChanged, TroubleReported
+from lsp_harness.harness.events import (
+    EventStream,
+    FindingsChanged,
+    IndexReported,
+    StateChanged,
+    TroubleReported,
+    TurnReported,
+)
 from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import SyntaxService
@@ -166,7 +173,9 @@ class Services:
         """The log of the session. Nothing of a workspace that is not trusted is written to disk."""
         from lsp_harness.session.log import SessionLog
 
-        return SessionLog(is_saved=self.workspace.is_trusted)
+        log = SessionLog(is_saved=self.workspace.is_trusted)
+        log.listeners.append(lambda event: self.events.publish(TurnReported(event)))
+        return log
 
     @property
     def session_log_if_any(self) -> "SessionLog | None":

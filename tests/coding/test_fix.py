@@ -90,7 +90,7 @@ def check(tmp_path: Path, ruff: Ruff):
             report=result.progress.append,
         )
         try:
-            result.proposal = await Fix(job, src.finding).run(given)
+            result.proposal = await Fix(job, src.finding, linter_edits=given).run()
             result.text = decode(apply(src.document.data, result.proposal.edits))
         except (NoAnswer, EngineError) as error:
             result.error = error

@@ -14,6 +14,7 @@ from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.harness.edits.diagnosis import find_reported
+from lsp_harness.harness.events import TurnReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import FixOffer, Progress, Proposal
 from lsp_harness.text.position import decode
@@ -59,7 +60,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             rule = f" {finding.code}" if finding.code not in finding.message else ""
             say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = VerdictTable()
-        harness.services.session_log.listeners.append(verdicts)
+        harness.events.subscribe(lambda event: verdicts(event.event) if isinstance(event, TurnReported) else None)
         offers = await harness.fixes.offer(snapshot, [finding])
         proposal = await _compute_fix(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {

@@ -76,7 +76,7 @@ class FixVerbs:
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
         context = turns.begin(snapshot, report, output)
         try:
-            proposal = await Fix(context, offer.finding, not turns.refusal(snapshot)).run(linter_edits)
+            proposal = await Fix(context, offer.finding, not turns.refusal(snapshot), linter_edits).run()
             return register(services.documents.find(snapshot.document.uri), context, proposal)
         finally:
             services.index.embed()

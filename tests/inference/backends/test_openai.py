@@ -290,7 +290,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
                 path="a.py",
                 report=lambda _: None,
             )
-            proposal = await Fix(job, src.finding).run(())
+            proposal = await Fix(job, src.finding).run()
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
     assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
