@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from lsp_harness.server import commands
-from lsp_harness.server.command_registry import command_names, editor_commands, find_command
+from lsp_harness.server.commands.command_registry import command_names, editor_commands, find_command
 from lsp_harness.server.generation import vscode_commands
 from lsp_harness.server.generation.command_files import render_files
 from tests.server.conftest import Spawn

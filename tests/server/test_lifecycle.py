@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.server.command_registry import command_names
+from lsp_harness.server.commands.command_registry import command_names
 from lsp_harness.server.features.feature_table import FEATURES
 from lsp_harness.server.version import VERSION
 from tests.server.conftest import Spawn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.server.command_registry import editor_commands
+from lsp_harness.server.commands.command_registry import editor_commands
 from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
 from lsp_harness.server.generation import neovim_commands
 from tests.editors.neovim.conftest import FAKE, Start

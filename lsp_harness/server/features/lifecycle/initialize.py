@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import UsageError
 from lsp_harness.server.client_capabilities import ClientCapabilities
-from lsp_harness.server.command_registry import command_names
+from lsp_harness.server.commands.command_registry import command_names
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.version import VERSION
 from lsp_harness.text.uri import local_path

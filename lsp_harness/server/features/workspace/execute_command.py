@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 from lsprotocol import types
 
 from lsp_harness.errors import DocumentOutOfSync, UsageError
-from lsp_harness.server.command_registry import find_command
+from lsp_harness.server.commands.command_registry import find_command
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -1,4 +1,4 @@
-"""The registry of the commands. It finds the modules of `commands` by their names."""
+"""The registry of the commands. It finds the modules of this package by their names."""
 
 import importlib
 import pkgutil
@@ -18,7 +18,7 @@ SUFFIX = "_command"
 
 
 class CommandModule(Protocol):
-    """A module of `commands`."""
+    """A module of a command."""
 
     COMMAND: EditorCommand
 
