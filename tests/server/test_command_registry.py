@@ -56,6 +56,7 @@ def test_a_command_of_one_file_is_in_the_documentation_and_in_the_editors(
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(command_folder)])
 
     files = {path.name: text for path, text in render_files(ROOT, editor_commands()).items()}
+    manifest = json.loads(files["package.json"])
 
     assert "| `lspHarness.greetUser` | `[name]` | greets a user | `text`: the greeting |" in files["lsp-extensions.md"]
     assert {
@@ -63,12 +64,13 @@ def test_a_command_of_one_file_is_in_the_documentation_and_in_the_editors(
         "title": "Greet the User",
         "category": "lsp-harness",
         "enablement": "lsp-harness.running && lsp-harness.can.greetUser && isWorkspaceTrusted",
-    } in json.loads(files["package.json"])["contributes"]["commands"]
-    assert (
-        "greetUser: "
-        '{ command: "lspHarness.greetUser", handler: "text", resultTitle: "Greet the User", sendsSelection: false }'
-        ","
-    ) in files["serverCommands.ts"]
+    } in manifest["contributes"]["commands"]
+    assert manifest["lspHarness"]["forwardedCommands"]["greetUser"] == {
+        "command": "lspHarness.greetUser",
+        "handler": "text",
+        "resultTitle": "Greet the User",
+        "sendsSelection": False,
+    }
     assert "greetUser = 'lspHarness.greetUser'," in files["server_commands.lua"]
     assert "title = 'Greet the User'," in files["server_commands.lua"]
 
@@ -78,7 +80,7 @@ def test_a_command_that_is_removed_leaves_the_palette():
     fewer = [command for command in editor_commands() if command.short_name != "explain"]
 
     assert "lsp-harness.explain" not in json.dumps(
-        json.loads(vscode_commands.render_manifest(text, fewer))["contributes"]["commands"]
+        json.loads(vscode_commands.render(text, fewer))["contributes"]["commands"]
     )
 
 

@@ -6,7 +6,7 @@ import { CrashCounter } from "./crashes";
 import { ASK_INSTRUCTION, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
 import { RestartQueue } from "./restartQueue";
 import { findServer } from "./server";
-import { Command, type CommandName } from "./serverCommands";
+import { Command, type CommandName, type ForwardedCommands, forwardedCommands, knownCommands } from "./serverCommands";
 import { type Settings, serverSettings } from "./settings";
 import { type HarnessState } from "./statusText";
 
@@ -37,13 +37,18 @@ export class Harness implements vscode.Disposable {
   /** Fires when `state` changes. */
   readonly onChange = this.changeEmitter.event;
 
+  /** The commands of the palette that need no code of their own. */
+  readonly forwardedCommands: ForwardedCommands;
+
   /** `middleware` creates the language client's middleware. */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly settings: Settings,
     private readonly middleware: (harness: Harness) => Middleware,
     readonly log: vscode.LogOutputChannel,
-  ) {}
+  ) {
+    this.forwardedCommands = forwardedCommands(context.extension.packageJSON);
+  }
 
   /** The state of the server, for the status bar. */
   get state(): HarnessState {
@@ -57,8 +62,7 @@ export class Harness implements vscode.Disposable {
 
   /** Return whether the running server has a command. An older server may not have it. */
   provides(name: CommandName): boolean {
-    const commands = this.client?.initializeResult?.capabilities.executeCommandProvider?.commands;
-    return this.client?.state === State.Running && (commands?.includes(Command[name]) ?? false);
+    return this.executes(Command[name]);
   }
 
   /**
@@ -107,6 +111,11 @@ export class Harness implements vscode.Disposable {
   /** Whether the server has `workspace/textDocumentContent`. */
   get providesVerdicts(): boolean {
     return this.client?.initializeResult?.capabilities.workspace?.textDocumentContent !== undefined;
+  }
+
+  private executes(command: string): boolean {
+    const commands = this.client?.initializeResult?.capabilities.executeCommandProvider?.commands;
+    return this.client?.state === State.Running && (commands?.includes(command) ?? false);
   }
 
   private missingCommandMessage(name: CommandName): string {
@@ -179,8 +188,8 @@ export class Harness implements vscode.Disposable {
     this.currentState = state;
     void vscode.commands.executeCommand("setContext", "lsp-harness.running", state.server === "running");
     if (state.server === "running" && state.status === undefined) {
-      for (const name of Object.keys(Command) as CommandName[]) {
-        void vscode.commands.executeCommand("setContext", `lsp-harness.can.${name}`, this.provides(name));
+      for (const [name, command] of Object.entries(knownCommands(this.forwardedCommands))) {
+        void vscode.commands.executeCommand("setContext", `lsp-harness.can.${name}`, this.executes(command));
       }
     }
     this.changeEmitter.fire();

@@ -3,13 +3,18 @@
 import * as vscode from "vscode";
 import { showAnswer, showVerdict } from "./pages";
 import type { Answer, Edited } from "./protocol";
-import { Command, FORWARDED_COMMANDS } from "./serverCommands";
+import { Command, type ForwardedCommands } from "./serverCommands";
 
-export async function showCommandResult(command: string, args: readonly unknown[], result: unknown): Promise<void> {
+export async function showCommandResult(
+  command: string,
+  args: readonly unknown[],
+  result: unknown,
+  forwardedCommands: ForwardedCommands,
+): Promise<void> {
   if (command === Command.why) {
     return showVerdict(String(args[0]));
   }
-  const forwarded = Object.values(FORWARDED_COMMANDS).find((candidate) => candidate.command === command);
+  const forwarded = Object.values(forwardedCommands).find((candidate) => candidate.command === command);
   if (forwarded?.handler === "text") {
     return showAnswer(forwarded.resultTitle, (result as Answer | null)?.text ?? "");
   }

@@ -9,8 +9,8 @@ import { installServer } from "./install";
 import { showMenu } from "./menu";
 import { downloadModel, switchModel } from "./models";
 import { showAnswer } from "./pages";
-import { ASK_INSTRUCTION, type ForwardedCommand, type Place, type Statistics } from "./protocol";
-import { Command, FORWARDED_COMMANDS } from "./serverCommands";
+import { ASK_INSTRUCTION, type Place, type Statistics } from "./protocol";
+import { Command, type ForwardedCommand } from "./serverCommands";
 import { statisticsPage } from "./statisticsPage";
 import { dismiss } from "./suggestions";
 import { locate } from "./taskLocation";
@@ -37,7 +37,7 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.locate": () => locate(harness),
     [ASK_INSTRUCTION]: (place: Place) => instruct(place),
   };
-  for (const [name, forwarded] of Object.entries(FORWARDED_COMMANDS)) {
+  for (const [name, forwarded] of Object.entries(harness.forwardedCommands)) {
     commands[`lsp-harness.${name}`] = () => forward(forwarded);
   }
   const registrations = Object.entries(commands).map(([name, handler]) =>

@@ -71,7 +71,7 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
     executeCommand: async (command, args, next) => {
       try {
         const result: unknown = await next(command, args);
-        await showCommandResult(command, args, result);
+        await showCommandResult(command, args, result, harness.forwardedCommands);
         return result;
       } catch (error) {
         showError(error);

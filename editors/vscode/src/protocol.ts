@@ -1,6 +1,6 @@
 /**
- * The methods and types that lsp-harness adds to LSP. They mirror docs/lsp-extensions.md. The names of the commands are
- * in serverCommands.ts.
+ * The methods and types that lsp-harness adds to LSP. They mirror docs/lsp-extensions.md. The commands are in
+ * serverCommands.ts.
  */
 
 export const SECTION = "lspHarness";
@@ -9,17 +9,6 @@ export const VERDICT_SCHEME = "lsp-harness-verdict";
 export const STATUS_NOTIFICATION = "lspHarness/status";
 export const DID_MOVE_CURSOR = "lspHarness/didMoveCursor";
 export const DID_FOCUS = "lspHarness/didFocus";
-
-/** A command of the palette that the extension only sends to the server, and whose result it shows. */
-export interface ForwardedCommand {
-  command: string;
-  /** How the result is shown: `text` is a page, `edit` reports an edit that was not applied. */
-  handler: "text" | "edit";
-  /** The title of the page. */
-  resultTitle: string;
-  /** Whether the argument is a `Place`. Otherwise there is none. */
-  sendsSelection: boolean;
-}
 
 /** The command of this client that code actions of the server refer to. */
 export const ASK_INSTRUCTION = "lspHarness.askInstruction";

@@ -1,16 +1,8 @@
-/** The commands of the server. Generated from lsp_harness/server/commands by `make docs`; do not edit. */
+/** The commands of the server: those that this extension uses by name, and those that package.json lists. */
 
-import type { ForwardedCommand } from "./protocol";
-
-/** The names in the protocol. The capabilities of the server list the ones that it has. */
+/** The names in the protocol that the code uses. The capabilities of the server list the ones that it has. */
 export const Command = {
-  accepted: "lspHarness.accepted",
-  applied: "lspHarness.applied",
-  context: "lspHarness.context",
   dismissed: "lspHarness.dismissed",
-  docstring: "lspHarness.docstring",
-  explain: "lspHarness.explain",
-  fix: "lspHarness.fix",
   instruct: "lspHarness.instruct",
   locate: "lspHarness.locate",
   models: "lspHarness.models",
@@ -18,16 +10,31 @@ export const Command = {
   pullModel: "lspHarness.pullModel",
   restartEngine: "lspHarness.restartEngine",
   statistics: "lspHarness.statistics",
-  status: "lspHarness.status",
-  tests: "lspHarness.tests",
   why: "lspHarness.why",
 } as const;
 export type CommandName = keyof typeof Command;
 
-/** The commands of the palette that need no code of their own, by the end of their names. */
-export const FORWARDED_COMMANDS: Record<string, ForwardedCommand> = {
-  context: { command: "lspHarness.context", handler: "text", resultTitle: "Context", sendsSelection: true },
-  docstring: { command: "lspHarness.docstring", handler: "edit", resultTitle: "Docstring", sendsSelection: true },
-  explain: { command: "lspHarness.explain", handler: "text", resultTitle: "Explanation", sendsSelection: true },
-  tests: { command: "lspHarness.tests", handler: "edit", resultTitle: "Tests", sendsSelection: true },
-};
+/** A command of the palette that the extension only sends to the server, and whose result it shows. */
+export interface ForwardedCommand {
+  command: string;
+  /** How the result is shown: `text` is a page, `edit` reports an edit that was not applied. */
+  handler: "text" | "edit";
+  /** The title of the page. */
+  resultTitle: string;
+  /** Whether the argument is a `Place`. Otherwise there is none. */
+  sendsSelection: boolean;
+}
+
+/** The forwarded commands, by the end of their names. */
+export type ForwardedCommands = Readonly<Record<string, ForwardedCommand>>;
+
+/** Return the forwarded commands in package.json, which `make docs` writes. A new one needs no code here. */
+export function forwardedCommands(packageJson: { lspHarness: { forwardedCommands: ForwardedCommands } }): ForwardedCommands {
+  return packageJson.lspHarness.forwardedCommands;
+}
+
+/** Return the names in the protocol of all commands that this extension knows, by the end of their names. */
+export function knownCommands(forwarded: ForwardedCommands): Record<string, string> {
+  const names = Object.entries(forwarded).map(([name, { command }]) => [name, command]);
+  return { ...Command, ...Object.fromEntries(names) };
+}

@@ -10,8 +10,7 @@ from lsp_harness.server.generation import command_page, neovim_commands, vscode_
 
 GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {
     "docs/lsp-extensions.md": command_page.render,
-    "editors/vscode/package.json": vscode_commands.render_manifest,
-    "editors/vscode/src/serverCommands.ts": vscode_commands.render_module,
+    "editors/vscode/package.json": vscode_commands.render,
     "editors/neovim/lua/lsp_harness/server_commands.lua": neovim_commands.render,
 }
 """Path of each file in the repository → the function that returns its new text from its present text."""
