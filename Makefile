@@ -37,7 +37,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff format -q .
 	@$(BIN)/ruff check -q --fix .
 
-docs: $(STAMP) ## rewrite the generated pages and the lists of commands and settings in the editors
+docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in the VS Code extension
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md

@@ -1,6 +1,7 @@
 """The registry of the commands: one module is all that the server and the editors need."""
 
 import json
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -50,7 +51,27 @@ async def test_a_command_of_one_file_is_announced_and_runs(spawn: Spawn, command
     assert result == {"text": "Hello, Ada!"}
 
 
-def test_a_command_of_one_file_is_in_the_documentation_and_in_the_editors(
+async def test_a_command_of_one_file_is_listed_for_users(spawn: Spawn, command_folder: Path):
+    editor = await spawn("nvim", "--commands", str(command_folder))
+
+    result = await editor.request("workspace/executeCommand", {"command": "lspHarness.commands"})
+
+    listed = {command["name"]: command for command in result["commands"]}
+    assert listed["lspHarness.greetUser"] == {
+        "name": "lspHarness.greetUser",
+        "title": "Greet the User",
+        "resultTitle": "Greet the User",
+        "handler": "text",
+        "sendsSelection": False,
+        "needsTrust": True,
+    }
+    assert listed["lspHarness.explain"]["resultTitle"] == "Explanation"
+    assert listed["lspHarness.statistics"]["handler"] == "custom"
+    # only code of the editors executes it
+    assert "lspHarness.accepted" not in listed
+
+
+def test_a_command_of_one_file_is_in_the_documentation_and_in_the_manifest_of_vscode(
     command_folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(command_folder)])
@@ -71,17 +92,35 @@ def test_a_command_of_one_file_is_in_the_documentation_and_in_the_editors(
         "resultTitle": "Greet the User",
         "sendsSelection": False,
     }
-    assert "greetUser = 'lspHarness.greetUser'," in files["server_commands.lua"]
-    assert "title = 'Greet the User'," in files["server_commands.lua"]
+    assert files.keys() == {"lsp-extensions.md", "package.json"}, "a command needs no other generated file"
 
 
-def test_a_command_that_is_removed_leaves_the_palette():
+def test_a_command_that_is_removed_leaves_the_manifest():
     text = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
     fewer = [command for command in editor_commands() if command.short_name != "explain"]
 
-    assert "lsp-harness.explain" not in json.dumps(
-        json.loads(vscode_commands.render(text, fewer))["contributes"]["commands"]
-    )
+    manifest = json.loads(vscode_commands.render(text, fewer))
+
+    assert "lsp-harness.explain" not in json.dumps(manifest["contributes"]["commands"])
+    assert "explain" not in manifest["lspHarness"]["forwardedCommands"]
+
+
+@pytest.mark.parametrize(
+    "path", ["editors/vscode/src/serverCommands.ts", "editors/neovim/lua/lsp_harness/server_commands.lua"]
+)
+def test_the_names_that_an_editor_uses_exist(path: str):
+    names = re.findall(r"""["'](lspHarness\.\w+)["']""", (ROOT / path).read_text(encoding="utf-8"))
+
+    assert names
+    assert set(names) <= set(command_names())
+
+
+def test_a_command_with_code_in_the_editors_is_not_forwarded():
+    text = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
+
+    manifest = json.loads(vscode_commands.render(text, editor_commands()))
+
+    assert "statistics" not in manifest["lspHarness"]["forwardedCommands"]
 
 
 @pytest.mark.parametrize("name", command_names())

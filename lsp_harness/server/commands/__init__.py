@@ -7,5 +7,6 @@ To add a command, add a module `<name>_command` with two names:
   `COMMAND.document` names, frozen when the message arrives, or None.
 
 `command_registry` finds the module by its name. `make docs` then writes the command into docs/lsp-extensions.md and
-into the files of the editors.
+editors/vscode/package.json, where the extension reads it. The plugin for Neovim asks the server
+(`lspHarness.commands`). A command with the handler `text` or `edit` needs no other change in the editors.
 """

@@ -1,7 +1,7 @@
 """The description of one command of `workspace/executeCommand`.
 
-From these descriptions the server announces its commands, and `make docs` generates the protocol page and the lists of
-commands in the editors.
+From these descriptions the server announces its commands and lists them for editors, and `make docs` generates the
+protocol page and the commands in the manifest of the VS Code extension.
 """
 
 from collections.abc import Callable

@@ -1,1 +1,4 @@
-"""Generators of the lists of commands in the documentation and in the editors. `make docs` runs them."""
+"""Generators of the commands in the documentation and in the manifest of the VS Code extension.
+
+`make docs` runs them. Neovim needs none, because its plugin asks the server for the commands.
+"""

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from lsp_harness.server.commands.command_registry import editor_commands
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.server.generation import command_page, neovim_commands, vscode_commands
+from lsp_harness.server.generation import command_page, vscode_commands
 
 GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {
     "docs/lsp-extensions.md": command_page.render,
     "editors/vscode/package.json": vscode_commands.render,
-    "editors/neovim/lua/lsp_harness/server_commands.lua": neovim_commands.render,
 }
 """Path of each file in the repository → the function that returns its new text from its present text."""
 
@@ -19,9 +18,7 @@ GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {
 def render_files(root: Path, commands: Sequence[EditorCommand]) -> dict[Path, str]:
     """Return the new text of each file below the folder of the repository."""
     return {
-        path: render(path.read_text(encoding="utf-8") if path.exists() else "", commands)
-        for name, render in GENERATORS.items()
-        if (path := root / name)
+        (path := root / name): render(path.read_text(encoding="utf-8"), commands) for name, render in GENERATORS.items()
     }
 
 

@@ -3,7 +3,8 @@
 Neovim runs it as its server. It sends each event back as a `fake/log` notification, so a test waits for an event and
 need not sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own answer,
 and a line that starts with `slow` waits for `fake/release`. An explicit request also gets `MORE`. With the argument
-`old`, it is an old server that has only two commands.
+`old`, it is an old server that has only two commands. With `slow`, the list of commands waits for `fake/release`; with
+`forgetful`, the first request for it fails.
 
 It uses plain JSON, because the import of pygls and the LSP types takes a second, and every test starts a server.
 """
@@ -44,13 +45,15 @@ NEW = [name.removeprefix("on_") for name in dir(FakeWork) if name.startswith("on
 class Server:
     """Handles one message at a time, in order. It waits only for the next message."""
 
-    def __init__(self, *, old: bool) -> None:
-        self.old = old
+    def __init__(self, kind: str) -> None:
+        self.old = kind == "old"
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.encoding = "utf-8"
         self.held: dict[int, tuple[str, Any]] = {}
         self.work = FakeWork(send, self.texts, self.versions)
+        self.work.delays_commands = kind == "slow"
+        self.work.forgets_commands = kind == "forgetful"
 
     # -- requests: the result is the answer
     def initialize(self, params: Any) -> Any:
@@ -184,7 +187,7 @@ def messages() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    server = Server(old=sys.argv[1:] == ["old"])
+    server = Server("".join(sys.argv[1:]))
     for message in messages():
         if "method" not in message:
             server.work.answered(message["id"], message.get("result"))

@@ -18,6 +18,18 @@ MODELS = [
     {"name": "absent", "bytes": None, "licence": "MIT", "present": False, "current": False, "kind": "completion"},
     {"name": "vectors", "bytes": 90_000_000, "licence": "MIT", "present": False, "current": False, "kind": "embedding"},
 ]
+COMMANDS = [
+    {"name": f"lspHarness.{name}", "resultTitle": title, "handler": handler, "sendsSelection": sends_selection}
+    for name, title, handler, sends_selection in [
+        ("context", "Context", "text", True),
+        ("docstring", "Docstring", "edit", True),
+        ("explain", "Explanation", "text", True),
+        ("greet", "Greeting", "text", False),
+        ("statistics", "Statistics", "custom", False),
+        ("tests", "Tests", "edit", True),
+    ]
+]
+"""The commands for users. The plugin has no code for `greet`, and none for the handler `custom`."""
 CANCELLED = {"code": -32800, "message": "cancelled"}
 
 Send = Callable[[dict[str, Any]], None]
@@ -34,6 +46,8 @@ class FakeWork:
         self.texts = texts
         self.versions = versions
         self.paused: str | bool = False
+        self.delays_commands = False
+        self.forgets_commands = False
         self.held: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {}
         self._asked: dict[str, Callable[[Any], None]] = {}
 
@@ -117,6 +131,16 @@ class FakeWork:
     def on_applied(self, id: int, token: str, *names: str) -> None:
         self.tell("applied", arguments=list(names))
         self.answer(id, None)
+
+    def on_commands(self, id: int, token: str) -> None:
+        self.tell("commands listed")
+        if self.delays_commands:
+            self.held["commands"] = lambda: self.answer(id, {"commands": COMMANDS}), lambda: None
+        elif self.forgets_commands:
+            self.forgets_commands = False
+            self.fail(id, {"code": -32603, "message": "the list is lost"})
+        else:
+            self.answer(id, {"commands": COMMANDS})
 
     def on_dismissed(self, id: int, token: str, *names: str) -> None:
         self.tell("dismissed", arguments=list(names))

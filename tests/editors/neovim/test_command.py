@@ -71,7 +71,10 @@ def test_it_completes_what_it_can_do(editor: Editor):
     def completed(line: str) -> list[str]:
         return editor.nvim.funcs.getcompletion(f"LspHarness {line}", "cmdline")
 
-    assert completed("") == sorted(editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)"))
+    own = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
+    names = completed("")
+    assert names == sorted(names)
+    assert set(own) <= set(names)
     assert completed("re") == ["restart", "resume"]
     assert completed("pause ") == ["everywhere", "here"]
     assert completed("engine r") == ["restart"]

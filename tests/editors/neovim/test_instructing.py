@@ -2,9 +2,6 @@
 
 import pytest
 
-from lsp_harness.server.commands.command_registry import editor_commands
-from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
-from lsp_harness.server.generation import neovim_commands
 from tests.editors.neovim.conftest import FAKE, Start
 from tests.editors.neovim.editor import Editor
 from tests.editors.neovim.fake_work import LABEL
@@ -167,10 +164,11 @@ def test_what_the_model_sees_floats_too(code: Editor):
     ("command", "lacking"),
     [
         ("edit be loud", "lspHarness.instruct"),
-        ("docstring", "lspHarness.docstring"),
-        ("tests", "lspHarness.tests"),
-        ("explain", "lspHarness.explain"),
-        ("context", "lspHarness.context"),
+        ("docstring", "lspHarness.commands"),
+        ("tests", "lspHarness.commands"),
+        ("explain", "lspHarness.commands"),
+        ("context", "lspHarness.commands"),
+        ("nonsense", "lspHarness.commands"),
         ("statistics", "lspHarness.statistics"),
         ("engine restart", "lspHarness.restartEngine"),
         ("model", "lspHarness.models"),
@@ -183,23 +181,3 @@ def test_an_older_server_that_lacks_it_is_named(start: Start, command: str, lack
     editor.nvim.command(f"LspHarness {command}")
 
     editor.says(f"this server has no {lacking}")
-
-
-def test_a_command_without_code_in_the_plugin_is_a_subcommand(start: Start):
-    command = EditorCommand(
-        name="lspHarness.greet",
-        arguments="[]",
-        description="greets the user",
-        result="`text`: the greeting",
-        palette=PaletteEntry(title="Greet", handler="text"),
-    )
-    module = neovim_commands.render("", [*editor_commands(), command])
-    editor = start(before=f"package.preload['lsp_harness.server_commands'] = function() {module} end")
-    editor.open()
-
-    assert editor.nvim.funcs.getcompletion("LspHarness gr", "cmdline") == ["greet"]
-    editor.nvim.command("LspHarness greet")
-
-    editor.until("#vim.api.nvim_list_wins() == 2")
-    shown = editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(2), 0, -1, false)")
-    assert "from a command of one file" in shown

@@ -1,14 +1,13 @@
---- The command `:LspHarness`. One table of subcommands serves its execution and its completion.
+--- The command `:LspHarness`. Its subcommands are those of one table, and those that the server lists.
 
+local forwarded_commands = require('lsp_harness.forwarded_commands')
+local names = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
-local server_commands = require('lsp_harness.server_commands')
 local spans = require('lsp_harness.span')
 
 local M = {}
-
-local names = server_commands.names
 
 ---@class lsp_harness.Call
 ---@field argument string the text after the subcommand, '' if there is none
@@ -156,29 +155,43 @@ M.commands = {
   },
 }
 
-for name, forwarded in pairs(server_commands.forwarded) do
-  M.commands[name] = {
-    server_command = forwarded.command,
-    run = function(call)
-      require('lsp_harness.edit_commands').forward(forwarded, call.span)
-    end,
-  }
-end
-
---- Return whether there is such a subcommand and it takes this argument.
----@param name string
+--- Return whether a subcommand takes this argument.
+---@param command lsp_harness.Subcommand
 ---@param argument string
 ---@return boolean
-local function is_valid(name, argument)
-  local command = M.commands[name]
-  if not command then
-    return false
-  end
+local function is_valid(command, argument)
   local words = command.words
   if not words then
     return argument == ''
   end
   return #words == 0 or vim.list_contains(words, argument) or (argument == '' and not command.needs_argument)
+end
+
+--- Run a subcommand.
+---@param name string
+---@param call lsp_harness.Call
+---@return boolean exists false if there is no such subcommand, or it does not take the argument
+local function run(name, call)
+  local command = M.commands[name]
+  if not command then
+    return call.argument == '' and forwarded_commands.run(name, call.span)
+  elseif not is_valid(command, call.argument) then
+    return false
+  end
+  command.run(call)
+  return true
+end
+
+--- Return the names of all subcommands in this buffer.
+---@return string[]
+local function subcommand_names()
+  local found = vim.tbl_keys(M.commands)
+  for _, name in ipairs(forwarded_commands.names(server.any_client(vim.api.nvim_get_current_buf()))) do
+    if not M.commands[name] then
+      found[#found + 1] = name
+    end
+  end
+  return found
 end
 
 --- Return the completions of the command line.
@@ -188,7 +201,7 @@ end
 local function complete(lead, line)
   local before = vim.split(vim.trim(line:sub(1, #line - #lead)), '%s+')
   local name = before[#before]
-  local words = M.commands[name] and M.commands[name].words or vim.tbl_keys(M.commands)
+  local words = M.commands[name] and M.commands[name].words or subcommand_names()
   table.sort(words)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
@@ -198,12 +211,10 @@ end
 function M.define()
   vim.api.nvim_create_user_command('LspHarness', function(args)
     local name, argument = args.args:match('^(%S+)%s*(.-)%s*$')
-    if not is_valid(name, argument) then
-      notify(('there is no :LspHarness %s'):format(args.args), vim.log.levels.ERROR)
-      return
-    end
     local span = args.range > 0 and spans.lines(args.line1, args.line2) or spans.cursor()
-    M.commands[name].run({ argument = argument, span = span })
+    if not run(name, { argument = argument, span = span }) then
+      notify(('there is no :LspHarness %s'):format(args.args), vim.log.levels.ERROR)
+    end
   end, { nargs = '+', range = true, desc = 'lsp-harness: see :help :LspHarness', complete = complete })
 end
 

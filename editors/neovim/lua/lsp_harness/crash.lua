@@ -39,6 +39,7 @@ function M.handle_exit(code, signal, client_id)
   local buffers = vim.tbl_keys(client.attached_buffers)
   vim.schedule(function()
     require('lsp_harness.status').forget(client_id)
+    require('lsp_harness.forwarded_commands').forget(client_id)
     local crashed = code ~= 0 or (signal ~= 0 and signal ~= SIGTERM)
     if not crashed or vim.v.exiting ~= vim.NIL then
       return

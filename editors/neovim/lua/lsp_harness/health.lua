@@ -1,7 +1,7 @@
 --- `:checkhealth lsp_harness` checks Neovim, the executable and the server, each of which needs the one before.
 
+local names = require('lsp_harness.server_commands')
 local server = require('lsp_harness.server')
-local server_commands = require('lsp_harness.server_commands')
 
 local M = {}
 
@@ -44,7 +44,7 @@ end
 
 ---@param client vim.lsp.Client
 local function report_status(client)
-  local params = { command = server_commands.names.status }
+  local params = { command = names.status }
   local answer, failure = client:request_sync('workspace/executeCommand', params, TIMEOUT_MS)
   local err = failure or (answer and answer.err and answer.err.message)
   if err then
@@ -67,6 +67,12 @@ local function report_missing_commands(client)
   end
   if #missing > 0 then
     health.info('this server does not support :LspHarness ' .. table.concat(missing, ', '))
+  end
+  if not server.provides(client, names.commands) then
+    health.warn(
+      ('this server has no %s, so :LspHarness lacks the subcommands that the server lists'):format(names.commands),
+      'Update lsp-harness'
+    )
   end
 end
 

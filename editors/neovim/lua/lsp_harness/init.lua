@@ -21,6 +21,7 @@ local function attach(buf, client)
   ghost_text().attach(buf)
   require('lsp_harness.cursor_notification').attach(buf)
   require('lsp_harness.pause').sync_new_client(client)
+  require('lsp_harness.forwarded_commands').request(client)
 end
 
 local function detach(buf, client)
@@ -187,8 +188,9 @@ end
 
 --- Explain the selection, or the code at the cursor.
 function M.explain()
-  local explain = require('lsp_harness.server_commands').forwarded.explain
-  require('lsp_harness.edit_commands').forward(explain, require('lsp_harness.span').selection())
+  if not require('lsp_harness.forwarded_commands').run('explain', require('lsp_harness.span').selection()) then
+    require('lsp_harness.notify')('this server cannot explain code', vim.log.levels.WARN)
+  end
 end
 
 --- Return one line about the model, the engine and the running work for the statusline, or '' if there is no server.

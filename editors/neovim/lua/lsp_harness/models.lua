@@ -1,6 +1,6 @@
 --- Chooses the model that the server uses, and downloads models.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')

@@ -1,6 +1,6 @@
 --- Pauses the ghost text of the server. Only the server can pause it in other editor windows.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local server = require('lsp_harness.server')
 

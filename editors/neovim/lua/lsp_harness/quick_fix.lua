@@ -3,7 +3,7 @@
 --- Neovim's own code action menu sends a server only that server's diagnostics. This one sends the diagnostics of every
 --- server and linter.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')

@@ -1,6 +1,6 @@
 --- The language server as Neovim knows it: the clients with its name, and the commands it provides.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 
 local M = {}

@@ -1,7 +1,7 @@
 --- Finds the code that a task is about. The server searches; the results go into the quickfix list and the best one is
 --- shown.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')

@@ -1,7 +1,7 @@
 --- Shows the verdicts of the server, which say why it reports something, as read-only Markdown buffers
 --- `lsp-harness-verdict:/…`.
 
-local commands = require('lsp_harness.server_commands').names
+local commands = require('lsp_harness.server_commands')
 local notify = require('lsp_harness.notify')
 local server = require('lsp_harness.server')
 

@@ -1,0 +1,158 @@
+"""The commands that the plugin has no code for: it asks the server which there are, and shows their results."""
+
+import pytest
+from pynvim import NvimError
+
+from lsp_harness.server.commands.command_registry import editor_commands
+from tests.editors.neovim.conftest import FAKE, Real, Start
+from tests.editors.neovim.editor import Editor
+
+FORWARDED = ["context", "docstring", "explain", "greet", "tests"]
+
+
+def offered(editor: Editor, begins: str = "") -> list[str]:
+    """The completions that are no subcommands of the plugin itself."""
+    own = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
+    return [name for name in editor.nvim.funcs.getcompletion(f"LspHarness {begins}", "cmdline") if name not in own]
+
+
+def floating_text(editor: Editor) -> list[str]:
+    editor.until("#vim.api.nvim_list_wins() == 2")
+    return editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(2), 0, -1, false)")
+
+
+def test_what_the_server_lists_is_completed_and_run(editor: Editor):
+    editor.settle()
+    assert offered(editor) == FORWARDED
+    assert offered(editor, "gr") == ["greet"]
+
+    editor.nvim.command("LspHarness greet")
+
+    assert "from a command of one file" in floating_text(editor)
+
+
+def test_every_server_is_asked_once(editor: Editor):
+    editor.open("other.py")
+    editor.nvim.command("LspHarness explain")
+    editor.settle()
+    assert len(editor.events("commands listed")) == 1
+
+    editor.lua("_G.first = vim.lsp.get_clients()[1].id")
+    editor.nvim.command("LspHarness restart")
+    editor.until("vim.lsp.get_client_by_id(first) == nil")
+    editor.until("require('lsp_harness.server').client(0) ~= nil")
+    editor.settle()
+
+    assert len(editor.events("commands listed")) == 2
+    assert offered(editor) == FORWARDED
+
+
+def test_one_that_is_typed_before_the_list_is_there_waits_for_it(start: Start):
+    editor = start([*FAKE, "slow"])
+    editor.open()
+    editor.settle()
+    assert offered(editor) == []
+
+    # the command blocks Neovim, so the release must have its timer before it
+    editor.lua("""
+        local client = require('lsp_harness.server').client(0)
+        vim.defer_fn(function() client:notify('fake/release', {}) end, 50)
+        vim.cmd.LspHarness('greet')
+    """)
+
+    assert "from a command of one file" in floating_text(editor)
+
+
+def test_a_list_that_does_not_come_is_waited_for_in_vain_but_not_for_ever(start: Start):
+    editor = start([*FAKE, "slow"])
+    editor.open()
+
+    editor.nvim.command("LspHarness greet")
+
+    editor.says("greet: the server has not answered yet; try again")
+
+
+def test_a_list_that_could_not_be_had_is_asked_for_again(start: Start):
+    editor = start([*FAKE, "forgetful"])
+    editor.open()
+    editor.settle()
+    assert offered(editor) == []
+
+    editor.nvim.command("LspHarness greet")
+
+    assert "from a command of one file" in floating_text(editor)
+
+
+@pytest.mark.parametrize("what", ["explain", "nonsense"])
+def test_without_a_server_that_is_what_is_said(start: Start, what: str):
+    editor = start()
+
+    editor.nvim.command(f"LspHarness {what}")
+
+    assert "no server is attached to this buffer" in editor.messages
+    with pytest.raises(NvimError, match=f"there is no :LspHarness {what} now"):
+        editor.nvim.command(f"LspHarness {what} now")
+
+
+def test_a_server_of_another_buffer_cannot_have_the_selection(editor: Editor):
+    editor.settle()
+    editor.nvim.command("new")
+
+    editor.nvim.command("LspHarness explain")
+
+    assert "no server is attached to this buffer" in editor.messages
+    editor.nvim.command("LspHarness greet")
+    editor.until("#vim.api.nvim_list_wins() == 3")
+
+
+def test_the_function_for_a_key_explains_the_selection(editor: Editor):
+    editor.open("demo.py", "def add(a, b):\n    return a + b\n")
+    editor.lua("vim.keymap.set({ 'n', 'x' }, 'E', function() require('lsp_harness').explain() end)")
+
+    editor.type("VE")
+
+    assert "It **adds**." in floating_text(editor)
+    (asked,) = editor.events("explained")
+    assert asked["range"]["end"] == {"line": 0, "character": 14}
+
+
+def test_the_result_of_a_code_action_is_shown(editor: Editor):
+    editor.settle()
+    editor.lua("""
+        local place = { uri = vim.uri_from_bufnr(0), range = {} }
+        local command = { title = 'Explain with lsp-harness', command = 'lspHarness.explain', arguments = { place } }
+        require('lsp_harness.server').client(0):exec_cmd(command)
+    """)
+
+    assert "It **adds**." in floating_text(editor)
+
+
+def test_a_handler_of_the_user_stays(start: Start):
+    editor = start(
+        before="vim.lsp.config('lsp_harness', "
+        "{ commands = { ['lspHarness.explain'] = function() _G.explained = true end } })"
+    )
+    editor.open()
+    editor.settle()
+
+    editor.lua("require('lsp_harness.server').client(0):exec_cmd({ title = 'E', command = 'lspHarness.explain' })")
+
+    assert editor.lua("return explained") is True
+
+
+def test_health_names_a_server_that_lists_none(start: Start):
+    editor = start([*FAKE, "old"])
+    editor.open()
+
+    editor.nvim.command("checkhealth lsp_harness")
+
+    assert any("WARNING this server has no lspHarness.commands" in line for line in editor.buffer)
+
+
+def test_the_real_server_lists_its_own(real: Real):
+    editor = real()
+    editor.until("#require('lsp_harness.forwarded_commands').names(vim.lsp.get_clients()[1]) > 0")
+
+    assert offered(editor) == [
+        command.short_name for command in editor_commands() if command.palette and command.palette.handler != "custom"
+    ]
