@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     "Start here": (
         Command(
             "help",
-            "Show this list, or the help of one command.",
+            "Show the list of commands, or the help of one command.",
             "[COMMAND]",
             "help fix",
         ),

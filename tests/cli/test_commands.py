@@ -141,7 +141,7 @@ def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: s
     shell.replies()
     result = shell.run("fix", "a.py", "--failing", "out.txt", "--apply")
     assert (result.code, file.read_text()) == (2, text)
-    assert "pytest: 1 failed, 3 passed; name a line of the function they are about: FILE:LINE" in result.err
+    assert "pytest: 1 failed, 3 passed; name a line of the function whose test fails, as FILE:LINE" in result.err
 
 
 def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> None:
@@ -172,9 +172,9 @@ def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; it reports nothing in a.py"),
-        ("", "no output; it reports nothing in a.py"),
-        ("4 passed in 0.1s\n", "pytest: 4 passed; it reports nothing in a.py"),
+        ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; the output reports nothing in a.py"),
+        ("", "no output; the output reports nothing in a.py"),
+        ("4 passed in 0.1s\n", "pytest: 4 passed; the output reports nothing in a.py"),
     ],
 )
 def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:

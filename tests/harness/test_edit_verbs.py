@@ -241,8 +241,8 @@ async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Ma
 @pytest.mark.parametrize(
     ("printed", "why"),
     [
-        ("b.py:1:1: F821 Undefined name `x`\n", "it reports nothing in a.py"),
-        ("a.py:1:1: F821 no\n", "nothing in line 2 of"),
+        ("b.py:1:1: F821 Undefined name `x`\n", "the output reports nothing in a.py"),
+        ("a.py:1:1: F821 no\n", "nothing on line 2 of a.py; choose a line that it reports: 1$"),
     ],
 )
 async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):

@@ -65,7 +65,7 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
 
 async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
     b = await staying()
-    with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
+    with pytest.raises(UsageError, match=r"the output reports nothing in shop\.py"):
         await b.harness.tasks.instruct(
             LocationRequest(TASK, ""), no_report, "other.py:1:1: F401 `os` imported but unused"
         )

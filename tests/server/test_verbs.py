@@ -73,7 +73,7 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
             for name in ("instruct", "fix")
             for failing, reason in (
                 (7, "takes in `failing` the output of a tool, as a string"),
-                ("b.py:1:1: F821 no\n", "it reports nothing in file:"),
+                ("b.py:1:1: F821 no\n", "the output reports nothing in file:"),
             )
         ),
     ],

@@ -18,6 +18,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import UsageError
 from lsp_harness.text.wording import format_count
 
@@ -46,16 +47,16 @@ class BenchOptions:
     repo: Annotated[
         Path | None,
         Parameter(
-            help="A git repository. Its recent commits are typed again. The default is the development set of "
-            "lsp-harness."
+            help="A git repository. The benchmark replays its recent commits as if a user typed them. The default is "
+            "the development set of lsp-harness."
         ),
     ] = None
-    limit: Annotated[int, Parameter(help="Stop after this number of requests or rounds; 0 means all.")] = 0
+    limit: Annotated[int, Parameter(help="Stop after this number of keys, jumps, tasks or rounds; 0 means all.")] = 0
     anchor_every: Annotated[
         int,
         Parameter(
-            help="Give llama-server only one of this many edits, jumps or keys, because llama-server takes most of the "
-            "time of a benchmark."
+            help="Send only every Nth edit, jump or key to llama-server too, because llama-server takes most of the "
+            "time; 1 means all."
         ),
     ] = 1
 
@@ -76,7 +77,10 @@ def typing(*, run: RunOptions = None, rest: RestOption = False, json: JsonOption
 
 @app.command
 def jump(*, run: RunOptions = None, json: JsonOption = False) -> int:
-    """Measure cursor jumps (near, far and back) with 300 ms of rest before the first key."""
+    """Measure the time to the first token after the cursor jumps to a near place, to a far place, or back.
+
+    The user waits 300 ms between the jump and the first key.
+    """
     return _print_result("jump", run, json=json)
 
 
@@ -146,7 +150,7 @@ def report(
     try:
         out.write_text(render_page(measured), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+        raise UsageError(f"{out} cannot be written ({system_message(error)}); name another file with --out") from error
     say(f"{out}: {format_count(len(measured), 'benchmark')}")
     return 0
 

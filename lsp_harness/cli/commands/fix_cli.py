@@ -44,7 +44,7 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: J
     digest = digest_output(decode(read_output(failing)), "", os.getcwd()) if failing else None
     output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
     if digest and output and not output.problems:
-        raise UsageError(f"{digest.summary}; it reports nothing in {file}")
+        raise UsageError(f"{digest.summary}; the output reports nothing in {file}")
     return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
 
 
@@ -102,7 +102,7 @@ async def _choose_finding(
         return finding
     if output and output.failing_tests and line is None:
         # the user wants to repair the failing test, and not another error of the file
-        raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
+        raise UsageError(f"{output.summary}; name a line of the function whose test fails, as FILE:LINE")
     examined = await harness.fixes.diagnose(snapshot)
     findings = [
         finding for finding in examined.findings if line in (None, snapshot.document.line_of(finding.start) + 1)

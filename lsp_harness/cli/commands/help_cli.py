@@ -2,7 +2,7 @@
 
 
 def help(*command: str) -> int:
-    """Show this list, or the help of one command.
+    """Show the list of commands, or the help of one command.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class _Converter:
 
     def _keyword_expression(self, schema: Any) -> str:
         if not isinstance(schema, dict):
-            raise EngineRefused("a JSON schema must be an object; `true` is allowed within one")
+            raise EngineRefused('a JSON schema must be an object, like {"type": "object"}, or `true` for any value')
         schema = cast("Schema", schema)
         if "$ref" in schema:
             self._check_keywords(schema, "$ref")

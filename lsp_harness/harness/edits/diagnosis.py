@@ -52,7 +52,7 @@ async def read_output(snapshot: Snapshot, printed: str) -> "Digest":
     digest = await asyncio.to_thread(digest_output, printed, "", str(root))
     output = select_file_problems(digest, snapshot.tool_path, [root])
     if not output.problems:
-        raise UsageError(f"{digest.summary}; it reports nothing in {snapshot.path}")
+        raise UsageError(f"{digest.summary}; the output reports nothing in {snapshot.path}")
     return output
 
 

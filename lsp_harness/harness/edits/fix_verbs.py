@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
 
+MAX_NAMED_LINES = 5
+"""Lines of a tool's output that are named if the user chose another line."""
+
 
 class FixVerbs:
     """The fixes of one client.
@@ -117,6 +120,8 @@ class FixVerbs:
         tree = self._services.documents.tree(snapshot.document)
         finding = diagnosis.find_reported(snapshot, tree, output, line)
         if finding is None:
-            raise UsageError(f"{output.summary}; it reports nothing in line {line} of {snapshot.path}")
+            lines = sorted({problem.line for problem in output.problems if problem.line})[:MAX_NAMED_LINES]
+            advice = f"; choose a line that it reports: {', '.join(map(str, lines))}" if lines else ""
+            raise UsageError(f"{output.summary}; the output reports nothing on line {line} of {snapshot.path}{advice}")
         offers = await self.offer(snapshot, [finding])
         return DocumentEdit(await self.fix_first(snapshot, offers, report, output), snapshot.document)

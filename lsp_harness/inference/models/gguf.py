@@ -123,7 +123,7 @@ class _HeaderReader:
         """Return the header."""
         version = self.scalar("<I")
         if version not in (2, 3):
-            raise _DamagedHeader(f"it has GGUF version {version}, and only 2 and 3 can be read")
+            raise _DamagedHeader(f"the file has GGUF version {version}, and only versions 2 and 3 can be read")
         tensors = self.count("<Q", MAX_TENSORS, "tensors")
         pairs = self.count("<Q", MAX_PAIRS, "metadata")
         metadata: dict[str, int | float | bool | str] = {}
@@ -146,28 +146,30 @@ class _HeaderReader:
         try:
             (value,) = struct.unpack_from(form, self.data, self.position)
         except struct.error:
-            raise _DamagedHeader("it ends in the middle of the header") from None
+            raise _DamagedHeader(
+                "the file ends in the middle of its header, so it is incomplete; download it again"
+            ) from None
         self.position += struct.calcsize(form)
         return value
 
     def format(self, kind: int) -> str:
         """Return the format of `struct` for a GGUF type."""
         if kind not in SCALARS:
-            raise _DamagedHeader(f"it names a type {kind}, which GGUF does not have")
+            raise _DamagedHeader(f"the file names a type {kind}, which GGUF does not have; download it again")
         return SCALARS[kind]
 
     def count(self, form: str, limit: int, unit: str) -> int:
         """Read a number that must not be above `limit`."""
         value = self.scalar(form)
         if value > limit:
-            raise _DamagedHeader(f"it claims {value} {unit}")
+            raise _DamagedHeader(f"the file claims {value} {unit}, which is too many; download it again")
         return value
 
     def skip(self, size: int) -> None:
         """Move the position by `size` bytes."""
         self.position += size
         if self.position > len(self.data):
-            raise _DamagedHeader("it ends in the middle of the header")
+            raise _DamagedHeader("the file ends in the middle of its header, so it is incomplete; download it again")
 
     def string(self) -> str:
         """Read a text."""
@@ -259,4 +261,4 @@ class _HeaderReader:
             last_offset = max(last_offset, self.scalar("<Q"))
         start = -(-self.position // alignment) * alignment
         if tensors and start + last_offset >= len(self.data):
-            raise _DamagedHeader("it ends before its last tensor")
+            raise _DamagedHeader("the file ends before its last tensor, so it is incomplete; download it again")

@@ -122,7 +122,7 @@ def test_a_file_cut_anywhere_before_its_last_tensor_is_damaged(tiny: Path, tmp_p
     cut = tmp_path / "cut.gguf"
     for size in range(len(data) - VALUES * 4 + 1):
         cut.write_bytes(data[:size])
-        with pytest.raises(ModelError, match=r"is not a GGUF file$|is damaged: it "):
+        with pytest.raises(ModelError, match=r"is not a GGUF file$|is damaged: the file "):
             read_header(cut)
     cut.write_bytes(data[: len(data) - VALUES * 4 + 1])
     assert read_header(cut).tensors == 2
@@ -147,14 +147,14 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
     [
         (b"", "is not a GGUF file"),
         (b"PK\x03\x04 something else entirely", "is not a GGUF file"),
-        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "it has GGUF version 1, and only 2 and 3 can be read"),
-        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "it has GGUF version 50331648"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 60), "it claims 1152921504606846976 metadata"),
-        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<I", 77), "it names a type 77"),
-        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 9, 1), "it names a type 9"),
+        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "the file has GGUF version 1, and only versions 2 and 3 can be read"),
+        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "the file has GGUF version 50331648"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 60), "the file claims 1152921504606846976 metadata"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<I", 77), "the file names a type 77"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 9, 1), "the file names a type 9"),
         (
             b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQQ", 9, 8, 2, (1 << 64) - 1),
-            "it ends in the middle of the header",
+            "the file ends in the middle of its header",
         ),
     ],
 )
