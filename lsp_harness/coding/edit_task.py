@@ -87,7 +87,7 @@ class EditTask(ABC):
         return choose_most_likely(passed)
 
     def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
-        """Return whether no candidate that is still being generated can be better than these.
+        """Return whether no candidate that is still being generated can be better than those that passed.
 
         Candidates of a round are generated in the order of their probability, so the default is true.
         """

@@ -92,7 +92,10 @@ async def fit_infill(
 
 
 def count_hole_marks(props: Props) -> int:
-    """Return the tokens that mark a hole, with those before every prompt. One is assumed if the server says nothing."""
+    """Return the number of tokens that mark a hole and that begin every prompt.
+
+    If the server does not say how many begin a prompt, one is assumed.
+    """
     return HOLE_MARK_TOKENS + int(props.raw.get("opening", 1))
 
 

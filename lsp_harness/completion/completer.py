@@ -49,7 +49,7 @@ class Completer:
 
     Attributes:
         repository: The code of other files.
-        last_figures: The figures of the last suggestion, with its `id`. If a rule hid it, `quiet` names the rule.
+        last_figures: The tokens and times of the last suggestion, and its `id`. If a rule hid it, `quiet` names it.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class Completer:
     async def _ask(
         self, open_document: OpenDocument, request: CompletionRequest, *, automatic: bool
     ) -> tuple[Answer | None, dict[str, Any]]:
-        """Return the rest of the answer in flight, else a new answer, and the figures. None if the text changed."""
+        """Return the rest of the answer in flight or else a new one, and its times. None if the text changed."""
         inflight, start_s = self.state(open_document).inflight, perf_counter()
         if answer := await inflight.wait_for_rest(request.cursor):
             return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - start_s)} | _rung(answer)

@@ -125,7 +125,7 @@ async def build_instruction_prompt(inputs: InstructionInputs, *, system: str, ta
 
 
 def _to_sections(shared: Sequence[tuple[InstructionSource, tuple[Fragment, ...]]]) -> list[PromptSection]:
-    """Return the sections of these sources, in the same order and without empty ones."""
+    """Return the sections of the prompt for the fragments of each source, in the same order and without empty ones."""
 
     def section_of(item: tuple[InstructionSource, tuple[Fragment, ...]]) -> SectionTitle:
         return item[0].section

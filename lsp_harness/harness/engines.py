@@ -152,7 +152,7 @@ class Engines:
 
 
 def _is_listening(config: Config) -> bool:
-    """Return whether an engine of these settings listens. It may be stuck nevertheless."""
+    """Return whether an engine with these settings listens on its socket. Such an engine may be stuck nevertheless."""
     from lsp_harness.inference.models.model_files import resolve_model
     from lsp_harness.inference.running_engines import is_listening
     from lsp_harness.inference.supervisor import engine_address

@@ -1,4 +1,4 @@
-"""Shapes of declarations: whether it is a test, a request handler, a model and so on, by the text of its head."""
+"""Shapes of declarations: whether a declaration is a test, a request handler, a model and so on, by its head."""
 
 import re
 from collections import Counter

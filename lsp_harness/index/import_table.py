@@ -68,7 +68,7 @@ class ImportTable:
         return [path for (path,) in self._reader.rows(sql, (file,))]
 
     def find_dependents(self, files: Iterable[int], max_hops: int) -> set[int]:
-        """Return these files and the files that import them, directly or over at most `max_hops` imports."""
+        """Return `files` and the files that import one of them, over a chain of at most `max_hops` imports."""
         dependents = set(files)
         frontier = [*dependents]
         while frontier and max_hops:

@@ -136,7 +136,7 @@ class ScriptedEngine:
 
 
 def prompt_text(request: ModelRequest, rung: int = 0) -> str:
-    """Return the text of a prompt; a NUL stands for the hole. `rung` is the number of the shorter prompt."""
+    """Return the text of a prompt; a NUL stands for the hole. `rung` 0 is the full prompt, 1 the first shorter one."""
     match request:
         case Infill():
             context = (request.context, *request.shorter[:rung])[-1]

@@ -112,7 +112,7 @@ def _without_unavoidable(
 def find_python_fault(data: bytes) -> Fault | None:
     """Return the first syntax error that the Python compiler reports, or None.
 
-    The results are cached, as all candidates for an edit ask about the same text before it.
+    The results are cached, because the checks of all candidates compile the same original text.
     """
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:

@@ -19,7 +19,7 @@ class ShiftedOffsets(Sequence[int]):
     __slots__ = ("_by", "_from", "_values")
 
     def __init__(self, values: list[int], start: int | None = None, by: int = 0) -> None:
-        """Hold `values`, of which those from index `start` on count as `by` larger.
+        """Keep a list of numbers. `by` is added to each number from index `start` on when it is read.
 
         The list is not copied or changed.
         """

@@ -315,7 +315,10 @@ def check_argument_repair(subject: Subject, difference: TokenDifference, change:
 
 
 def _wraps_argument(token: Token, difference: TokenDifference) -> bool:
-    """Return whether a token may be added around an argument: a literal, a call, or an operator except `.`."""
+    """Return whether a repair of an argument may add this token.
+
+    Such a token is a called name, a literal, a separator, or an operator that does not access a member.
+    """
     if token.kind == "name":
         return is_called(token, difference.after)
     return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)

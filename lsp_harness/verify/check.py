@@ -56,7 +56,7 @@ class Check(ABC):
         return cls()
 
     def skip_reason(self, change: Change) -> str | None:
-        """Return why the check cannot run for a change, or None if it can. A long text may be parsed for it."""
+        """Return why the check cannot run for a change, or None if it can. This may parse a long text."""
         del change
         return None
 

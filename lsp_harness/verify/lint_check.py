@@ -70,7 +70,7 @@ class LintCheck(Check):
         return cls(context.ruff)
 
     def skip_reason(self, change: Change) -> str | None:
-        """Skip other languages than Python, and all texts if ruff is not installed."""
+        """Return why the change is not linted: it is not Python, or ruff is not installed. None if it can be linted."""
         if not is_python(change.before, change.file):
             return f"no linter is known for {change.file.suffix or 'this text'}"
         return self._ruff.missing_reason or None

@@ -56,7 +56,7 @@ class PreservationCheck(Check):
         return cls(context.subject) if context.finding and context.subject else None
 
     def skip_reason(self, change: Change) -> str | None:
-        """Skip texts without a syntax tree."""
+        """Return why one of the two texts has no syntax tree to compare, or None if both have one."""
         return None if change.tree_before and change.tree_after else change.no_tree_reason
 
     async def run(self, change: Change) -> Outcome:

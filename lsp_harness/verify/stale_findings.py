@@ -90,7 +90,10 @@ def _cuts_marked_code(finding: Finding, subject: Subject, document: Document, tr
 
 
 def _has_expression(finding: Finding, expression: bytes, document: Document) -> bool:
-    """Return whether the range of a finding is an expression or, if it has another length, whether its line has it."""
+    """Return whether an expression stands at a finding.
+
+    If the range of the finding has another length than the expression, its whole line is searched.
+    """
     if finding.end - finding.start == len(expression):
         return document.data.startswith(expression, finding.start)
     return expression in document.data[slice(*document.line_span(document.line_of(finding.start)))]
@@ -99,7 +102,7 @@ def _has_expression(finding: Finding, expression: bytes, document: Document) -> 
 async def _ask_ruff(
     finding: Finding, subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None
 ) -> str:
-    """Return that ruff does not report a finding, if ruff has its rule; otherwise an empty text."""
+    """Return a sentence that ruff no longer reports a finding. Empty if ruff reports the finding or cannot tell."""
     code = _find_ruff_rule(finding, subject, document)
     if not code or ruff.missing_reason:
         return ""

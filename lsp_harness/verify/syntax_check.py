@@ -18,7 +18,10 @@ class SyntaxCheck(Check):
     setting = "parse_check"
 
     def skip_reason(self, change: Change) -> str | None:
-        """Skip if there was no tree before, or if the language has no grammar."""
+        """Return why the syntax of a change is not checked, or None if it can be checked.
+
+        A text that could be parsed before the edit, but not after it, is checked: `run` reports the failure.
+        """
         if change.tree_before is None or (change.tree_after is None and not change.parse_failure_after):
             return change.no_tree_reason
         return None

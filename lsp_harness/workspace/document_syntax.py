@@ -65,7 +65,14 @@ class SyntaxService:
         self._closing: list[asyncio.Task[None]] = []
 
     async def parse(self, text: Document) -> "tuple[SyntaxTree | None, IncrementalDeclarations | None]":
-        """Parse a text that may be costly: in a process of its own first, then in a thread.
+        """Parse a text that may take long or crash the parser.
+
+        A separate process parses the text first, because a crash there does not end this process. If that succeeds, a
+        thread of this process parses the text again, because a tree cannot be passed between processes.
+
+        Returns:
+            The syntax tree, and the declarations in it, which can follow later edits. Both are None for a language
+            without a grammar.
 
         Raises:
             ParseBudgetExceeded: The text cannot be parsed within the budget.

@@ -15,7 +15,7 @@ TEMPERATURE = 0.8
 
 
 async def run(lab: Lab) -> Result:
-    """Measure rounds.
+    """Measure the wall time of requests for several candidates, round by round.
 
     Each round has a new prompt for the larger number of candidates and another one for the smaller number.
     """
@@ -66,7 +66,14 @@ def generation_ms(timings: list[Timing]) -> list[float]:
 
 
 def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]) -> list[Figure]:
-    """Return the figures. `theirs` are the sequential requests to llama-server, by round."""
+    """Return the times, the tokens and the candidates of our engine, and those of llama-server where it has them.
+
+    Args:
+        props: The properties of our engine, with the times of a decode step.
+        many: One request for `MANY_CANDIDATES` candidates for each round.
+        few: One request for `FEW_CANDIDATES` candidates for each round.
+        theirs: For each round, the sequential requests to llama-server, one for each of `MANY_CANDIDATES` candidates.
+    """
     curve = (step_ms(props, MANY_CANDIDATES), step_ms(props, FEW_CANDIDATES))
     predicted = curve[0] / curve[1] if curve[0] and curve[1] else None
     spans = (p50(generation_ms(many)), p50(generation_ms(few)))

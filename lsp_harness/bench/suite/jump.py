@@ -116,7 +116,10 @@ def lines_with_text(document: Document) -> list[int]:
 
 
 def new_line_text(document: Document, offset: int) -> str:
-    """Return the text of the key that begins a new line: a newline and the indentation, one level deeper in a block."""
+    """Return what pressing Enter at `offset` inserts: a newline and the indentation of the line.
+
+    After a line that opens a block or a bracket, the indentation is one level deeper.
+    """
     line = document.line(document.line_of(offset)).decode("utf-8", "replace")
     # the indentation that the files use
     unit = " " * find_language(document.language).lines.indent_width
@@ -150,7 +153,7 @@ def evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
 
 
 def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
-    """Return the figures of both servers."""
+    """Return the times to the first token and the evaluated prompt tokens of both servers, by kind of jump."""
     new, theirs_new = first_token_ms(ours, "near", "far"), first_token_ms(theirs, "near", "far")
     rows = [
         Figure("time to first token, near and far, p50", p50(new), p50(theirs_new), REFERENCE, goal=Goal(500)),

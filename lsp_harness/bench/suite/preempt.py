@@ -135,7 +135,13 @@ def allowed_rise_ms(props: dict[str, Any]) -> float | None:
 def figures(
     props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
 ) -> list[Figure]:
-    """Return the figures of both servers, each with the times quiet and under load."""
+    """Return how much the background load delays a completion on both servers.
+
+    Args:
+        props: The properties of our engine.
+        ours: The times to the first token on our engine, without and with the load.
+        theirs: The same times on llama-server.
+    """
     rise, theirs_rise = p95_rise(*ours), p95_rise(*theirs)
     return [
         Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),

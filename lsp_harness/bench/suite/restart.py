@@ -84,7 +84,13 @@ async def count_saved_sequences(lab: Lab) -> int:
 
 
 def figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
-    """Return the figures. `starts` are the times to start the engine in milliseconds."""
+    """Return the times of the first completion in a file, with and without stored sequences.
+
+    Args:
+        cold: The completions of an engine that found no stored sequence.
+        restored: The completions of an engine that found the sequences of its predecessor.
+        starts: The times to start the engine, in milliseconds.
+    """
     return [
         Figure(
             "prompt tokens evaluated, all rounds",

@@ -150,7 +150,7 @@ def kv_bytes(model: Path, cells: int) -> int:
 
 
 def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
-    """Return the figures of all clients, compared with one client."""
+    """Return the reuse and the times of clients that share an engine, compared with those of one client."""
     comparison = "one client"
     return [
         Figure("reuse", reuse_percent(busy), reuse_percent(alone_timings), comparison, "%", Goal(97, is_minimum=True)),

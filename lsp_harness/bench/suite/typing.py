@@ -89,7 +89,13 @@ def full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple
 
 
 def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
-    """Return the figures of both servers."""
+    """Return the times and the evaluated prompt tokens of both servers.
+
+    Args:
+        ours: Our requests, one for each key.
+        pairs: Our request and that of llama-server for each key that both got.
+        background: Our requests that only evaluated a prompt in the background.
+    """
     theirs = [b for _, b in pairs]
     total, reference_timings = full_totals(ours, pairs)
     tokens, theirs_tokens = evaluated_tokens(ours), evaluated_tokens(theirs)

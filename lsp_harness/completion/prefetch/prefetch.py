@@ -19,7 +19,7 @@ from lsp_harness.workspace.cursor import Cursor
 
 
 class Prefetcher:
-    """Starts the prefetches of one client.
+    """Starts the prefetches of one client. See the module for what is prefetched.
 
     Args:
         engine: The engine.
@@ -51,13 +51,16 @@ class Prefetcher:
     def continue_after_answer(
         self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage
     ) -> None:
-        """Continue after an answer.
+        """Prefetch what the user is likely to need after an answer.
+
+        This is the evaluation of the full prompt, if the answer came from a shorter one, and the completion that
+        follows the displayed text.
 
         Args:
             slot: The slot of the document.
             request: The request that was answered.
-            text: The text that is displayed, or None.
-            usage: What the engine reported. `usage.rung` says which prompt it used.
+            text: The text that is displayed. With None, no following completion is generated.
+            usage: What the engine reported, with the number of the prompt that it used.
         """
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0

@@ -109,12 +109,12 @@ class CompletionRequest:
 
 
 class RequestBuilder:
-    """Builds the requests of one client, at the pace of its engine.
+    """Builds the requests of one client, with prompts that its engine can evaluate within the time limit of the user.
 
     Args:
         engine: Counts tokens and reports its speed.
         settings: The settings of completion.
-        quiet: The settings that decide whether probabilities are needed.
+        quiet: When suggestions are hidden. If unlikely ones are hidden, the engine must report probabilities.
         repository: The code of other files. None leaves it out.
     """
 

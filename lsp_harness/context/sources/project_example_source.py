@@ -79,7 +79,7 @@ def _describe_pattern(code: CodeSelection) -> ExampleRequest | None:
 
 
 def _changed_names(declarations: Sequence[Declaration], declaration: Declaration, span: Span) -> frozenset[str]:
-    """Return the qualified names of the declarations that the change may touch, and of those around it."""
+    """Return the qualified names of the declarations that a change of `span` may touch, or that contain `span`."""
     start, end = min(declaration.start, span.start), max(declaration.end, span.end)
     return frozenset(
         qualified_name(declarations, item) for item in declarations if item.start < end and start < item.end

@@ -72,7 +72,7 @@ class Job:
         self.no_room_at_change = -1
         """The count of changes of the queue (`JobQueue.changes`) for which there was no room."""
         self.shared_part: tuple[object, bool] = (None, False)
-        """A part of a prompt that is being read, and whether this request needs the same part."""
+        """A prompt up to the part that is evaluated now, and whether the prompt of this request begins with it."""
         self.arrived_s = perf_counter()
         self.started_s: float | None = None
         self.final_chunk: Chunk | None = None

@@ -187,7 +187,7 @@ class ModelRuntime:
         return replace(prompt, tokens=tokens, forced=forced)
 
     def _min_run_tokens(self, request: TokenRequest) -> int:
-        """Return the shortest run of tokens that is moved for a request; 0 moves none."""
+        """Return the length from which on a request lets a run of tokens be moved in the KV cache; 0 forbids moving."""
         if not self.kv_shift:
             return 0
         if request.cache_reuse is not None:
@@ -196,11 +196,14 @@ class ModelRuntime:
         return self.kv_shift.min_run_tokens if request.sampling.top_logprobs < 0 else 0
 
     def _shift_ms(self, plan: ShiftPlan, start: int, end: int) -> float:
-        """Return the time to move the runs of a plan and to evaluate the rest. Each gap takes a step at least."""
+        """Return the time to move the runs of a plan and to evaluate the gaps between them, at least a step each."""
         return self.step_cost.move_cost_ms + sum(self.step_cost.step_ms(gap) for gap in plan.gaps(start, end))
 
     def _plan_shift(self, prompt: Prompt, request: TokenRequest, start: int) -> ShiftPlan | None:
-        """Return the runs of `prompt` from `start` on that are faster moved than evaluated, if there are any."""
+        """Plan which runs of tokens after `start` to move within the KV cache, as this is faster than evaluating them.
+
+        Return None if there are no such runs, or if the request allows no moving.
+        """
         min_run_tokens, end = self._min_run_tokens(request), len(prompt.tokens)
         if not self.kv_shift or not 0 < min_run_tokens < end - start:
             return None

@@ -30,7 +30,7 @@ class Preemption:
         self._jobs: Sequence[Job] = ()
         """The requests in the step."""
         self._part_end: list[int] | None = None
-        """A prompt up to the end of the part that the step reads."""
+        """A prompt up to the end of the part that the step evaluates; None if the step evaluates none."""
         self._is_preemptible = False
         self.last_sign_s = perf_counter()
         """When the worker thread last gave a sign of life."""
@@ -82,7 +82,7 @@ class Preemption:
         return job.generation is None and job.no_room_at_change == self._queue.changes
 
     def _needs_part(self, job: Job) -> bool:
-        """Return whether the prompt that a request would get begins with the part that is being read."""
+        """Return whether the prompt of a waiting job begins with the prompt up to the part that is evaluated now."""
         part_end = self._part_end
         if job.shared_part[0] is not part_end:
             prompt = job.request.prompts[self._model.choose_prompt(job.request)]

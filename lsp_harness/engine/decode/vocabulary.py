@@ -91,7 +91,7 @@ class Vocabulary:
         return next((tokens for size in sizes if (tokens := self._exact_tokens(lead + name[:size]))), [])
 
     def _matching_tokens(self, start: bytes) -> Tokens:
-        """Return the tokens that agree with a text: those that begin with it and those it begins with.
+        """Return the tokens that begin with `start`, and the tokens that `start` begins with.
 
         A tokenizer leaves at most one blank to the word after several blanks. Therefore, if `start` consists of blanks,
         only the longest tokens it begins with are returned. A model that prefers another indentation would otherwise

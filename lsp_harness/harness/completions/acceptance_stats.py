@@ -179,7 +179,7 @@ class AcceptanceStats:
 
     # -- keeping
     def totals(self) -> dict[str, Any]:
-        """Return the figures of all runs, this one included, and the date of the first."""
+        """Return the counts of suggestions in all runs, this one included, and the date of the first run."""
         self.flush()
         # The figures of this run count even if they could not be written.
         new = self.counts.plus(self._flushed, -1)
@@ -187,7 +187,7 @@ class AcceptanceStats:
         return saved_figures | {f.name: saved_figures[f.name] + getattr(new, f.name) for f in fields(Counts)}
 
     def flush(self) -> None:
-        """Add the new figures to the file, if it can be written."""
+        """Add the counts since the last call to the file, if the file can be written."""
         new = self.counts.plus(self._flushed, -1)
         if new == Counts():
             return
@@ -240,7 +240,7 @@ class AcceptanceStats:
 
 
 def _is_one_key(new: bytes) -> bool:
-    """Return whether one key inserts this: a character, a line break with its indentation, a pair of brackets."""
+    """Return whether one key inserts `new`: a character, a line break with its indentation, or a pair of brackets."""
     return len(new.decode("utf-8", "replace")) == 1 or not new.strip() or new in PAIRS
 
 
@@ -249,7 +249,7 @@ def _file() -> Path:
 
 
 def _read() -> dict[str, Any]:
-    """Return the figures in the file. They begin at zero if there is no file, or it cannot be read."""
+    """Return the counts of suggestions in the file. All are 0 if there is no file, or if the file cannot be read."""
     figures: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
         saved_figures = json.loads(read_text(_file()))

@@ -184,7 +184,7 @@ class CompletionVerbs:
             self._completer.configure(config.completion, config.quiet)
 
     def state(self) -> dict[str, Any]:
-        """Return the state of completion: where it is paused, the figures of the last request, and the statistics."""
+        """Return where completion is paused, the tokens and times of the last request, and the counts of this run."""
         return {
             "paused": self._pause.known_scope or False,
             "last": self.last_figures or None,
@@ -193,7 +193,7 @@ class CompletionVerbs:
 
     @property
     def last_figures(self) -> dict[str, Any] | None:
-        """The figures of the last request, or None if there was none."""
+        """The tokens and times of the last request, or None if there was none."""
         return self._completer.last_figures if self._completer else None
 
     def repository(self) -> "RepositoryContext | None":

@@ -1,1 +1,1 @@
-"""One folder and its index, as a command uses them that has no language server."""
+"""One folder and its index, for commands that run without a language server."""

@@ -146,7 +146,7 @@ def find_usages(
 
 
 def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
-    """Return a declaration and, in C and C++, its declarations in files that include its file or that it includes."""
+    """Return a symbol and, in C and C++, its declarations in files that its file includes or that include its file."""
     if not find_language(symbol.language).declarations.has_headers:
         return [symbol]
     files = [view.symbols.find_file(path) for path in view.imports.find_importers(symbol.file)]

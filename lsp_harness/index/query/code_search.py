@@ -144,7 +144,7 @@ class CodeSearch(Rankers):
         return rankings, frozenset(chunk for anchor in anchors for chunk in anchor.own_chunks)
 
     def boost_linked(self, best: Sequence[Hit], others: Iterable[Hit], seconds: float) -> list[Hit]:
-        """Return these hits with higher scores for code that the best hits use, or that uses them.
+        """Return `others` with higher scores for code that the best hits use or that uses the best hits.
 
         Links to better hits and to several hits count more.
 

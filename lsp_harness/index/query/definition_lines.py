@@ -88,7 +88,7 @@ def find_definition_lines(view: IndexView, path: str, names: CursorNames) -> Ite
 
 
 def _find_named(view: IndexView, path: str, names: CursorNames) -> Iterator[Symbol]:
-    """Yield the declarations of names, those of unused imports and base types first."""
+    """Yield the declarations of the names near a cursor: first unused imports, then base types, then other names."""
     for name in (*names.unused_imports, *names.bases, *names.names):
         head, _, rest = name.partition(".")
         yield from view.find_definitions(path, head) or (
@@ -105,7 +105,7 @@ def _without_repetition(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
 
 
 def _read_definition(view: IndexView, symbol: Symbol, number: int, names: CursorNames) -> Iterator[DefinitionLine]:
-    """Yield the line of a declaration and those of its members, ranked by how likely the user needs them."""
+    """Yield the line of a declaration and the lines of its members. Members that the user likely needs rank first."""
     yield DefinitionLine((0, number), symbol.path, symbol.start, _read_signature(view, symbol))
     if symbol.kind not in TYPE_KINDS:
         return

@@ -115,7 +115,7 @@ class _ParsedFile:
     text: SourceText
 
     def find_declared(self, keys: Collection[DeclarationKey]) -> dict[int, str]:
-        """Return the names of those of these declarations that are in the file, by the byte offset of the name."""
+        """Return the names of the declarations with these keys in the file, by the byte offset of the name."""
         declarations, path = self.text.declarations, self.text.path
         return {
             item.name_start: item.name for item in declarations if (path, qualified_name(declarations, item)) in keys
@@ -137,7 +137,7 @@ class _PlaceSearch:
         return list(dict.fromkeys(keys)), name.text
 
     def find_files(self, keys: Sequence[DeclarationKey], name: str) -> dict[str, set[str]]:
-        """Return the paths of files that may refer to these declarations, with the names that they use for them.
+        """Return the files that may refer to the declarations with these keys, and the names that each file uses.
 
         At most `MAX_FILES` files come from the index, first those that imports connect with a declaration. All open
         texts are returned.
@@ -169,7 +169,10 @@ class _PlaceSearch:
         return _ParsedFile(tree, SourceText(path, tree.language.id, declarations, tree.data))
 
     def _find_aliases(self, path: str, names: Collection[str], keys: Collection[DeclarationKey]) -> Iterator[str]:
-        """Yield the names under which a file imports these declarations, which have the other names elsewhere."""
+        """Yield the aliases under which a file imports the declarations with these keys.
+
+        `names` are the names of the declarations in other files.
+        """
         file = self.view.symbols.find_file(path)
         imports = self.view.imports.read_imports(file[0]) if file else ()
         for alias in {imported.local_name for imported in imports if imported.name in names}:

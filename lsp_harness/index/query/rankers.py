@@ -90,7 +90,7 @@ class Rankers:
         return "used there", [chunk for chunk in dict.fromkeys(chunks) if chunk not in own_chunks][:MAX_HITS]
 
     def rank_by_users(self, anchors: Sequence[Anchor]) -> Ranking:
-        """Rank chunks that contain the names of these anchors, in files that imports connect with them, the nearest
+        """Rank chunks that contain the names of anchors, in files that imports connect with the anchors, the nearest
         first.
 
         An equal name is no proof that the symbol is meant.

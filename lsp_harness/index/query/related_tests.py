@@ -71,7 +71,7 @@ def find_related_test(
 
 
 def _read_using(view: IndexView, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[RelatedTest]:
-    """Yield the tests in these files that mention the name of a declaration."""
+    """Yield the tests in the files with these paths that mention the name of a declaration."""
     for path, function, _ in view.symbols.find_mentions(symbol.name) if paths else ():
         if path in paths and function and (test := _read_test(view, function)):
             yield test

@@ -23,8 +23,9 @@ class TokenUsage:
         self._tokens = tokens
 
     def rarity(self, row: Sequence[str]) -> tuple[float, float]:
-        """Return how unlikely a row is after its first two tokens, in nats, and how many of its rows of three the text
-        lacks.
+        """Return how unlikely a row of tokens is after its first two, in nats, and how many of its triples are new.
+
+        A triple is new if it does not occur in the text.
         """
         triples, pairs = self._counts
         total = unseen_rows = 0.0
@@ -35,7 +36,7 @@ class TokenUsage:
         return total, unseen_rows
 
     def tokens_around(self, trial: Trial) -> list[str]:
-        """Return the signs around an edit after it: two on each side, and the new one."""
+        """Return the signs around an edit in the edited text: two on each side, and the new one."""
         tokens, position = self._tokens, trial.position
         skip = 0 if trial.action == "insert" else 1
         left = token_signs(tokens[max(0, position - 2) : position])[-2:]
