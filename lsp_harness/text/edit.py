@@ -34,17 +34,6 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
     return b"".join(parts)
 
 
-def invert(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that turn `apply(data, edits)` back into `data`."""
-    shift = 0
-    inverse: list[Edit] = []
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        start = edit.start + shift
-        inverse.append(Edit(start, start + len(edit.new), data[edit.start : edit.end]))
-        shift += len(edit.new) - (edit.end - edit.start)
-    return inverse
-
-
 def line_edits(old: bytes, new: bytes) -> list[Edit]:
     """Return edits of whole lines that turn `old` into `new`."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)

@@ -97,17 +97,6 @@ class Change:
     def _parsed_after(self) -> tuple[SyntaxTree | None, str]:
         return _parse(self.after)
 
-    def map_offset(self, offset: int) -> int | None:
-        """Return the byte offset in `after` of a byte offset in `before`, or None if that byte was replaced."""
-        shift = 0
-        for edit in self.edits:
-            if offset < edit.start:
-                break
-            if offset < edit.end:
-                return None
-            shift += len(edit.new) - (edit.end - edit.start)
-        return offset + shift
-
     def touches(self, start: int, end: int) -> bool:
         """Return whether a byte range of `after` overlaps replaced text or lies directly beside it."""
         shift = 0

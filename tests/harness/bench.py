@@ -71,9 +71,6 @@ class Bench:
         await self._more.wait()
         return self.published[-1]
 
-    async def settled(self, src: markup.Source) -> None:
-        await self.harness.services.accepted_edits.settled(self.harness.documents.get(src.document.uri))
-
     def on_index(self, hear: Callable[[Path, IndexMessage], None]) -> None:
         """Call a function with what the process of an index says."""
 

@@ -13,6 +13,7 @@ from lsp_harness.verify.ruff_linter import Report, Ruff
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup
+from tests.support.verification import wait_until_verified
 
 
 async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(
@@ -98,7 +99,7 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
     b = bench("3 * r ** 2")
     src = b.open("import os\n\n\ndef area(r):\n    return <|>\n")
     await accept(b, src)
-    await b.settled(src)
+    await wait_until_verified()
     assert b.published == []
 
 
@@ -118,7 +119,7 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
         b.type(src, "\n", 0)
     ruff.go.set()
     assert await b.next() == (9, [("F821", 8)])
-    await b.settled(src)
+    await wait_until_verified()
     assert b.published == [(9, [("F821", 8)])]
 
 
@@ -127,7 +128,7 @@ async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> No
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)
     ruff.go.set()
-    await b.settled(src)
+    await wait_until_verified()
     assert b.published == []
 
 
@@ -199,7 +200,7 @@ async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench
     b = bench("pi * r ** 2", config=off)
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
-    await b.settled(src)
+    await wait_until_verified()
     assert b.published == []
 
 

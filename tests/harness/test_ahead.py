@@ -14,6 +14,7 @@ from lsp_harness.text.document import Document
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings
 from tests.support import markup
+from tests.support.verification import wait_until_verified
 
 RETURN = "def area(r):\n    return <|>\n"
 
@@ -64,7 +65,7 @@ async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make
     src = b.open(RETURN)
     await accept(b, src)
     assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
-    await b.settled(src)
+    await wait_until_verified()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
 from tests.harness.tools import checked, edits, of_type, settings
 from tests.index.place import Indexed
+from tests.support.verification import wait_until_verified
 
 
 def log_of(b: Bench) -> Path:
@@ -28,7 +29,7 @@ async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Ma
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, 2)
     b.harness.record(src.document.uri, proposal.id, "applied")
-    await b.settled(src)
+    await wait_until_verified()
     events = checked(log_of(b))
     assert events[-1].type == "edit.applied"
     assert events[-1].data == {"proposal": proposal.id}

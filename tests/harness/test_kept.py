@@ -12,6 +12,7 @@ from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed
 from tests.harness.tools import checked
 from tests.support import markup
+from tests.support.verification import wait_until_verified
 
 UNUSED = """
     import os
@@ -63,7 +64,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     # and what is held against it afterwards is not there either
     b.type(src, "def (\n", 0)
     b.harness.record(src.document.uri, proposal.id, "applied")
-    await b.settled(src)
+    await wait_until_verified()
     assert b.published[-1][1]
     assert heard.count("verify.completed") == 2
     assert "edit.applied" in heard

@@ -31,6 +31,7 @@ from lsp_harness.wire.event import Event
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, checked, settings
 from tests.support import markup
+from tests.support.verification import wait_until_verified
 
 HEADER = re.compile(r"^-- (\S+) --$")
 
@@ -142,7 +143,7 @@ class Player:
         [suggestion] = self.suggestions
         self._insert(suggestion.text)
         self.harness.record(self.uri, suggestion.id, "accepted")
-        await self.harness.services.accepted_edits.settled(self.harness.documents.get(self.uri))
+        await wait_until_verified()
         document = self.harness.documents.get(self.uri).text
         findings = self.harness.findings(self.harness.documents.get(self.uri).text).findings
         lines = [f"line {document.line_of(f.start) + 1}: {f.source} {f.code} {f.message}\n" for f in findings]

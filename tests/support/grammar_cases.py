@@ -11,7 +11,6 @@ from lsp_harness.engine.grammar.json_schema import from_json_schema
 from lsp_harness.inference import grammar
 
 WORDS = ("tests/test_queue.py", "src/queue.py", "README.md", "Makefile")
-TEXT = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
 FINDING: Any = {
     "type": "object",
     "properties": {
@@ -37,11 +36,6 @@ class Case:
     longest: int = 8
 
 
-def read_edit(text: str) -> object | None:
-    edit = grammar.parse_edit(text)
-    return edit and edit.span(TEXT)
-
-
 def read_finding(text: str) -> object | None:
     data = json.loads(text)
     fits = (
@@ -64,14 +58,6 @@ def read_object(text: str) -> object | None:
 
 
 CASES = (
-    Case("yes_no", "Is 2 + 2 four? Answer YES or NO.", grammar.yes_no_grammar(), grammar.parse_yes_no),
-    Case(
-        "intent",
-        "The user says: my tests fail. Is that edit, explain, fix or generate?",
-        grammar.intent_grammar(),
-        grammar.parse_intent,
-        16,
-    ),
     Case(
         "choice",
         "Which of the items 0 to 11 is best? Answer with its number.",
@@ -89,23 +75,8 @@ CASES = (
         "code_block",
         "Write a Python function that adds two numbers. Answer with one code block.",
         grammar.code_block_grammar(max_lines=3, max_chars=12),
-        grammar.parse_code_block,
+        grammar.find_code_block,
         300,
-    ),
-    Case(
-        "edit",
-        f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
-        grammar.edit_grammar(TEXT, max_lines=2, max_chars=12),
-        read_edit,
-        400,
-    ),
-    Case(
-        "free edit",
-        f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
-        # the lines to find are free here too, and as few as their number in the file allows
-        grammar.edit_grammar(max_lines=2, max_chars=12).replace("line{1,60}", "line{1,2}"),
-        grammar.parse_edit,
-        400,
     ),
     Case(
         "json_schema",

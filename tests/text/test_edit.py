@@ -1,4 +1,4 @@
-"""Edits: applied, inverted, found between two texts, and shown as a diff."""
+"""Edits: applied, found between two texts, and shown as a diff."""
 
 import re
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import UsageError
-from lsp_harness.text.edit import Edit, apply, changed_size, diff, invert, line_edits
+from lsp_harness.text.edit import Edit, apply, changed_size, diff, line_edits
 from lsp_harness.text.position import decode, encode
 from tests.text.reference import texts
 
@@ -38,15 +38,6 @@ def _apart(edits: list[Edit]) -> bool:
 def test_edits_are_applied_all_at_once_in_any_order(case: tuple[bytes, list[Edit], bytes]) -> None:
     old, edits, expected = case
     assert apply(old, edits) == expected
-
-
-@many
-@given(edited())
-def test_inverted_edits_bring_the_old_text_back(case: tuple[bytes, list[Edit], bytes]) -> None:
-    old, edits, new = case
-    back = invert(old, edits)
-    assert apply(new, back) == old
-    assert apply(old, invert(new, back)) == new
 
 
 @many

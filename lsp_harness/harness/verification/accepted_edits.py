@@ -101,12 +101,6 @@ class AcceptedEdits:
             return part.published
         return PublishedFindings(text.version)
 
-    async def settled(self, opened: OpenDocument) -> None:
-        """Wait for the check under way, for callers that have no event to wait for."""
-        part = opened.find_part(_Verification)
-        if part and part.task:
-            await asyncio.wait({part.task})
-
     def abandon(self, part: _Verification) -> None:
         """Cancel the check under way. It ends only when its tool has ended."""
         if part.task and not part.task.done():
