@@ -400,6 +400,10 @@ def test_the_last_cells_and_slots_are_for_what_is_urgent():
     kv.release(urgent)
     with pytest.raises(EngineRefused, match="are more than the 80 tokens of"):
         kv.acquire(range(81), 0, urgent=True)
+    with pytest.raises(EngineRefused, match=r"^3 candidates are more than .*; ask for at most 2$"):
+        kv.acquire([200], 1, branches=3)
+    with pytest.raises(EngineRefused, match=r"^4 candidates are more than .*; ask for at most 3$"):
+        kv.acquire([200], 1, branches=4, urgent=True)
 
 
 def test_the_last_slots_are_for_what_is_urgent():

@@ -71,8 +71,12 @@ class Admission:
         Raises:
             EngineRefused: The request can never fit.
         """
-        spare_slots = 0 if urgent else self._spare_slots
-        if prompt_tokens + new_tokens > self.context_length or slots > len(self._slots) - spare_slots:
+        max_slots = len(self._slots) - (0 if urgent else self._spare_slots)
+        if slots > max_slots:
+            raise EngineRefused(
+                f"{slots} candidates are more than one request may have here; ask for at most {max_slots}"
+            )
+        if prompt_tokens + new_tokens > self.context_length:
             raise EngineRefused(
                 f"{prompt_tokens} prompt tokens and {new_tokens} to generate are more than the {self.context_length} "
                 "tokens of model.context_length; shorten the prompt or raise model.context_length"
