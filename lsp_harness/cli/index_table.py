@@ -14,41 +14,41 @@ MAX_LEFT_OUT = 20
 
 def status_json(status: IndexStatus) -> dict[str, Any]:
     """Return the JSON of a status. Its keys are part of the command's interface."""
-    vectors = status.vectors
+    contents, vectors = status.contents, status.vectors
     return {
-        "root": str(status.root),
-        "database": str(status.database),
+        "root": str(status.place.root),
+        "database": str(status.place.database),
         "bytes": status.size_bytes,
         "kept": status.is_updated,
-        "files": status.files,
-        "languages": status.languages,
-        "symbols": status.symbols,
-        "imports": status.imports,
-        "chunks": status.chunks,
+        "files": contents.files,
+        "languages": contents.languages,
+        "symbols": contents.symbols,
+        "imports": contents.imports,
+        "chunks": contents.chunks,
         "vectors": vectors and {"model": vectors.model, "dimensions": vectors.dimensions, "count": vectors.count},
-        "left_out": status.left_out,
+        "left_out": contents.left_out,
     }
 
 
 def show_status(status: IndexStatus) -> None:
     """Print a status as a table."""
-    table = Table(box=None, show_header=False)
-    languages = ", ".join(f"{count:,} {language}" for language, count in status.languages.items())
+    table, contents = Table(box=None, show_header=False), status.contents
+    languages = ", ".join(f"{count:,} {language}" for language, count in contents.languages.items())
     for name, value in (
-        ("folder", str(status.root)),
-        ("database", f"{status.database}, {status.size_bytes / 1e6:.1f} MB"),
+        ("folder", str(status.place.root)),
+        ("database", f"{status.place.database}, {status.size_bytes / 1e6:.1f} MB"),
         ("updated by", "a server that has this folder open" if status.is_updated else "no process at the moment"),
-        ("files", f"{status.files:,}" + (f": {languages}" if languages else "")),
-        ("symbols", f"{status.symbols:,}"),
-        ("imports", f"{status.imports:,}"),
-        ("chunks", f"{status.chunks:,}"),
+        ("files", f"{contents.files:,}" + (f": {languages}" if languages else "")),
+        ("symbols", f"{contents.symbols:,}"),
+        ("imports", f"{contents.imports:,}"),
+        ("chunks", f"{contents.chunks:,}"),
         ("vectors", _describe_vectors(status.vectors)),
-        *(("left out", f"{path}: {reason}") for path, reason in list(status.left_out.items())[:MAX_LEFT_OUT]),
+        *(("left out", f"{path}: {reason}") for path, reason in list(contents.left_out.items())[:MAX_LEFT_OUT]),
     ):
         table.add_row(name, value.replace("[", "\\["))
     console().print(table)
-    if len(status.left_out) > MAX_LEFT_OUT:
-        say(f"and {len(status.left_out) - MAX_LEFT_OUT:,} more are left out; --json shows all")
+    if len(contents.left_out) > MAX_LEFT_OUT:
+        say(f"and {len(contents.left_out) - MAX_LEFT_OUT:,} more are left out; --json shows all")
 
 
 def _describe_vectors(vectors: VectorStatus | None) -> str:

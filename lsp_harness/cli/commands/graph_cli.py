@@ -8,10 +8,10 @@ from typing import Any
 
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.project_folder import Folder, project_at
-from lsp_harness.harness.project.symbol_report import Relation, RelationReport, report_relations
+from lsp_harness.harness.project.symbol_report import SymbolOverview, report_relations
 
 SECTIONS = ("calls", "called_by", "inherits", "inherited_by", "tests")
-"""The relations of a symbol, in the order of the output. Each is an attribute of `RelationReport` and a JSON key."""
+"""The relations of a symbol, in the order of the output. Each is an attribute of `SymbolGraph` and a JSON key."""
 
 
 def graph(
@@ -30,42 +30,41 @@ def graph(
         Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
         `src/config.py:Config.parse`.
     """
-    reports, count = asyncio.run(report_relations(project_at(folder), symbol))
+    overviews, count = asyncio.run(report_relations(project_at(folder), symbol))
     if json:
-        print_json([_report_json(report) for report in reports])
+        print_json([_overview_json(overview) for overview in overviews])
     else:
-        say("\n\n".join("\n".join(_report_lines(report)) for report in reports))
-        if count > len(reports):
-            say(f"\nand {count - len(reports)} more have this name; write FILE:NAME for one of them")
+        say("\n\n".join("\n".join(_overview_lines(overview)) for overview in overviews))
+        if count > len(overviews):
+            say(f"\nand {count - len(overviews)} more have this name; write FILE:NAME for one of them")
     return 0
 
 
-def _report_lines(report: RelationReport) -> Iterator[str]:
-    doc = f"  {report.doc}" if report.doc else ""
-    yield f"{report.path}:{report.line + 1} {report.symbol}{doc}"
+def _overview_lines(overview: SymbolOverview) -> Iterator[str]:
+    graph, symbol = overview.graph, overview.graph.symbol
+    doc = f"  {overview.doc_line}" if overview.doc_line else ""
+    yield f"{symbol.path}:{symbol.line + 1} {symbol.qualified}{doc}"
     for section in SECTIONS:
-        if relations := getattr(report, section):
+        if edges := getattr(graph, section):
             yield section.replace("_", " ")
-            yield from map(_relation_line, relations)
-    if report.imported_by:
+            for edge in edges:
+                through = f", through {edge.through}" if edge.through else ""
+                mark = "" if edge.is_certain else "  unresolved"
+                yield f"  {edge.path}:{edge.line + 1} {edge.name or '(outside of functions)'}{through}{mark}"
+    if graph.imported_by:
         yield "imported by"
-        yield from (f"  {path}" for path in report.imported_by)
-    if report.cycles:
+        yield from (f"  {path}" for path in graph.imported_by)
+    if graph.cycles:
         yield "import cycles"
-        yield from (f"  {' > '.join(cycle)}" for cycle in report.cycles)
+        yield from (f"  {' > '.join(cycle)}" for cycle in graph.cycles)
 
 
-def _relation_line(relation: Relation) -> str:
-    line = f"  {relation.path}:{relation.line + 1} {relation.name or '(outside of functions)'}"
-    if relation.through:
-        line += f", through {relation.through}"
-    return line if relation.is_certain else f"{line}  unresolved"
-
-
-def _report_json(report: RelationReport) -> dict[str, Any]:
-    """Return the JSON of a report. Its keys are part of the command's interface."""
-    row = asdict(report)
+def _overview_json(overview: SymbolOverview) -> dict[str, Any]:
+    """Return the JSON of an overview. Its keys are part of the command's interface."""
+    symbol, relations = overview.graph.symbol, asdict(overview.graph)
+    del relations["symbol"]
     for section in SECTIONS:
-        for relation in row[section]:
-            relation["sure"] = relation.pop("is_certain")
-    return row
+        for edge in relations[section]:
+            edge["sure"] = edge.pop("is_certain")
+    row = {"path": symbol.path, "line": symbol.line, "kind": symbol.kind, "symbol": symbol.qualified}
+    return row | {"signature": overview.signature, "doc": overview.doc_line} | relations

@@ -15,7 +15,7 @@ from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.project.project_search import (
     FileOffset,
-    ProjectHit,
+    Hit,
     ProjectQuery,
     SymbolQuery,
     search_code,
@@ -92,14 +92,14 @@ def search(
     return _print_hits(asyncio.run(search_code(project, request)), explains=options.explain, json=json)
 
 
-def _print_hits(hits: Sequence[ProjectHit], *, explains: bool, json: bool) -> int:
+def _print_hits(hits: Sequence[tuple[Hit, str]], *, explains: bool, json: bool) -> int:
     if json:
-        print_json([asdict(hit) for hit in hits])
+        print_json([asdict(hit) | {"doc": doc} for hit, doc in hits])
         return 0 if hits else 1
-    for hit in hits:
+    for hit, doc in hits:
         line = f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}"
         if explains:
-            line += f"  [{', '.join(hit.reasons)}]" + (f"  {hit.doc}" if hit.doc else "")
+            line += f"  [{', '.join(hit.reasons)}]" + (f"  {doc}" if doc else "")
         say(line)
     return 0 if hits else 1
 

@@ -31,10 +31,11 @@ def check_index(folder: Path, config: Config) -> Iterator[Row]:
         return
     place = find_index_place(folder)
     status = asyncio.run(read_index_status(place))
-    if not status.files:
+    if not status.contents.files:
         yield Row("ok", "index", "this folder has no index yet; it is made when an editor opens the folder")
     else:
-        files, symbols = format_count(status.files, "file"), format_count(status.symbols, "symbol")
+        files = format_count(status.contents.files, "file")
+        symbols = format_count(status.contents.symbols, "symbol")
         yield Row("ok", "index", f"{files} of this folder, {symbols}")
         yield from _check_languages(status)
     try:

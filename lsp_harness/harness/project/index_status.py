@@ -1,11 +1,10 @@
 """The contents of an index, the files that were left out, and whether a process updates it."""
 
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from lsp_harness.errors import StoreError
+from lsp_harness.index.index_contents import IndexContents
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.index_query import open_index
 from lsp_harness.index.vectors import Vectors
@@ -29,22 +28,14 @@ class IndexStatus:
     Attributes:
         size_bytes: The size of the database; 0 if there is none.
         is_updated: Whether a process keeps the index up to date at the moment.
-        languages: The number of files by language. `text` are files of no known language, `left out` unreadable files.
         vectors: None if the index has no vectors, or if they are damaged.
-        left_out: The reason by the path of each file or folder that is not in the index.
     """
 
-    root: Path
-    database: Path
+    place: IndexPlace
+    contents: IndexContents
     size_bytes: int
     is_updated: bool
-    files: int
-    languages: Mapping[str, int]
-    symbols: int
-    imports: int
-    chunks: int
     vectors: VectorStatus | None
-    left_out: Mapping[str, str]
 
 
 async def read_index_status(place: IndexPlace) -> IndexStatus:
@@ -55,19 +46,8 @@ async def read_index_status(place: IndexPlace) -> IndexStatus:
     """
     with open_index(place.database) as index:
         contents = await index.contents(place.root.as_uri())
-    return IndexStatus(
-        root=place.root,
-        database=place.database,
-        size_bytes=place.database.stat().st_size if place.database.exists() else 0,
-        is_updated=is_locked(place.lock),
-        files=contents.files,
-        languages=contents.languages,
-        symbols=contents.symbols,
-        imports=contents.imports,
-        chunks=contents.chunks,
-        vectors=_read_vector_status(place),
-        left_out=contents.left_out,
-    )
+    size_bytes = place.database.stat().st_size if place.database.exists() else 0
+    return IndexStatus(place, contents, size_bytes, is_locked(place.lock), _read_vector_status(place))
 
 
 def _read_vector_status(place: IndexPlace) -> VectorStatus | None:

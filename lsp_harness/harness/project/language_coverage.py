@@ -38,7 +38,7 @@ async def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
     """
     with_imports, with_declarations, lines_only = Counter[str](), Counter[str](), Counter[str]()
     counters = {"queries": with_imports, "tags": with_declarations, "lines": lines_only}
-    for name, count in status.languages.items():
+    for name, count in status.contents.languages.items():
         if language := language_named(name):
             counters[declaration_source(language)][name] += count
     optional = optional_languages()
@@ -57,6 +57,6 @@ async def read_language_coverage(status: IndexStatus) -> LanguageCoverage:
 
 async def _count_unparsed_files(status: IndexStatus) -> Counter[str]:
     """Return the number of files without a grammar, by the language that their names suggest."""
-    with open_index(status.database) as index:
-        paths = await index.unparsed_paths(status.root.as_uri())
+    with open_index(status.place.database) as index:
+        paths = await index.unparsed_paths(status.place.root.as_uri())
     return Counter(detect_language_name(path) or "text" for path in paths)

@@ -12,7 +12,7 @@ from lsp_harness.harness.project.symbol_report import split_symbol_name
 from lsp_harness.harness.project.vector_search import EMBED_COMMAND, find_similar_texts
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
-from lsp_harness.index.query.code_search import SearchRequest
+from lsp_harness.index.query.code_search import Hit, SearchRequest
 from lsp_harness.index.vectors import Vectors
 
 SEARCH_TIMEOUT_S = 2.0
@@ -53,32 +53,10 @@ class ProjectQuery:
     explains: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectHit:
-    """Code that a search found.
-
-    Attributes:
-        symbol: The qualified name; empty outside of declarations.
-        line: The line, counted from 0.
-        start: The byte offset of the code in its file.
-        end: The byte offset of its end.
-        reasons: The rankings that found the code, with its rank in each.
-        doc: The first line of the symbol's documentation.
-    """
-
-    path: str
-    symbol: str
-    kind: str
-    line: int
-    start: int
-    end: int
-    score: float
-    reasons: tuple[str, ...]
-    doc: str
-
-
-async def search_code(project: CommandProject, query: ProjectQuery) -> list[ProjectHit]:
+async def search_code(project: CommandProject, query: ProjectQuery) -> list[tuple[Hit, str]]:
     """Update the index and return the declarations and other code that fit a query, the best first.
+
+    Each comes with the first line of its documentation.
 
     Raises:
         UsageError: The settings forbid an index, or the index does not contain the file or the symbol.
@@ -89,20 +67,7 @@ async def search_code(project: CommandProject, query: ProjectQuery) -> list[Proj
         uri = updated_project.root.as_uri()
         hits = await index.search(uri, SearchRequest(target, query.limit, digests, query.near, SEARCH_TIMEOUT_S))
         docs = await index.doc_lines(uri, [(hit.path, hit.symbol) for hit in hits])
-        return [
-            ProjectHit(
-                hit.path,
-                hit.symbol,
-                hit.kind,
-                hit.line,
-                hit.start,
-                hit.end,
-                hit.score,
-                hit.reasons,
-                doc,
-            )
-            for hit, doc in zip(hits, docs, strict=True)
-        ]
+        return list(zip(hits, docs, strict=True))
 
 
 async def search_files(project: CommandProject, query: ProjectQuery) -> list[tuple[str, float]]:

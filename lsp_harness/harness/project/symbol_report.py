@@ -1,6 +1,5 @@
 """Reports on one symbol of a folder: its relations to other symbols, and its code with the imports that it needs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.index_update import open_updated_index
-from lsp_harness.index.graph.symbol_graph import Edge
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.query.symbol_overview import SymbolOverview
@@ -21,43 +19,6 @@ from lsp_harness.text.document import Document
 
 MAX_REPORTS = 8
 """Largest number of symbols with one name that are reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """The other end of a relation between two symbols.
-
-    Attributes:
-        line: The line, counted from 0.
-        name: The qualified name; empty for code outside of functions.
-        is_certain: Whether imports, scopes and written types prove the relation.
-        through: The function through which a test reaches the symbol; empty if it calls the symbol itself.
-    """
-
-    path: str
-    line: int
-    name: str
-    is_certain: bool
-    through: str
-
-
-@dataclass(frozen=True, slots=True)
-class RelationReport:
-    """A symbol and its relations. Lines are counted from 0. Each cycle starts and ends with the symbol's file."""
-
-    path: str
-    line: int
-    kind: str
-    symbol: str
-    signature: str
-    doc: str
-    calls: tuple[Relation, ...]
-    called_by: tuple[Relation, ...]
-    inherits: tuple[Relation, ...]
-    inherited_by: tuple[Relation, ...]
-    tests: tuple[Relation, ...]
-    imported_by: tuple[str, ...]
-    cycles: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +45,11 @@ def split_symbol_name(name: str) -> tuple[str, str]:
     return path, qualified
 
 
-async def report_relations(project: CommandProject, name: str) -> tuple[list[RelationReport], int]:
-    """Update the index and report the relations of the symbols with a name.
+async def report_relations(project: CommandProject, name: str) -> tuple[list[SymbolOverview], int]:
+    """Update the index and return the relations and the documentation of the symbols with a name.
 
     Returns:
-        The reports, at most `MAX_REPORTS`, and the number of all symbols with this name.
+        The overviews, at most `MAX_REPORTS`, and the number of all symbols with this name.
 
     Raises:
         UsageError: The settings forbid an index, or there is no such symbol.
@@ -99,7 +60,7 @@ async def report_relations(project: CommandProject, name: str) -> tuple[list[Rel
         overviews = [
             await index.symbol_overview(updated_project.root.as_uri(), symbol) for symbol in symbols[:MAX_REPORTS]
         ]
-    return [_report_relations(overview) for overview in overviews if overview], len(symbols)
+    return [overview for overview in overviews if overview], len(symbols)
 
 
 async def report_code(project: CommandProject, name: str) -> list[CodeReport]:
@@ -133,29 +94,6 @@ async def _find_symbols(project: CommandProject, index: IndexQuery, name: str) -
     if not symbols:
         raise UsageError(f"there is no symbol {name!r} in this folder; lsp-harness search finds similar code")
     return [symbols[key] for key in sorted(symbols)]
-
-
-def _report_relations(overview: SymbolOverview) -> RelationReport:
-    graph, symbol = overview.graph, overview.graph.symbol
-    return RelationReport(
-        path=symbol.path,
-        line=symbol.line,
-        kind=symbol.kind,
-        symbol=symbol.qualified,
-        signature=overview.signature,
-        doc=overview.doc_line,
-        calls=_relations(graph.calls),
-        called_by=_relations(graph.called_by),
-        inherits=_relations(graph.inherits),
-        inherited_by=_relations(graph.inherited_by),
-        tests=_relations(graph.tests),
-        imported_by=graph.imported_by,
-        cycles=graph.cycles,
-    )
-
-
-def _relations(edges: Iterable[Edge]) -> tuple[Relation, ...]:
-    return tuple(Relation(edge.path, edge.line, edge.name, edge.is_certain, edge.through) for edge in edges)
 
 
 def _extract(root: Path, symbol: Symbol) -> list[Extract]:

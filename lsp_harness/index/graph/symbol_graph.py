@@ -43,10 +43,11 @@ MAX_CYCLES = 10
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The other end of a relation.
+    """The other end of a relation. `line` is counted from 0.
 
-    If it is not certain, `name` is the name as written, and `path` and `line` are the place of the reference. `name` is
-    empty for code outside of declarations. A test may reach the symbol `through` another function.
+    If imports, scopes and written types do not prove the relation, it is not certain. Then `name` is the name as
+    written, and `path` and `line` are the place of the reference. `name` is empty for code outside of declarations. A
+    test may reach the symbol `through` another function.
     """
 
     path: str

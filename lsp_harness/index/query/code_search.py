@@ -38,7 +38,10 @@ PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that was found: its file, its symbol (empty outside of declarations), its byte range, and the reasons."""
+    """A chunk that was found: its file, its symbol (empty outside of declarations), its byte range, and the reasons.
+
+    `line` is counted from 0. The reasons are the rankings that found the chunk, with its rank in each.
+    """
 
     path: str
     symbol: str
