@@ -1,5 +1,6 @@
 """Options of the whole test run."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,10 +13,14 @@ import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
+from tests.support.real_ty import PROGRAM_VARIABLE
 from tests.support.tiny import tiny_gguf
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
+
+# no test but those of the type gate depends on a type checker, and on how fast it answers
+os.environ[PROGRAM_VARIABLE] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -24,6 +24,7 @@ from lsp_harness.completion.request.alternatives import generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.completion.request.text_generation import find_valid_start, generate, make_presentable_texts
+from lsp_harness.completion.request.type_filter import TypeFilter
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded
@@ -46,6 +47,7 @@ class Completer:
         works_ahead: Whether to prefetch. A client that does not stay gains nothing from it.
         repository: The code of other files. None leaves it out.
         call_later: Calls a function after a delay.
+        types: Cuts or hides suggestions that would add a type error.
 
     Attributes:
         repository: The code of other files.
@@ -61,6 +63,7 @@ class Completer:
         works_ahead: bool = False,
         repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
+        types: TypeFilter | None = None,
     ) -> None:
         self._engine = engine
         self._policy = policy or TriggerPolicy()
@@ -70,6 +73,7 @@ class Completer:
         self._prefetcher = Prefetcher(engine, self._requests, self._answers, is_enabled=works_ahead)
         self._tasks = BackgroundTasks()
         self._call_later = call_later
+        self._types = types or TypeFilter()
         self.last_figures: dict[str, Any] = {}
 
     @property
@@ -187,6 +191,7 @@ class Completer:
             return self._display(open_document, cursor, [text], {"known": True, **_figures(Usage(), 0, start_s)})
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
+        self._types.prepare(cursor.document)
         request = await self._requests.build(cursor, self.state(open_document).repository)
         if cached_text := self._answers.find(*request.cache_key):
             answer, figures = (cached_text, Usage()), {"cached": True}
@@ -198,15 +203,16 @@ class Completer:
         [text] = await make_presentable_texts(cursor, request.ghost, [model_text], self.settings)
         probability = shown_probability(model_text, text) if text else None
         rule = find_probability_rule(probability, self._policy.settings) if automatic else ""
+        text, rule, type_figures = await self._types.narrow(cursor, text, model_text, rule)
         self._prefetcher.continue_after_answer(
             self.state(open_document).prefetch, request, None if rule else text, usage
         )
-        if not text:
+        if not (text or rule):
             return []
-        figures = _figures(usage, request.prompt_tokens(usage), start_s) | figures
+        figures = {**_figures(usage, request.prompt_tokens(usage), start_s), **figures, **type_figures}
         if probability is not None:
             figures["probability"] = round(probability, 3)
-        if rule:
+        if rule or not text:
             self._hide(rule, figures)
             return []
         return self._display(open_document, cursor, [text], figures)
@@ -254,7 +260,8 @@ class Completer:
             self._engine, request.urgent_infill(), request.ghost, self.settings.max_lines, count
         )
         shown_texts = await make_presentable_texts(cursor, request.ghost, answers, self.settings)
-        texts = dict.fromkeys([*(suggestion.text for suggestion in best), *filter(None, shown_texts)])
+        typed_texts = await self._types.narrow_all(cursor, shown_texts, answers)
+        texts = dict.fromkeys([*(suggestion.text for suggestion in best), *typed_texts])
         return self._display(open_document, cursor, list(texts), best[0].stats if best else {})
 
     # -- results

@@ -176,6 +176,14 @@ class Completion:
     until the longer one has been evaluated in the background. After twice this time the suggestion ends with its first
     complete line, and after five times it ends in any case.
     """
+    type_gate: bool = True
+    """Do not show a suggestion that adds a type error about names, attributes, arguments or imports. It needs a type
+    checker: `ty` for Python. See [Types](types.md).
+    """
+    type_gate_ms: int = 50
+    """The longest time for the type check of a suggestion, in milliseconds. A suggestion whose check takes longer is
+    shown unchecked.
+    """
     warm: bool = True
     """Evaluate the prompt before it is needed: after a document is opened or saved, after a suggestion is accepted, and
     when the cursor rests.

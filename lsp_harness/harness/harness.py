@@ -216,6 +216,7 @@ class Harness:
         """Record that a file on disk may have changed."""
         if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
             indexes.report_change(file)
+        self._completions.record_file_change(uri)
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":

@@ -56,6 +56,8 @@ class LanguageSpec:
     """The id of a language whose declarations this one may use."""
     linter: str = ""
     """The linter that the server runs for this language; empty if there is none."""
+    type_checker: str = ""
+    """The type checker that looks at suggestions in this language; empty if there is none."""
     compiles_in_process: bool = False
     """Whether the interpreter that runs the server compiles this language, so that it reports faults of a text."""
     crash_pattern: bytes = b""

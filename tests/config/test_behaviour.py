@@ -256,6 +256,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "locate.ranking",  # tests/cli/test_locate_cli.py
         *("context.docs_budget", "knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
         *("completion.warm", "completion.speculate"),  # tests/completion/test_working_ahead.py
+        *("completion.type_gate", "completion.type_gate_ms"),  # tests/verify/types/test_type_gate.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }

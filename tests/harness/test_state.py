@@ -97,7 +97,12 @@ async def test_state_tells_what_is_known_without_asking(bench: Make):
         "typed_through": 0,
         "dismissed": 0,
         "survived": 0,
+        "types_passed": 0,
+        "types_cut": 0,
+        "types_hidden": 0,
+        "types_skipped": 0,
     }
+    assert state["types"] == []
     assert state["last"]["generated"] == 3
 
 

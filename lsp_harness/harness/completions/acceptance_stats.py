@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
@@ -42,6 +42,10 @@ class Counts:
         typed_through: The user typed all of it, key by key.
         dismissed: The user removed it.
         survived: Accepted, in full or partly, and still in the document `SURVIVAL_S` later.
+        types_passed: Suggestions that the type gate let pass.
+        types_cut: Suggestions of which it left the first lines.
+        types_hidden: Suggestions that it hid.
+        types_skipped: Suggestions that it could not check.
     """
 
     shown: int = 0
@@ -50,6 +54,10 @@ class Counts:
     typed_through: int = 0
     dismissed: int = 0
     survived: int = 0
+    types_passed: int = 0
+    types_cut: int = 0
+    types_hidden: int = 0
+    types_skipped: int = 0
 
     def plus(self, other: "Counts", sign: int = 1) -> "Counts":
         return Counts(*(getattr(self, f.name) + sign * getattr(other, f.name) for f in fields(Counts)))
@@ -177,6 +185,11 @@ class AcceptanceStats:
             self.counts.dismissed += 1
             part.place = None
 
+    def record_types(self, result: Literal["passed", "cut", "hidden", "skipped"]) -> None:
+        """Record what the type gate did with a suggestion."""
+        name = f"types_{result}"
+        setattr(self.counts, name, getattr(self.counts, name) + 1)
+
     # -- keeping
     def totals(self) -> dict[str, Any]:
         """Return the counts of suggestions in all runs, this one included, and the date of the first run."""
@@ -253,7 +266,9 @@ def _read() -> dict[str, Any]:
     figures: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
         saved_figures = json.loads(read_text(_file()))
-        return figures | {name: type(value)(saved_figures[name]) for name, value in figures.items()}
+        # an older version did not count everything; without the date it is another file
+        known = {"since": saved_figures["since"], **saved_figures}
+        return figures | {name: type(value)(known.get(name, value)) for name, value in figures.items()}
     except FileMissing:
         return figures
     except FileError as error:

@@ -22,9 +22,11 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
+    from lsp_harness.completion.request.type_filter import TypeFilter
     from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.context.repository_context import RepositoryContext
     from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.types.type_gate import TypeGate
 
 COMPLETER_MODULE = "lsp_harness.completion.completer"
 
@@ -43,6 +45,7 @@ class CompletionVerbs:
         self._statistics = AcceptanceStats(services.find_text, services.clock.call_later)
         self._completer: Completer | None = None
         self._recent_edits: RecentEdits | None = None
+        self._type_gate: TypeGate | None = None
 
     # -- requests
     async def complete(
@@ -154,6 +157,13 @@ class CompletionVerbs:
         """Record that the user closed a document with this text."""
         if self._recent_edits:
             self._recent_edits.record_close(text)
+        if self._type_gate:
+            self._type_gate.forget_document(text.uri)
+
+    def record_file_change(self, uri: str) -> None:
+        """Record that a file changed on disk."""
+        if self._type_gate:
+            self._type_gate.record_file_change(uri)
 
     def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user accepted a suggestion. The edit is verified from now on."""
@@ -189,6 +199,7 @@ class CompletionVerbs:
             "paused": self._pause.known_scope or False,
             "last": self.last_figures or None,
             "statistics": asdict(self._statistics.counts),
+            "types": self._type_gate.state() if self._type_gate else [],
         }
 
     @property
@@ -204,6 +215,8 @@ class CompletionVerbs:
         """Stop all background work and save the statistics."""
         if self._completer:
             await self._completer.aclose()
+        if self._type_gate:
+            await self._type_gate.aclose()
         self._statistics.flush()
 
     # -- parts
@@ -226,8 +239,22 @@ class CompletionVerbs:
                 works_ahead=services.works_ahead and workspace.is_trusted,
                 repository=RepositoryContext(services.index.query, engine.count, self._recent_edits),
                 call_later=services.clock.call_later,
+                types=self._type_filter(),
             )
         return self._completer
+
+    def _type_filter(self) -> "TypeFilter | None":
+        """Return the type gate for a client that stays. For others a type checker would start too late."""
+        services = self._services
+        if not services.works_ahead:
+            return None
+        from lsp_harness.completion.request.type_filter import TypeFilter
+        from lsp_harness.verify.types.type_gate import TypeGate
+
+        self._type_gate = self._type_gate or TypeGate(
+            services.workspace, lambda: services.config, lambda: [opened.text for opened in services.documents]
+        )
+        return TypeFilter(self._type_gate, self._statistics.record_types)
 
     def _is_enabled(self) -> bool:
         """Return whether automatic suggestions are enabled and not paused."""

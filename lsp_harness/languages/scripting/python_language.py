@@ -66,4 +66,5 @@ SPEC = LanguageSpec(
     packages=PackageTraits(Ecosystem.PYPI, constructor_names=("__init__", "__new__"), call_method="__call__"),
     lines=LineSyntax(comment_style="hash"),
     linter="ruff",
+    type_checker="ty",
 )

@@ -1,0 +1,1 @@
+"""The type gate: type checkers that say whether a suggestion names something that does not exist."""

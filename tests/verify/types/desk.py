@@ -1,0 +1,96 @@
+"""A type gate with a fake type checker, and the texts that it looks at."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from lsp_harness.config.schema import Config
+from lsp_harness.text.document import Document
+from lsp_harness.verify.types import type_gate
+from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.type_checker import Condition, TypeChecker
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.workspace import Workspace
+from tests.harness.tools import settings
+
+SERVER = Path(__file__).with_name("fake_type_server.py")
+BUDGET_MS = 5000
+"""Long enough for a slow machine: only tests of the budget set another."""
+
+
+async def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something is true of the processes that a test started."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - no event reports it
+            await asyncio.sleep(0.01)
+
+
+class FakeChecker(TypeChecker):
+    """A checker whose program is the fake server."""
+
+    name: ClassVar[str] = "ty"
+    install_hint: ClassVar[str] = "install fake"
+    counting_rules: ClassVar[Mapping[str, Condition]] = {
+        "unresolved-reference": "always",
+        "import-not-found": "environment",
+        "missing-argument": "closed",
+    }
+
+    def __init__(self, log: Path, *manner: str) -> None:
+        self.log, self.manner = log, manner
+        self.is_installed = True
+
+    def find_command(self, root: Path) -> list[str] | None:
+        return [sys.executable, str(SERVER), str(self.log), *self.manner] if self.is_installed else None
+
+    def settings(self, root: Path, python: str) -> dict[str, Any]:
+        return {"python": python}
+
+
+class Desk:
+    """A type gate for the folder of a test."""
+
+    def __init__(self, folder: Path, *manner: str, is_trusted: bool = True, **completion: Any) -> None:
+        self.root = folder
+        self.checker = FakeChecker(folder / "log", *manner)
+        self.config: Config = settings(completion={"type_gate_ms": BUDGET_MS, **completion})
+        self.open_texts: list[Document] = []
+        self.gate = type_gate.TypeGate(
+            Workspace([folder], is_trusted=is_trusted),
+            lambda: self.config,
+            lambda: self.open_texts,
+            [self.checker],
+        )
+
+    def cursor(self, marked: str, name: str = "a.py", language: str = "python") -> Cursor:
+        """Return the place of `<|>` in a text."""
+        before, _, after = marked.partition("<|>")
+        document = Document.from_text((self.root / name).as_uri(), before + after, language=language, version=1)
+        return Cursor(document, None, len(before.encode()), name)
+
+    @property
+    def session(self) -> CheckerSession:
+        [session] = self.gate._sessions.values()
+        return session
+
+    async def wait_until(self, state: str) -> None:
+        await wait_for(lambda: self.gate.state()[0]["state"] == state)
+
+    async def warm(self) -> None:
+        """Start the checker and wait until it is ready."""
+        self.gate.prepare(self.cursor("").document)
+        await self.wait_until("ready")
+
+    async def check(self, marked: str, *texts: str, name: str = "a.py", is_cut: bool = False) -> list[str]:
+        outcomes = await self.gate.check(self.cursor(marked, name), texts, is_cut=is_cut)
+        return [outcome.status for outcome in outcomes]
+
+    def rows(self, *kinds: str) -> Sequence[Any]:
+        """Return the rows in the log of the fake server."""
+        if not self.checker.log.exists():
+            return []
+        rows = [json.loads(line) for line in self.checker.log.read_text().splitlines()]
+        return [row for row in rows if not kinds or row[0] in kinds]

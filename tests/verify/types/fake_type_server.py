@@ -1,0 +1,99 @@
+"""A language server that finds errors by words in a text. Its arguments: a log, and how it behaves.
+
+`wrong…` is an unknown name, `absent…` an unknown module, and `call()` a call without its argument. `slow` delays an
+answer, `crash` ends the process, and `stuck` never gets an answer.
+"""
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+LOG, MANNER = Path(sys.argv[1]), sys.argv[2:]
+RULES = {r"\bwrong\w*": "unresolved-reference", r"\babsent\w*": "import-not-found", r"\bcall\(\)?": "missing-argument"}
+texts: dict[str, str] = {}
+
+
+def send(message: dict[str, Any]) -> None:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    sys.stdout.buffer.flush()
+
+
+def read() -> dict[str, Any]:
+    size = 0
+    while line := sys.stdin.buffer.readline().strip():
+        size = int(line.partition(b":")[2])
+    if not size:
+        sys.exit()
+    return json.loads(sys.stdin.buffer.read(size))
+
+
+def log(*row: Any) -> None:
+    with LOG.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def place(text: str, offset: int) -> dict[str, int]:
+    before = text[:offset]
+    return {"line": before.count("\n"), "character": len(before.rpartition("\n")[2].encode())}
+
+
+def diagnose(text: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "range": {"start": place(text, match.start()), "end": place(text, match.end())},
+            "message": f"Name `{match.group().strip('()')}` is not defined\n\ninfo: more",
+            "code": code,
+            "severity": 1,
+        }
+        for pattern, code in RULES.items()
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def answer(message: dict[str, Any]) -> None:
+    if "method" not in message:
+        log("answer", message["id"], message["result"])
+        return
+    params = message["params"]
+    match message["method"]:
+        case "initialize":
+            log("start", params["initializationOptions"])
+            if "broken" in MANNER:
+                sys.exit("it is broken")
+            send({"id": message["id"], "result": {"capabilities": {"positionEncoding": "utf-8"}}})
+        case "initialized":
+            items = [{"section": "ty"}]
+            send({"id": "a", "method": "workspace/configuration", "params": {"items": items}})
+            send({"id": 1, "method": "client/registerCapability", "params": {"registrations": []}})
+            send({"id": 2, "method": "window/workDoneProgress/create", "params": {"token": "t"}})
+        case "textDocument/didOpen":
+            document = params["textDocument"]
+            texts[document["uri"]] = document["text"]
+            log("open", document["uri"][-4:], document["version"], document["text"])
+        case "textDocument/didChange":
+            document, [change] = params["textDocument"], params["contentChanges"]
+            texts[document["uri"]] = change["text"]
+            log("change", document["uri"][-4:], document["version"], change["text"])
+        case "textDocument/didClose":
+            log("close", params["textDocument"]["uri"][-4:])
+        case "workspace/didChangeWatchedFiles":
+            log("watched", [change["uri"][-4:] for change in params["changes"]])
+        case "textDocument/diagnostic":
+            text = texts[params["textDocument"]["uri"]]
+            if "crash" in text:
+                sys.exit("something broke")
+            if "stuck" in text:
+                return
+            if "slow" in text:
+                time.sleep(0.3)
+            send({"id": message["id"], "result": {"kind": "full", "items": diagnose(text)}})
+        case _:
+            pass
+
+
+while True:
+    answer(read())

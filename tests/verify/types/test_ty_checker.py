@@ -1,0 +1,84 @@
+"""The real `ty`, and where it is found."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.types import ty_checker
+from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE, TyChecker
+from lsp_harness.verify.types.type_gate import TypeGate
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.workspace import Workspace
+from tests.harness.tools import settings
+from tests.support.real_ty import REAL_TY
+from tests.verify.types.desk import wait_for
+
+HEAD = "import os\nfrom other import Shape\n\n\ndef area(width, height):\n    return width * height\n\n\n"
+CASES = [
+    ("print(os.<|>\n", "getcwd())", "passed"),
+    ("print(os.<|>\n", "getcwdd())", "failed"),
+    ("Shape().<|>\n", "name.upper()", "passed"),
+    ("Shape().<|>\n", "nam", "failed"),
+    ("<|>\n", "area(1, 2)", "passed"),
+    ("<|>\n", "area(1, heigth=2)", "failed"),
+    ("<|>\n", "area(1)", "failed"),
+    ("<|>\n", "area(1", "passed"),
+    ("<|>\n", "area(1, 2, 3)", "failed"),
+    ("<|>\n", "from os import pathh", "failed"),
+    ("<|>\n", "import nothing_of_this_name", "failed"),
+    ("<|>\n", "print(undefined_name)", "failed"),
+    ("def f(p):\n    return p.<|>\n", "anything", "passed"),
+    ("def f(p: str | None):\n    return p.<|>\n", "upper()", "passed"),
+]
+
+
+@pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
+async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
+    config = settings(completion={"type_gate_ms": 20_000})
+    gate = TypeGate(Workspace([tmp_path]), lambda: config)
+    uri = (tmp_path / "a.py").as_uri()
+    gate.prepare(Document.from_text(uri, HEAD, language="python"))
+    await wait_for(lambda: gate.state()[0]["state"] == "ready")
+    statuses: list[str] = []
+    for marked, text, _ in CASES:
+        before, _, after = (HEAD + marked).partition("<|>")
+        document = Document.from_text(uri, before + after, language="python")
+        [outcome] = await gate.check(Cursor(document, None, len(before), "a.py"), [text])
+        statuses.append(outcome.status)
+    # a file that is written by another program
+    (tmp_path / "other.py").write_text("class Shape:\n    title: str = ''\n")
+    gate.record_file_change((tmp_path / "other.py").as_uri())
+    document = Document.from_text(uri, HEAD, language="python")
+    [outcome] = await gate.check(Cursor(document, None, len(HEAD), "a.py"), ["Shape().name"])
+    await gate.aclose()
+    assert statuses == [status for _, _, status in CASES]
+    assert outcome.status == "failed"
+
+
+def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
+    monkeypatch.setattr(ty_checker, "find_tool", lambda name: f"/usr/bin/{name}")
+    assert TyChecker().find_command(tmp_path) == ["/usr/bin/ty", "server"]
+    program = tmp_path / ".venv" / "bin" / "ty"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    assert TyChecker().find_command(tmp_path) == [str(program), "server"]
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
+    assert TyChecker().find_command(tmp_path) is None
+
+
+def test_ty_is_told_of_an_environment_that_it_would_not_find(tmp_path: Path):
+    def environment(python: str = "") -> str | None:
+        settings = TyChecker().settings(tmp_path, python)
+        return settings.get("configuration", {}).get("environment", {}).get("python")
+
+    assert environment() is None
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    assert environment() == str(tmp_path / "env")
+    assert environment("other") == str(tmp_path / "other")
+    (tmp_path / ".venv").mkdir()
+    assert environment() is None
