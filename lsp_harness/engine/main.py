@@ -86,12 +86,13 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.http.engine_host import EngineHost
     from lsp_harness.engine.meter import Meter
     from lsp_harness.inference.models.model_files import fingerprint
+    from lsp_harness.process.allowed_cores import count_allowed_cores
 
     start_s = monotonic()
     # Files that are written from here on, above all prompts, are for this user only.
     os.umask(0o077)
     repack = repacking_works(args.model)
-    threads = args.threads or os.cpu_count() or 1
+    threads = args.threads or count_allowed_cores()
     llama = Llama(
         args.model,
         n_ctx=args.n_ctx + SPARE_CELLS,

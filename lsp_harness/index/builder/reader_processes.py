@@ -25,6 +25,7 @@ from lsp_harness.errors import FileError
 from lsp_harness.files.walk import SkippedFile, WorkspaceFile, skip_unreadable
 from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
+from lsp_harness.process.allowed_cores import count_allowed_cores
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
 log = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class ReaderPool:
         """
         self._root = root
         self._seconds_since_key, self._wait = seconds_since_key, wait
-        self._count = count or os.cpu_count() or 1
+        self._count = count or count_allowed_cores()
         self._pool: ProcessPoolExecutor | None = None
 
     def read(self, requests: Sequence[FileRequest]) -> Iterator[ReadResult]:
