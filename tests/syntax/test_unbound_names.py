@@ -66,6 +66,28 @@ CASES = {
         "def f():\n    <|>\n    for one in 1, 2:\n        print(one)\n    with x() as y:\n        y\n",
         ("x",),
     ),
+    "read before it is bound": (
+        "a.py",
+        "def f(xs):\n    <|>\n    for x in xs:\n        low += x\n        if low > 0:\n            low = 0\n",
+        ("low",),
+    ),
+    "read in a condition before it is bound": (
+        "a.py",
+        "def f(xs):\n    <|>\n    for x in xs:\n        if best is None:\n            best = x\n    return best\n",
+        ("best",),
+    ),
+    "read by its own first assignment": ("a.py", "def f():\n    <|>\n    total = total + 1\n", ("total",)),
+    "read in a block that need not run": (
+        "a.py",
+        "def f(xs):\n    <|>\n    for x in xs:\n        if x:\n            print(last)\n        last = x\n",
+        (),
+    ),
+    "read by a function that runs later": (
+        "a.py",
+        "def f():\n    <|>\n    g = lambda: total\n    total = 1\n    return g\n",
+        (),
+    ),
+    "of a comprehension": ("a.py", "def f(xs):\n    <|>\n    return [x + 1 for x in xs]\n", ()),
     "in the function around": (
         "a.py",
         "def f():\n    total = 1\n\n    def g():\n        <|>\n        return total\n",

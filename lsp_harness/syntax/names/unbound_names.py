@@ -56,6 +56,14 @@ BRACKET_NODES = frozenset(
     }
 )
 """Nodes that cannot contain a statement."""
+SEQUENTIAL_BINDINGS = frozenset({"assignment", "for_statement"})
+"""Statements of Python that bind a name from there on. A name that they bind is missing above if it is read before."""
+CONDITIONAL_NODES = frozenset({"block", "conditional_expression", "boolean_operator", "list_comprehension"}) | {
+    "set_comprehension",
+    "dictionary_comprehension",
+    "generator_expression",
+}
+"""Nodes of Python whose content need not be evaluated, or has names of its own."""
 AMBIGUOUS_PARENTS = frozenset(
     {"token_tree", "attribute", "label", "index_signature", "jsx_namespace_name", "function_expression"}
 )
@@ -149,27 +157,56 @@ def _iter_unbound(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, in
 
 
 def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
-    """Return the bare names that are used but not bound in a byte range, in the order of their first use."""
+    """Return the bare names that are used before they are bound in a byte range, in the order of their first use."""
     # In languages that need no import for it, a called or capitalized name is mostly declared in another file.
     needs_bindings = tree.language.names.calls_need_bindings
-    uses: dict[int, str] = {}
+    uses: dict[int, Node] = {}
     excluded: set[int] = set()
-    bound: set[str] = set()
+    bindings: dict[str, list[Node]] = {}
     # `find_references` is not used: it reads the receiver of each name, which is slow for long chains of calls.
     for nodes in matches(tree.language, "references", tree.root, byte_range):
         captured = ((kind, node) for kind, group in nodes.items() for node in group if _starts_in(node, byte_range))
         for kind, node in captured:
-            offset, name = node.start_byte, decode(tree.data[node.start_byte : node.end_byte])
+            offset = node.start_byte
             if kind == "bound":
-                bound.add(name)
+                bindings.setdefault(_text(tree, node), []).append(node)
             elif kind in ("use", "call") and "receiver" not in nodes:
-                uses[offset] = name
+                uses[offset] = node
                 if (kind == "call" and not needs_bindings) or (node.parent and node.parent.type in AMBIGUOUS_PARENTS):
                     excluded.add(offset)
             elif kind != "receiver":
                 excluded.add(offset)
-    likely = (name for at, name in sorted(uses.items()) if at not in excluded and _is_bare(tree.data, at, name))
-    return [name for name in dict.fromkeys(likely) if name not in bound and (needs_bindings or not name[:1].isupper())]
+    names: dict[str, None] = {}
+    for at, node in sorted(uses.items()):
+        name = _text(tree, node)
+        if at in excluded or name in names or not _is_bare(tree.data, at, name):
+            continue
+        if all(_is_used_before(node, binding) for binding in bindings.get(name, ())):
+            names[name] = None
+    return [name for name in names if needs_bindings or not name[:1].isupper()]
+
+
+def _text(tree: SyntaxTree, node: Node) -> str:
+    return decode(tree.data[node.start_byte : node.end_byte])
+
+
+def _is_used_before(use: Node, binding: Node) -> bool:
+    """Return whether a name is certainly read before a statement binds it.
+
+    The value of an assignment is read before its target is bound. A use in a block that need not run, or in another
+    function, is not certain.
+    """
+    statement = binding.parent
+    if statement is None or statement.type not in SEQUENTIAL_BINDINGS or use.id == binding.id:
+        return False
+    if use.start_byte >= (statement.end_byte if statement.type == "assignment" else binding.start_byte):
+        return False
+    node: Node | None = use
+    while node and not (node.start_byte <= binding.start_byte and binding.end_byte <= node.end_byte):
+        if node.type in FUNCTION_NODES or node.type in CONDITIONAL_NODES:
+            return False
+        node = node.parent
+    return node is not None
 
 
 def _starts_in(node: Node, byte_range: tuple[int, int]) -> bool:
