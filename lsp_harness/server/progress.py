@@ -17,7 +17,12 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def show_progress(
-    client: EditorClient, title: str, token: int | str | None = None, *, cancellable: bool = True
+    client: EditorClient,
+    title: str,
+    token: int | str | None = None,
+    *,
+    cancellable: bool = True,
+    delay_s: float = 0.0,
 ) -> Generator[Report]:
     """Show the progress of the current task until the context ends.
 
@@ -28,6 +33,7 @@ def show_progress(
         title: The title of the bar.
         token: The token of the request. Without it, a bar is created if the client supports that.
         cancellable: Whether the user can cancel the current task.
+        delay_s: Seconds before the bar appears, for work that is mostly done before.
 
     Yields:
         A function that reports progress.
@@ -41,8 +47,8 @@ def show_progress(
     bar_token = str(uuid4()) if token is None else token
     if task is not None:
         client.cancellable[bar_token] = task
-    if token is None:
-        creation = asyncio.create_task(bar.create(bar_token))
+    if token is None or delay_s:
+        creation = asyncio.create_task(bar.start(bar_token, must_create=token is None, delay_s=delay_s))
     else:
         bar.begin(bar_token)
     try:
@@ -64,11 +70,13 @@ class _ProgressBar:
         self._token: int | str | None = None
         self._latest: Progress | None = None
 
-    async def create(self, token: int | str) -> None:
+    async def start(self, token: int | str, *, must_create: bool, delay_s: float) -> None:
         with suppress(asyncio.CancelledError):
+            await asyncio.sleep(delay_s)
             try:
-                params = types.WorkDoneProgressCreateParams(token=token)
-                await self._client.server.window_work_done_progress_create_async(params)
+                if must_create:
+                    params = types.WorkDoneProgressCreateParams(token=token)
+                    await self._client.server.window_work_done_progress_create_async(params)
             except JsonRpcException as error:
                 log.info("the client shows no progress: %s", error)
             else:

@@ -222,6 +222,9 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
     imported_modules = [name for name in HEAVY_MODULES if name in sys.modules]
     if imported_modules:
         raise UsageError(f"these modules are imported too early: {imported_modules}")
+    from lsp_harness.server.features.language import inline_completion
+
+    inline_completion.PROGRESS_DELAY_S = 0.0
     return FakeHarness(config, workspace)
 
 

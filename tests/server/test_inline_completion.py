@@ -70,6 +70,41 @@ async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
     await editor.until(lambda: "cancelled inside" in editor.errors)
 
 
+async def test_a_user_who_asked_sees_that_the_model_works_and_can_cancel(spawn: Spawn):
+    editor = await open_text(spawn, "wait")
+    id = editor.ask(METHOD, params_at_start(kind=1))
+    begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
+    assert (begin["value"]["title"], begin["value"]["cancellable"]) == ("Completion by lsp-harness", True)
+
+    editor.notify("window/workDoneProgress/cancel", {"token": begin["token"]})
+
+    with pytest.raises(ResponseError, match=r"^-32800"):
+        await editor.answer(id)
+    await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "end")
+
+
+async def test_the_progress_of_a_request_has_its_own_token(spawn: Spawn):
+    editor = await open_text(spawn, "wait")
+    id = editor.ask(METHOD, {**params_at_start(kind=1), "workDoneToken": "mine"})
+    begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
+    assert begin["token"] == "mine"
+
+    editor.notify("$/cancelRequest", {"id": id})
+    with pytest.raises(ResponseError, match=r"^-32800"):
+        await editor.answer(id)
+
+
+async def test_a_request_while_typing_shows_no_progress(spawn: Spawn):
+    editor = await open_text(spawn, "wait")
+    id = editor.ask(METHOD, {**params_at_start(kind=2), "workDoneToken": "mine"})
+    await editor.until(lambda: "waiting" in editor.errors)
+
+    editor.notify("$/cancelRequest", {"id": id})
+    with pytest.raises(ResponseError, match=r"^-32800"):
+        await editor.answer(id)
+    assert not [message for message in editor.received if message.get("method") == "$/progress"]
+
+
 async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
     editor = await open_text(spawn, "wait")
 

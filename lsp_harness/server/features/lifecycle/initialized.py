@@ -1,4 +1,4 @@
-"""`initialized`: request the settings of the client, and start to index the workspace.
+"""`initialized`: request the settings of the client, and start the engine and the index of the workspace.
 
 The server may send requests from here on.
 """
@@ -13,5 +13,13 @@ METHOD = types.INITIALIZED
 
 def run(client: EditorClient, params: types.InitializedParams | None) -> None:
     client.harness.keep_indexes()
-    client.spawn(client_settings.follow(client), "reading the settings of the editor")
+    client.spawn(_read_settings(client), "reading the settings of the editor")
     client.spawn(file_watching.follow(client), "registering for changes of settings files")
+
+
+async def _read_settings(client: EditorClient) -> None:
+    """Read the settings of the editor, which may choose another model, and then start the engine."""
+    try:
+        await client_settings.follow(client)
+    finally:
+        client.harness.completions.start_engine()
