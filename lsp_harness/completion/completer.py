@@ -6,24 +6,23 @@ whether or not the client cancels it.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
+from collections.abc import Coroutine, Sequence
 from time import perf_counter
 from typing import Any
 
 from ulid import ULID
 
 from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.completion.policy.answer_probability import shown_probability
 from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.policy.trigger_rules import find_probability_rule
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
-from lsp_harness.completion.prefetch.inflight import Answer, CallLater, call_later
+from lsp_harness.completion.prefetch.inflight import CallLater, call_later
 from lsp_harness.completion.prefetch.prefetch import Prefetcher
+from lsp_harness.completion.reply_source import ReplySource
 from lsp_harness.completion.request.alternatives import generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
-from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
-from lsp_harness.completion.request.text_generation import find_valid_start, generate, make_presentable_texts
+from lsp_harness.completion.request.completion_request import RequestBuilder
+from lsp_harness.completion.request.text_generation import find_valid_start, make_presentable_texts
 from lsp_harness.completion.request.type_filter import TypeFilter
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
@@ -69,8 +68,9 @@ class Completer:
         self._policy = policy or TriggerPolicy()
         self.repository = repository
         self._requests = RequestBuilder(engine, settings, self._policy.settings, repository)
-        self._answers = AnswerCache()
-        self._prefetcher = Prefetcher(engine, self._requests, self._answers, is_enabled=works_ahead)
+        answers = AnswerCache()
+        self._replies = ReplySource(engine, answers, self._policy)
+        self._prefetcher = Prefetcher(engine, self._requests, answers, is_enabled=works_ahead)
         self._tasks = BackgroundTasks()
         self._call_later = call_later
         self._types = types or TypeFilter()
@@ -128,6 +128,15 @@ class Completer:
         if not self._policy.allows(cursor):
             return []
         return await self._run(state, cursor, self._choices(open_document, cursor))
+
+    def start_engine(self) -> None:
+        """Start the engine, so that the first request need not wait for its model."""
+        self._tasks.add(asyncio.ensure_future(self._requests.pace()))
+
+    def displays_at(self, open_document: OpenDocument, cursor: Cursor) -> bool:
+        """Return whether the editor displays a suggestion for exactly this text and place."""
+        state = open_document.find_part(DocumentCompletions)
+        return state is not None and any(displayed.is_at(cursor) for displayed in state.displayed_suggestions)
 
     def follow(self, open_document: OpenDocument) -> None:
         """Record an edit of the user. An answer in flight that disagrees ends if no request waits for it."""
@@ -193,25 +202,24 @@ class Completer:
             raise EngineRefused(reason)
         self._types.prepare(cursor.document)
         request = await self._requests.build(cursor, self.state(open_document).repository)
-        if cached_text := self._answers.find(*request.cache_key):
-            answer, figures = (cached_text, Usage()), {"cached": True}
-        else:
-            answer, figures = await self._ask(open_document, request, automatic=automatic)
-        if answer is None:
+        inflight, history = self.state(open_document).inflight, open_document.history
+        reply = await self._replies.find(request, inflight, history, automatic=automatic)
+        if reply is None:
             return []
-        model_text, usage = answer
-        [text] = await make_presentable_texts(cursor, request.ghost, [model_text], self.settings)
-        probability = shown_probability(model_text, text) if text else None
-        rule = find_probability_rule(probability, self._policy.settings) if automatic else ""
-        text, rule, type_figures = await self._types.narrow(cursor, text, model_text, rule)
+        rule = find_probability_rule(reply.probability, self._policy.settings) if automatic else ""
+        text, rule, type_figures = await self._types.narrow(cursor, reply.text, reply.model_text, rule)
         self._prefetcher.continue_after_answer(
-            self.state(open_document).prefetch, request, None if rule else text, usage
+            self.state(open_document).prefetch, request, None if rule else text, reply.usage
         )
         if not (text or rule):
             return []
-        figures = {**_figures(usage, request.prompt_tokens(usage), start_s), **figures, **type_figures}
-        if probability is not None:
-            figures["probability"] = round(probability, 3)
+        figures = {
+            **_figures(reply.usage, request.prompt_tokens(reply.usage), start_s),
+            **reply.figures,
+            **type_figures,
+        }
+        if reply.probability is not None:
+            figures["probability"] = round(reply.probability, 3)
         if rule or not text:
             self._hide(rule, figures)
             return []
@@ -224,30 +232,6 @@ class Completer:
         text = await self.repository.complete_import(cursor)
         return find_valid_start(cursor.tree, cursor.offset, text) if text else None
 
-    async def _ask(
-        self, open_document: OpenDocument, request: CompletionRequest, *, automatic: bool
-    ) -> tuple[Answer | None, dict[str, Any]]:
-        """Return the rest of the answer in flight or else a new one, and its times. None if the text changed."""
-        inflight, start_s = self.state(open_document).inflight, perf_counter()
-        if answer := await inflight.wait_for_rest(request.cursor):
-            return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - start_s)} | _rung(answer)
-        if automatic:
-            has_missed = inflight.has_missed
-            if not await self._policy.wait(request.cursor, open_document.history, self.settings, has_missed=has_missed):
-                return None, {}
-        request_s = perf_counter()
-        answer = await inflight.start(request.cursor, partial(self._generate, request))
-        figures = {"waited_ms": _ms(request_s - start_s), "engine_ms": _ms(perf_counter() - request_s)}
-        return answer, figures | (_rung(answer) if answer else {})
-
-    async def _generate(self, request: CompletionRequest, should_continue: Callable[[str], bool]) -> Answer:
-        lines, timeout_s = self.settings.max_lines, request.timeout_s
-        answer = await generate(
-            self._engine, request.urgent_infill(), request.ghost, lines, should_continue, timeout_s=timeout_s
-        )
-        self._answers.add(*request.cache_key, *answer)
-        return answer
-
     async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         best = await self._complete(open_document, cursor)
@@ -257,7 +241,7 @@ class Completer:
             return best
         self.state(open_document).prefetch.cancel("speculate")
         answers = await generate_alternatives(
-            self._engine, request.urgent_infill(), request.ghost, self.settings.max_lines, count
+            self._engine, request.urgent_infill("complete"), request.ghost, self.settings.max_lines, count
         )
         shown_texts = await make_presentable_texts(cursor, request.ghost, answers, self.settings)
         typed_texts = await self._types.narrow_all(cursor, shown_texts, answers)
@@ -294,11 +278,6 @@ def _figures(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]
         "generated": usage.generated,
         "ms": _ms(perf_counter() - start_s) if start_s else 0.0,
     }
-
-
-def _rung(answer: Answer) -> dict[str, Any]:
-    rung = answer[1].rung
-    return {"rung": rung} if rung else {}
 
 
 def _ms(seconds: float) -> float:

@@ -66,6 +66,8 @@ class Engine:
     ended, and the next request starts another one. A long prompt is not a problem, because the engine reports that it
     works. [Engine](engine.md#an-engine-that-is-stuck)
     """
+    start_early: bool = True
+    """Start the local engine when the language server starts. Otherwise it starts when a document is opened."""
     script: str = ""
     """For tests: a JSON file with replies that replace those of a model."""
     idle_seconds: float = 900.0
@@ -73,7 +75,7 @@ class Engine:
     next start of the engine (`lsp-harness engine stop`).
     """
     threads: int = 0
-    """The number of threads that evaluate prompts; 0 is one per core."""
+    """The number of threads that evaluate prompts; 0 is one for each core that the cgroup of the engine allows."""
     kv_disk_mb: int = 512
     """How many MiB of evaluated prompts are stored on disk, so that the engine need not evaluate them again after a
     restart; 0 stores none.
@@ -183,6 +185,14 @@ class Completion:
     type_gate_ms: int = 50
     """The longest time for the type check of a suggestion, in milliseconds. A suggestion whose check takes longer is
     shown unchecked.
+    """
+    min_short_probability: float = 0.9
+    """The answer to a shorter prompt is shown at once if the mean (geometric) probability of its tokens is at least
+    this. Otherwise `patience_ms` applies, because such an answer is wrong more often than its probability says.
+    """
+    patience_ms: int = 2000
+    """The time for the evaluation of a longer prompt, in milliseconds, if the answer to a shorter one is not shown. The
+    suggestion then appears later, if the user still rests there. 0 shows the answer to the shorter prompt.
     """
     warm: bool = True
     """Evaluate the prompt before it is needed: after a document is opened or saved, after a suggestion is accepted, and

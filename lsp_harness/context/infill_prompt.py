@@ -118,15 +118,15 @@ async def build_prompt_ladder(
         repository: Context from other files. Only the full prompt contains it.
 
     Returns:
-        The prompts, longest first; each costs fewer tokens than the one before. The second has half of the prefix and
-        the suffix, and no outline.
+        The prompts, longest first; each costs fewer tokens than the one before. The second has no code of other files.
+        The next one has half of the prefix and the suffix, and no outline.
 
     Raises:
         NoAnswer: The line of the cursor contains a secret.
     """
     min_tokens = max(MIN_PROMPT_TOKENS, min_tokens)
     full = await build_infill_prompt(cursor, settings, count, outlines)
-    prompts = [replace(full, repository=tuple(repository))]
+    prompts = [replace(full, repository=tuple(repository)), *([full] if repository else [])]
     half_budget = (settings.prefix_tokens // 2, settings.suffix_tokens // 2)
     min_budget = (min_tokens - min_tokens // 4, min_tokens // 4)
     for prefix_tokens, suffix_tokens in (half_budget, min_budget):

@@ -146,7 +146,7 @@ class PromptPreviews:
             fragments=prompt.fragments,
             texts=texts,
             request=request,
-            answer=completion.urgent_infill().sampling.n_predict,
+            answer=completion.urgent_infill("quick").sampling.n_predict,
             context=props.n_ctx,
             likelier=_likelier_names(completion) if props.features.get("expected") else {},
         )

@@ -5,7 +5,7 @@ The file is a JSON list of replies in order. A reply is an object with these key
 - `text`: the answer.
 - `tokens`: the answer as a list of pairs of a text and its probability.
 - `expect`: text that the prompt must contain.
-- `hang`: never end, after `text`.
+- `hang`: never end, after `tokens` and `text`.
 - `error`: fail with this message.
 - `stop`, `rung`: the stop reason, and the number of the prompt that was used.
 - `background`: the reply is for a background request. Background requests take no other replies.
@@ -87,15 +87,15 @@ class ScriptedEngine:
             raise EngineError(
                 f"reply {self._played} expects {expected!r} in the prompt, but the prompt is {prompt!r:.300}"
             )
+        for token, probability in cast("list[tuple[str, float]]", reply.get("tokens", [])):
+            logprobs = (TokenLogprob(token, math.log(probability)),)
+            yield Chunk(token, usage=Usage(rung=rung), index=index, logprobs=logprobs)
         if reply.get("hang"):
             if text := str(reply.get("text", "")):
                 yield Chunk(text, index=index)
             await asyncio.Event().wait()
         if error := reply.get("error"):
             raise EngineError(error)
-        if tokens := reply.get("tokens"):
-            for token, probability in cast("list[tuple[str, float]]", tokens):
-                yield Chunk(token, index=index, logprobs=(TokenLogprob(token, math.log(probability)),))
         text = str(reply.get("text", ""))
         for stop in request.sampling.stop:
             text = text.split(stop, 1)[0]

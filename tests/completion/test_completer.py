@@ -25,8 +25,9 @@ AREA = "def area(r):\n    return <|>\n"
 SHORT = settings(completion={"outline_tokens": 0})
 
 
-async def ask(completer: Desk, document: Document, offset: int) -> Suggestion | None:
-    return await completer.complete(document, parse(document), offset, document.uri.rsplit("/", 1)[-1])
+async def ask(completer: Desk, document: Document, offset: int, *, automatic: bool = False) -> Suggestion | None:
+    path = document.uri.rsplit("/", 1)[-1]
+    return await completer.complete(document, parse(document), offset, path, automatic=automatic)
 
 
 async def check(
@@ -56,7 +57,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     src = markup.parse("import math\n\n\n" + AREA)
     engine = Script("3")
     config = settings(completion={"max_tokens": 7, "latency_ms": 99})
-    await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor)
+    await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor, automatic=True)
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert (request.context.prefix, request.context.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")

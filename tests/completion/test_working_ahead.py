@@ -34,8 +34,9 @@ class Desk:
         self.completer = support.Desk(Completer(self.engine, settings or Completion(), works_ahead=True))
         self.document, self.cursor, self.path = src.document, src.cursor, path
 
-    async def ask(self) -> Suggestion | None:
-        return await self.completer.complete(self.document, parse(self.document), self.cursor, self.path, persist=True)
+    async def ask(self, *, automatic: bool = False) -> Suggestion | None:
+        place = (self.document, parse(self.document), self.cursor, self.path)
+        return await self.completer.complete(*place, persist=True, automatic=automatic)
 
     def warm(self, *, seen: bool = True) -> None:
         place = (self.document, parse(self.document), self.cursor, self.path)
@@ -198,7 +199,7 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
         (0, "background")
     }
     assert desk.engine.foreground_requests == []
-    await desk.ask()
+    await desk.ask(automatic=True)
     [request] = desk.engine.foreground_requests
     assert isinstance(request, Infill)
     assert (request.context, request.shorter[-1]) == (full.context, short.context)
@@ -303,8 +304,8 @@ async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
 
 
 async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
-    desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False))
-    result = await desk.ask()
+    desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False, patience_ms=0))
+    result = await desk.ask(automatic=True)
     assert result
     assert result.stats["rung"] == 2
     assert result.stats["prompt_tokens"] < 60

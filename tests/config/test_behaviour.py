@@ -79,7 +79,7 @@ async def observe_completion(config: Config) -> dict[str, Any]:
     src = markup.parse(text)
     engine = Script("\n    ".join(f"step_{n} = {n}" for n in range(40)))
     found = await Desk(Completer(engine, config.completion)).complete(
-        src.document, parse(src.document), src.cursor, "a.py"
+        src.document, parse(src.document), src.cursor, "a.py", automatic=True
     )
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
@@ -231,6 +231,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "engine.api_key_env",
         "engine.fim",
         "engine.retries",
+        "engine.start_early",  # tests/harness/test_completion_verbs.py
         "engine.first_token_seconds",
         "engine.next_token_seconds",
         "engine.silence_s",  # tests/inference/test_stuck_engine.py
@@ -257,6 +258,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("context.docs_budget", "knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
         *("completion.warm", "completion.speculate"),  # tests/completion/test_working_ahead.py
         *("completion.type_gate", "completion.type_gate_ms"),  # tests/verify/types/test_type_gate.py
+        *("completion.patience_ms", "completion.min_short_probability"),  # tests/completion/test_patience.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }

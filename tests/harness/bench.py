@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, settings
 from tests.support import markup
 
+# the harness would import it in a thread, and a test would have to wait for that
+import_module("lsp_harness.completion.completer")
 QUICK = settings(verification={"debounce_ms": 0})
 AREA = """
     def area(r):

@@ -81,6 +81,27 @@ async def test_nothing_is_warmed_where_that_is_not_wanted(
     assert await warmed(b, src) == []
 
 
+@pytest.mark.parametrize(
+    ("config", "stays", "is_trusted", "expected"),
+    [
+        ({}, True, True, 1),
+        ({"engine": {"start_early": False}}, True, True, 0),
+        ({"completion": {"enabled": False}}, True, True, 0),
+        ({}, False, True, 0),
+        ({}, True, False, 0),
+    ],
+)
+async def test_the_engine_starts_with_the_server(
+    bench: Make, config: dict[str, Any], stays: bool, is_trusted: bool, expected: int
+) -> None:
+    b = bench(config=settings(QUICK, **config), works_ahead=stays, is_trusted=is_trusted)
+    b.harness.completions.start_engine()
+    turned = asyncio.Event()
+    asyncio.get_running_loop().call_soon(lambda: asyncio.get_running_loop().call_soon(turned.set))
+    await turned.wait()
+    assert b.engine.props_count == expected
+
+
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
         b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1), is_trusted=trusted)

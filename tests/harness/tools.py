@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lsp_harness.coding.turn_states import NEXT_STATES, State
 from lsp_harness.config.schema import Config
-from lsp_harness.inference.request import Chunk, Infill, ModelRequest
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.session.log import read_log
 from lsp_harness.wire.event import Event
@@ -25,12 +25,17 @@ class Script(ScriptedEngine):
     def __init__(self, *replies: str | dict[str, Any]) -> None:
         super().__init__([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
         self.counted: list[str] = []
+        self.props_count = 0
         self.started = asyncio.Event()
         self.closed = 0
         self.ended = asyncio.Event()
         self.begun_ahead, self.ended_ahead = asyncio.Event(), asyncio.Event()
         self.held = False
         """Whether what is asked in the background never ends."""
+
+    async def props(self) -> Props:
+        self.props_count += 1
+        return await super().props()
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         self.counted += texts

@@ -1,7 +1,9 @@
 """The request of one completion: the prompts that this machine can afford, and the limits of the answer."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
 from lsp_harness.completion.rules.next_line import may_begin_with_newline
@@ -16,6 +18,13 @@ from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
 from lsp_harness.syntax.names.unbound_names import suggest_bindings
 from lsp_harness.workspace.cursor import Cursor
+
+Effort = Literal["quick", "patient", "complete"]
+"""How long the user waits for the evaluation of a prompt.
+
+`quick` takes at most `completion.latency_ms`, `patient` at most `completion.patience_ms`, and `complete` as long as the
+full prompt needs, because the user asked for it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,38 +68,40 @@ class CompletionRequest:
         )
         return self.ghost.prefix, inputs
 
-    @property
-    def timeout_s(self) -> float:
-        """Time limit of the answer, counted from its first token."""
-        return self.pace.generation_limit_ms(self.settings) / 1000
+    def timeout_s(self, effort: Effort) -> float:
+        """Return the time limit of the answer, counted from its first token."""
+        return math.inf if effort == "complete" else self.pace.generation_limit_ms(self.settings) / 1000
 
     def prompt_tokens(self, usage: Usage) -> int:
         """Return the estimated length of the prompt that the engine used."""
         return self.prompts[min(usage.rung, len(self.prompts) - 1)].tokens
 
-    def urgent_infill(self) -> Infill:
+    def urgent_infill(self, effort: Effort) -> Infill:
         """Return the request for a user who waits."""
         full_prompt, *shorter_prompts = (prompt.engine_input for prompt in self.prompts)
         ghost, pace, settings = self.ghost, self.pace, self.settings
+        is_complete = effort == "complete"
         sampling = Sampling(
-            n_predict=pace.n_predict(settings),
+            n_predict=settings.max_tokens if is_complete else pace.n_predict(settings),
             # in the middle of a line, text below the line is useless
             stop=("\n",)
             if ghost.mode == "line" and ghost.line_suffix.strip() and not may_begin_with_newline(ghost)
             else (),
-            t_max_predict_ms=pace.line_end_limit_ms(settings),
+            t_max_predict_ms=0 if is_complete else pace.line_end_limit_ms(settings),
             confidence=self.needs_confidence,
             expected=self.expected_names,
             unbound=self.unbound_names,
         )
-        budget = pace.budget_ms(settings) if shorter_prompts else 0
+        if is_complete or not shorter_prompts:
+            return Infill(full_prompt, sampling=sampling, owner=self._owner)
+        budget_ms = float(settings.patience_ms) if effort == "patient" else pace.budget_ms(settings)
         return Infill(
-            full_prompt, sampling=sampling, owner=self._owner, shorter=tuple(shorter_prompts), budget_ms=budget
+            full_prompt, sampling=sampling, owner=self._owner, shorter=tuple(shorter_prompts), budget_ms=budget_ms
         )
 
     def background_infill(self) -> Infill:
         """Return the request that nobody waits for: the full prompt, with no limit of time."""
-        infill = self.urgent_infill()
+        infill = self.urgent_infill("quick")
         sampling = replace(infill.sampling, t_max_predict_ms=0)
         return replace(infill, sampling=sampling, priority="background", shorter=(), budget_ms=0)
 
@@ -157,7 +168,7 @@ class RequestBuilder:
             self._outlines,
             fragments,
         )
-        needs_confidence = self.quiet.min_probability > 0
+        needs_confidence = self.quiet.min_probability > 0 or len(prompts) > 1
         expected_names = choice.expected_names if fragments else ()
         unbound_names = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
         return CompletionRequest(

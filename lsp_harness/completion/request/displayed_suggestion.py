@@ -19,6 +19,10 @@ class DisplayedSuggestion:
     document: Document
     suggestion: Suggestion
 
+    def is_at(self, cursor: Cursor) -> bool:
+        """Return whether the suggestion was made for exactly this text and place."""
+        return self.suggestion.start == cursor.offset and self.document.hash == cursor.document.hash
+
     def find_rest(self, cursor: Cursor, settings: Completion) -> str | None:
         """Return the rest of the suggestion, or None if the user typed something else than its start."""
         typed_text = find_typed_text(self.document, self.suggestion.start, cursor.document, cursor.offset)

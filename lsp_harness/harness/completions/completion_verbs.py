@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
@@ -53,6 +54,8 @@ class CompletionVerbs:
     ) -> list[Suggestion]:
         """Return suggestions for a place.
 
+        A user who asks gets the most likely one. If it is displayed and the user asks again, there are several.
+
         Args:
             snapshot: The document.
             offset: The place, as a byte offset.
@@ -71,10 +74,11 @@ class CompletionVerbs:
         try:
             cursor = self._cursor(snapshot, await self._documents.tree_when_ready(text), offset)
             completer = self._ready_completer()
-            if automatic or single:
-                suggestion = await completer.complete(opened, cursor, automatic=automatic)
-                suggestions = [suggestion] if suggestion else []
-            else:
+            # who asks again where a suggestion is displayed wants another one; the first answer need not wait for them
+            wants_choice = not (automatic or single) and completer.displays_at(opened, cursor)
+            suggestion = None if wants_choice else await completer.complete(opened, cursor, automatic=automatic)
+            suggestions = [suggestion] if suggestion else []
+            if not (suggestions or automatic or single):
                 suggestions = await completer.choices(opened, cursor)
         except NoAnswer:
             # the same sentence at every key press would help nobody
@@ -103,14 +107,14 @@ class CompletionVerbs:
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
         is_wanted = services.config.completion.warm and self._is_enabled()
         if services.works_ahead and services.workspace.is_trusted and is_wanted:
-            loop = asyncio.get_running_loop()
-            if COMPLETER_MODULE in sys.modules:
-                # later: the present message is handled first
-                loop.call_soon(self._warm, uri)
-            else:
-                # in a thread: the import takes 0.2 s, and the next messages need not wait for it
-                imported = loop.run_in_executor(None, import_module, COMPLETER_MODULE)
-                imported.add_done_callback(lambda _: self._warm(uri))
+            self._call_with_completer(lambda: self._warm(uri))
+
+    def start_engine(self) -> None:
+        """Start the engine for a client that stays, unless the settings say no."""
+        services = self._services
+        config, is_trusted = services.config, services.workspace.is_trusted
+        if services.works_ahead and is_trusted and config.engine.start_early and config.completion.enabled:
+            self._call_with_completer(self._start_engine)
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
         """Switch automatic suggestions off or on again.
@@ -220,6 +224,16 @@ class CompletionVerbs:
         self._statistics.flush()
 
     # -- parts
+    def _call_with_completer(self, call: Callable[[], None]) -> None:
+        """Call a function that needs the completer, after the present message was handled."""
+        loop = asyncio.get_running_loop()
+        if COMPLETER_MODULE in sys.modules:
+            loop.call_soon(call)
+        else:
+            # in a thread: the import takes 0.2 s, and the next messages need not wait for it
+            imported = loop.run_in_executor(None, import_module, COMPLETER_MODULE)
+            imported.add_done_callback(lambda _: call())
+
     def _ready_completer(self) -> "Completer":
         """Return the completer, and create it at the first call."""
         if self._completer is None:
@@ -259,6 +273,11 @@ class CompletionVerbs:
     def _is_enabled(self) -> bool:
         """Return whether automatic suggestions are enabled and not paused."""
         return self._services.config.completion.enabled and not self._pause.look()
+
+    def _start_engine(self) -> None:
+        # the user's own request will report what is wrong with the settings
+        with suppress(HarnessError):
+            self._ready_completer().start_engine()
 
     def _warm(self, uri: str) -> None:
         if opened := self._documents.find(uri):

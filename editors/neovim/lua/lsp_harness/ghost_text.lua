@@ -210,7 +210,8 @@ function M.suggest()
   return completion_request.send(completion_request.INVOKED, function(ghosts)
     hide()
     if ghosts[1] then
-      alternatives = ghosts
+      -- the server sends the others when the user asks for them
+      alternatives = #ghosts > 1 and ghosts or nil
       show(ghosts[1])
     else
       notify('there is nothing to suggest here')

@@ -1,0 +1,147 @@
+"""The reply of the model to one request: from the cache, from the answer in flight, or from the engine."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log
+from time import perf_counter
+from typing import Any
+
+from lsp_harness.completion.policy.answer_probability import shown_probability
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.prefetch.inflight import Answer, InflightSlot
+from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.request.completion_request import CompletionRequest, Effort
+from lsp_harness.completion.request.text_generation import generate, make_presentable_texts, never
+from lsp_harness.config.schema import Completion
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Usage
+from lsp_harness.workspace.edit_history import EditHistory
+
+USUAL_LINE_TOKENS = 12
+"""Number of tokens of a usual line of code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply of the model.
+
+    Attributes:
+        model_text: The answer of the model.
+        text: The part that may be shown, or None.
+        probability: The mean probability of its tokens, or None if it is not known.
+        usage: What the engine reported.
+        figures: The figures for the status.
+    """
+
+    model_text: ModelText
+    text: str | None
+    probability: float | None
+    usage: Usage
+    figures: dict[str, Any]
+
+    def is_good_enough(self, settings: Completion) -> bool:
+        """Return whether nobody waits for a longer prompt: this one was the full one, or the text is likely right."""
+        if not (self.usage.rung and settings.patience_ms):
+            return True
+        return bool(self.text) and self.probability is not None and self.probability >= settings.min_short_probability
+
+
+class ReplySource:
+    """Finds the reply to a request.
+
+    If the editor asks by itself, a short prompt is tried first. If its answer is not likely to be right, the user waits
+    for a longer one. A user who asks gets the answer to the full prompt.
+
+    Args:
+        engine: The engine.
+        answers: The cache of earlier answers.
+        policy: Decides how long to wait for the next key.
+    """
+
+    def __init__(self, engine: Engine, answers: AnswerCache, policy: TriggerPolicy) -> None:
+        self._engine = engine
+        self._answers = answers
+        self._policy = policy
+
+    async def find(
+        self, request: CompletionRequest, inflight: InflightSlot, history: EditHistory, *, automatic: bool
+    ) -> Reply | None:
+        """Return the reply, or None if the text changed meanwhile.
+
+        Args:
+            request: The request.
+            inflight: The answer in flight for the document.
+            history: The history of the document.
+            automatic: Whether the editor asks without a command of the user.
+        """
+        if cached_text := self._answers.find(*request.cache_key):
+            return await _present(request, (cached_text, Usage()), {"cached": True})
+        efforts: tuple[Effort, ...] = ("quick", "patient") if automatic else ("complete",)
+        reply = None
+        for effort in efforts:
+            answer, figures = await self._ask(request, inflight, history, effort)
+            if answer is None:
+                return None
+            reply = await _present(request, answer, figures)
+            if reply.is_good_enough(request.settings):
+                break
+        return reply
+
+    async def _ask(
+        self, request: CompletionRequest, inflight: InflightSlot, history: EditHistory, effort: Effort
+    ) -> tuple[Answer | None, dict[str, Any]]:
+        """Return the rest of the answer in flight, else a new answer, and the figures. None if the text changed."""
+        start_s = perf_counter()
+        answer = await inflight.wait_for_rest(request.cursor)
+        # a user who asks gets no answer to a short prompt
+        if answer and not (effort == "complete" and answer[1].rung):
+            return answer, {"in_flight": True, "engine_ms": _elapsed_ms(start_s)} | _rung(answer)
+        if effort == "quick":
+            has_missed = inflight.has_missed
+            if not await self._policy.wait(request.cursor, history, request.settings, has_missed=has_missed):
+                return None, {}
+        request_s = perf_counter()
+        answer = await inflight.start(request.cursor, partial(self._generate, request, effort))
+        figures = {"waited_ms": round((request_s - start_s) * 1000, 1), "engine_ms": _elapsed_ms(request_s)}
+        return answer, figures | (_rung(answer) if answer else {})
+
+    async def _generate(
+        self, request: CompletionRequest, effort: Effort, should_continue: Callable[[str], bool]
+    ) -> Answer:
+        is_hopeless = partial(_is_hopeless, request.settings) if effort == "quick" else never
+        answer = await generate(
+            self._engine,
+            request.urgent_infill(effort),
+            request.ghost,
+            request.settings.max_lines,
+            should_continue,
+            is_hopeless=is_hopeless,
+            timeout_s=request.timeout_s(effort),
+        )
+        self._answers.add(*request.cache_key, *answer)
+        return answer
+
+
+async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> Reply:
+    """Return an answer with the part of it that may be shown."""
+    model_text, usage = answer
+    [text] = await make_presentable_texts(request.cursor, request.ghost, [model_text], request.settings)
+    return Reply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
+
+
+def _is_hopeless(settings: Completion, usage: Usage, logprobs: Sequence[float]) -> bool:
+    """Return whether the answer to a short prompt will not be shown, even if the rest of its line were certain."""
+    if not (usage.rung and settings.patience_ms and settings.min_short_probability):
+        return False
+    min_sum = USUAL_LINE_TOKENS * log(settings.min_short_probability)
+    return len(logprobs) <= USUAL_LINE_TOKENS and sum(logprobs) < min_sum
+
+
+def _rung(answer: Answer) -> dict[str, Any]:
+    rung = answer[1].rung
+    return {"rung": rung} if rung else {}
+
+
+def _elapsed_ms(start_s: float) -> float:
+    return round((perf_counter() - start_s) * 1000, 1)
