@@ -1,16 +1,13 @@
 """Ghost text: what a client can ask about completions, and what it reports about the suggestions it displayed."""
 
-import asyncio
-import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.harness.completions.acceptance_stats import AcceptanceStats
+from lsp_harness.harness.completions.background_import import call_after_import
 from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Suggestion
@@ -107,14 +104,14 @@ class CompletionVerbs:
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
         is_wanted = services.config.completion.warm and self._is_enabled()
         if services.works_ahead and services.workspace.is_trusted and is_wanted:
-            self._call_with_completer(lambda: self._warm(uri))
+            call_after_import(COMPLETER_MODULE, lambda: self._warm(uri))
 
     def start_engine(self) -> None:
         """Start the engine for a client that stays, unless the settings say no."""
         services = self._services
         config, is_trusted = services.config, services.workspace.is_trusted
         if services.works_ahead and is_trusted and config.engine.start_early and config.completion.enabled:
-            self._call_with_completer(self._start_engine)
+            call_after_import(COMPLETER_MODULE, self._start_engine)
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
         """Switch automatic suggestions off or on again.
@@ -224,16 +221,6 @@ class CompletionVerbs:
         self._statistics.flush()
 
     # -- parts
-    def _call_with_completer(self, call: Callable[[], None]) -> None:
-        """Call a function that needs the completer, after the present message was handled."""
-        loop = asyncio.get_running_loop()
-        if COMPLETER_MODULE in sys.modules:
-            loop.call_soon(call)
-        else:
-            # in a thread: the import takes 0.2 s, and the next messages need not wait for it
-            imported = loop.run_in_executor(None, import_module, COMPLETER_MODULE)
-            imported.add_done_callback(lambda _: call())
-
     def _ready_completer(self) -> "Completer":
         """Return the completer, and create it at the first call."""
         if self._completer is None:
