@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.session.log import SessionLog
+    from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
 
 
@@ -177,6 +178,20 @@ class Services:
         log.listeners.append(lambda event: self.events.publish(TurnReported(event)))
         return log
 
+    @cached_property
+    def type_gate(self) -> "TypeGate | None":
+        """The type gate of a client that stays. For others a type checker would start too late."""
+        if not self.works_ahead:
+            return None
+        from lsp_harness.verify.types.type_gate import TypeGate
+
+        return TypeGate(self.workspace, lambda: self._config, lambda: [opened.text for opened in self.documents])
+
+    @property
+    def type_gate_if_any(self) -> "TypeGate | None":
+        """The type gate, or None if no completion was requested yet."""
+        return self.__dict__.get("type_gate")
+
     @property
     def session_log_if_any(self) -> "SessionLog | None":
         """The log of the session, or None if there was no turn yet."""
@@ -192,6 +207,8 @@ class Services:
             await indexes.aclose()
         if edits := self.accepted_edits_if_any:
             await edits.aclose()
+        if gate := self.type_gate_if_any:
+            await gate.aclose()
         if log := self.session_log_if_any:
             log.close()
         await self.engines.aclose()

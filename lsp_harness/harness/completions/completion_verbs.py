@@ -20,11 +20,9 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.completion.request.type_filter import TypeFilter
     from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.context.repository_context import RepositoryContext
     from lsp_harness.syntax.tree import SyntaxTree
-    from lsp_harness.verify.types.type_gate import TypeGate
 
 COMPLETER_MODULE = "lsp_harness.completion.completer"
 
@@ -43,7 +41,6 @@ class CompletionVerbs:
         self._statistics = AcceptanceStats(services.find_text, services.clock.call_later)
         self._completer: Completer | None = None
         self._recent_edits: RecentEdits | None = None
-        self._type_gate: TypeGate | None = None
 
     # -- requests
     async def complete(
@@ -158,13 +155,13 @@ class CompletionVerbs:
         """Record that the user closed a document with this text."""
         if self._recent_edits:
             self._recent_edits.record_close(text)
-        if self._type_gate:
-            self._type_gate.forget_document(text.uri)
+        if gate := self._services.type_gate_if_any:
+            gate.forget_document(text.uri)
 
     def record_file_change(self, uri: str) -> None:
         """Record that a file changed on disk."""
-        if self._type_gate:
-            self._type_gate.record_file_change(uri)
+        if gate := self._services.type_gate_if_any:
+            gate.record_file_change(uri)
 
     def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user accepted a suggestion. The edit is verified from now on."""
@@ -196,11 +193,12 @@ class CompletionVerbs:
 
     def state(self) -> dict[str, Any]:
         """Return where completion is paused, the tokens and times of the last request, and the counts of this run."""
+        gate = self._services.type_gate_if_any
         return {
             "paused": self._pause.known_scope or False,
             "last": self.last_figures or None,
             "statistics": asdict(self._statistics.counts),
-            "types": self._type_gate.state() if self._type_gate else [],
+            "types": gate.state() if gate else [],
         }
 
     @property
@@ -216,8 +214,6 @@ class CompletionVerbs:
         """Stop all background work and save the statistics."""
         if self._completer:
             await self._completer.aclose()
-        if self._type_gate:
-            await self._type_gate.aclose()
         self._statistics.flush()
 
     # -- parts
@@ -226,6 +222,7 @@ class CompletionVerbs:
         if self._completer is None:
             from lsp_harness.completion.completer import Completer
             from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+            from lsp_harness.completion.request.type_filter import TypeFilter
             from lsp_harness.context.recent_edits import RecentEdits
             from lsp_harness.context.repository_context import RepositoryContext
 
@@ -240,22 +237,9 @@ class CompletionVerbs:
                 works_ahead=services.works_ahead and workspace.is_trusted,
                 repository=RepositoryContext(services.index.query, engine.count, self._recent_edits),
                 call_later=services.clock.call_later,
-                types=self._type_filter(),
+                types=TypeFilter(services.type_gate, self._statistics.record_types),
             )
         return self._completer
-
-    def _type_filter(self) -> "TypeFilter | None":
-        """Return the type gate for a client that stays. For others a type checker would start too late."""
-        services = self._services
-        if not services.works_ahead:
-            return None
-        from lsp_harness.completion.request.type_filter import TypeFilter
-        from lsp_harness.verify.types.type_gate import TypeGate
-
-        self._type_gate = self._type_gate or TypeGate(
-            services.workspace, lambda: services.config, lambda: [opened.text for opened in services.documents]
-        )
-        return TypeFilter(self._type_gate, self._statistics.record_types)
 
     def _is_enabled(self) -> bool:
         """Return whether automatic suggestions are enabled and not paused."""
