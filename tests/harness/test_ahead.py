@@ -102,6 +102,16 @@ async def test_the_engine_starts_with_the_server(
     assert b.engine.props_count == expected
 
 
+async def test_the_engine_does_not_start_early_while_suggestions_are_paused(bench: Make) -> None:
+    b = bench(config=QUICK, works_ahead=True)
+    b.harness.completions.pause("here", on=True)
+    b.harness.completions.start_engine()
+    turned = asyncio.Event()
+    asyncio.get_running_loop().call_soon(lambda: asyncio.get_running_loop().call_soon(turned.set))
+    await turned.wait()
+    assert b.engine.props_count == 0
+
+
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
         b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1), is_trusted=trusted)

@@ -83,7 +83,8 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     items: list[Infill] = []
     for facts in (SLOW, QUICK):
         engine = Measured("1", facts=facts)
-        await Desk(Completer(engine, Completion())).complete(src.document, parse(src.document), src.cursor, "a.py")
+        place = (src.document, parse(src.document), src.cursor, "a.py")
+        await Desk(Completer(engine, Completion())).complete(*place, automatic=True)
         [request] = engine.foreground_requests
         assert isinstance(request, Infill)
         items.append(request)
@@ -100,7 +101,7 @@ async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
     suggestion = await Desk(Completer(engine, Completion(latency_ms=1))).complete(
-        src.document, parse(src.document), src.cursor, "a.py"
+        src.document, parse(src.document), src.cursor, "a.py", automatic=True
     )
     assert suggestion
     assert (suggestion.text, engine.closed) == ("3.14 * r", 1)

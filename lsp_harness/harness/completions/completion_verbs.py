@@ -104,10 +104,10 @@ class CompletionVerbs:
             call_after_import(COMPLETER_MODULE, lambda: self._warm(uri))
 
     def start_engine(self) -> None:
-        """Start the engine for a client that stays, unless the settings say no."""
+        """Start the engine for a client that stays, unless the settings say no or suggestions are paused."""
         services = self._services
-        config, is_trusted = services.config, services.workspace.is_trusted
-        if services.works_ahead and is_trusted and config.engine.start_early and config.completion.enabled:
+        is_wanted = services.config.engine.start_early and self._is_enabled()
+        if services.works_ahead and services.workspace.is_trusted and is_wanted:
             call_after_import(COMPLETER_MODULE, self._start_engine)
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
