@@ -19,6 +19,8 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Position, decode, encode
 
 Json = dict[str, Any]
+INVOKED, AUTOMATIC = 1, 2
+"""The values of `InlineCompletionTriggerKind`: the user asks, or the editor asks while the user types."""
 CAPABILITIES: Json = {
     "general": {"positionEncodings": ["utf-16"]},
     "window": {"workDoneProgress": True},
@@ -175,17 +177,18 @@ class LspClient:
         del self._texts[uri]
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
-    async def inline_completion(self, uri: str, before: str) -> list[Json]:
-        """Return the items for the cursor right after the text `before`."""
+    def place_after(self, uri: str, before: str) -> Json:
+        """Return the parameters of a message about the cursor right after the text `before`."""
         position = self._texts[uri].position(len(encode(before)), "utf-16")
-        answer = await self.request(
-            "textDocument/inlineCompletion",
-            {
-                "textDocument": {"uri": uri},
-                "position": {"line": position.line, "character": position.character},
-                "context": {"triggerKind": 2},
-            },
-        )
+        return {
+            "textDocument": {"uri": uri},
+            "position": {"line": position.line, "character": position.character},
+        }
+
+    async def inline_completion(self, uri: str, before: str, *, trigger: int = AUTOMATIC) -> list[Json]:
+        """Return the items for the cursor right after the text `before`. `trigger` is `INVOKED` if the user asks."""
+        params = self.place_after(uri, before) | {"context": {"triggerKind": trigger}}
+        answer = await self.request("textDocument/inlineCompletion", params)
         return answer["items"]
 
     async def run(self, command: Json | None) -> Any:

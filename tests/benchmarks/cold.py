@@ -19,21 +19,18 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 from typing import Any
 
-from lsp_harness.bench.lsp_client import LspClient
+from lsp_harness.bench.lsp_client import AUTOMATIC, INVOKED, LspClient
+from lsp_harness.bench.suite.threads import busy_cores
 from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 
-AUTOMATIC, INVOKED = 2, 1
-"""The trigger kinds of the protocol. The protocol calls the first one Automatic, and the second one Invoked."""
 LIMITS_S = (1.0, 3.0)
 WARM_UP = "def add(first, second):\n    return "
 Row = dict[str, Any]
@@ -58,32 +55,6 @@ def choose_cases(name: str, limit: int, seed: int) -> list[Case]:
     return chosen[:limit] if limit else chosen
 
 
-@contextmanager
-def busy_cores(count: int) -> Generator[None]:
-    """Keep this number of cores busy with processes of normal priority."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
-def lsp_position(client: LspClient, uri: str, before: str) -> dict[str, int]:
-    """Return the position right after the text `before`."""
-    position = client.text(uri).position(len(before.encode()), "utf-16")
-    return {"line": position.line, "character": position.character}
-
-
-async def request(client: LspClient, uri: str, before: str, trigger: int) -> list[dict[str, Any]]:
-    """Return the items of an inline completion."""
-    position = lsp_position(client, uri, before)
-    params = {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": trigger}}
-    answer = await client.request("textDocument/inlineCompletion", params)
-    return answer["items"]
-
-
 async def measure(rows: Sequence[Case], args: argparse.Namespace, out: Path) -> None:
     """Request each case in a new file, and append its answer and time to `out`."""
     trigger = INVOKED if args.mode == "invoked" else AUTOMATIC
@@ -96,7 +67,7 @@ async def measure(rows: Sequence[Case], args: argparse.Namespace, out: Path) -> 
         env |= {"LSP_HARNESS_ENGINE__KV_DISK_MB": "0", "LSP_HARNESS_ENGINE__IDLE_SECONDS": "10"}
         async with LspClient.start(root, env=env) as client:
             uri = client.open(root / "start.py", WARM_UP, "python")
-            await request(client, uri, WARM_UP, INVOKED)
+            await client.inline_completion(uri, WARM_UP, trigger=INVOKED)
             client.close(uri)
             with busy_cores((os.cpu_count() or 1) if args.busy else 0):
                 for number, case in enumerate(rows):
@@ -113,11 +84,10 @@ async def measure_case(client: LspClient, folder: Path, case: Case, trigger: int
     language: str = case["lang"]
     uri = client.open(folder / name, before + after, LANGUAGES.get(language, language))
     if rest_s:
-        place = {"textDocument": {"uri": uri}, "position": lsp_position(client, uri, before)}
-        client.notify("lspHarness/didMoveCursor", place)
+        client.notify("lspHarness/didMoveCursor", client.place_after(uri, before))
         await asyncio.sleep(rest_s)
     start_s = perf_counter()
-    items = await request(client, uri, before, trigger)
+    items = await client.inline_completion(uri, before, trigger=trigger)
     ms = round((perf_counter() - start_s) * 1000)
     command = {"command": "lspHarness.status", "arguments": []}
     figures = (await client.request("workspace/executeCommand", command))["completion"] or {}
