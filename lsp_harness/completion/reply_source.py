@@ -12,7 +12,7 @@ from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.prefetch.inflight import Answer, InflightSlot
 from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
 from lsp_harness.completion.request.completion_request import CompletionRequest, Effort
-from lsp_harness.completion.request.text_generation import generate, make_presentable_texts, never
+from lsp_harness.completion.request.text_generation import generate, make_presentable_texts
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
@@ -109,7 +109,7 @@ class ReplySource:
     async def _generate(
         self, request: CompletionRequest, effort: Effort, should_continue: Callable[[str], bool]
     ) -> Answer:
-        is_hopeless = partial(_is_hopeless, request.settings) if effort == "quick" else never
+        is_hopeless = partial(_is_hopeless, request.settings) if effort == "quick" else None
         answer = await generate(
             self._engine,
             request.urgent_infill(effort),
@@ -130,12 +130,12 @@ async def _present(request: CompletionRequest, answer: Answer, figures: dict[str
     return Reply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
 
 
-def _is_hopeless(settings: Completion, usage: Usage, logprobs: Sequence[float]) -> bool:
+def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, float]]) -> bool:
     """Return whether the answer to a short prompt will not be shown, even if the rest of its line were certain."""
     if not (usage.rung and settings.patience_ms and settings.min_short_probability):
         return False
     min_sum = USUAL_LINE_TOKENS * log(settings.min_short_probability)
-    return len(logprobs) <= USUAL_LINE_TOKENS and sum(logprobs) < min_sum
+    return len(steps) <= USUAL_LINE_TOKENS and sum(logprob for _, logprob in steps) < min_sum
 
 
 def _rung(answer: Answer) -> dict[str, Any]:

@@ -58,11 +58,6 @@ def _always(text: str) -> bool:
     return True
 
 
-def never(usage: Usage, logprobs: Sequence[float]) -> bool:
-    """Return False: the generation is never ended early."""
-    return False
-
-
 async def generate(
     engine: Engine,
     request: Infill,
@@ -70,7 +65,7 @@ async def generate(
     max_lines: int,
     should_continue: Callable[[str], bool] = _always,
     *,
-    is_hopeless: Callable[[Usage, Sequence[float]], bool] = never,
+    is_hopeless: Callable[[Usage, Sequence[tuple[int, float]]], bool] | None = None,
     timeout_s: float = math.inf,
 ) -> tuple[ModelText, Usage]:
     """Return the text of the model, ended as soon as more of it cannot change what is shown.
@@ -81,8 +76,7 @@ async def generate(
         ghost: The surroundings of the cursor.
         max_lines: The number of lines that may be shown.
         should_continue: Called with all of the text so far; False ends the generation.
-        is_hopeless: Called with what the engine reported, and the log probability of each token so far; True ends the
-            generation.
+        is_hopeless: Called with what the engine reported, and `ModelText.steps` so far; True ends the generation.
         timeout_s: Time limit, counted from the first piece of text.
     """
     text, stop, usage, steps = "", cast("Stop | None", None), Usage(), list[tuple[int, float]]()
@@ -96,7 +90,7 @@ async def generate(
                 usage, stop = chunk.usage, chunk.stop
                 if stop or is_finished(ghost, text, max_lines):
                     break
-                if not should_continue(text) or is_hopeless(usage, [logprob for _, logprob in steps]):
+                if not should_continue(text) or (is_hopeless and is_hopeless(usage, steps)):
                     stop = "cancelled"
                     break
     except TimeoutError:
