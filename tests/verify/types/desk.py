@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -55,6 +56,8 @@ class Desk:
 
     def __init__(self, folder: Path, *manner: str, is_trusted: bool = True, **completion: Any) -> None:
         self.root = folder
+        if not (folder / "release").exists():
+            os.mkfifo(folder / "release")
         self.checker = FakeChecker(folder / "log", *manner)
         self.config: Config = settings(completion={"type_gate_ms": BUDGET_MS, **completion})
         self.open_texts: list[Document] = []
@@ -64,6 +67,10 @@ class Desk:
             lambda: self.open_texts,
             [self.checker],
         )
+
+    def release(self) -> None:
+        """Let the fake server send the answer that it delays."""
+        (self.root / "release").write_text("")
 
     def cursor(self, marked: str, name: str = "a.py", language: str = "python") -> Cursor:
         """Return the place of `<|>` in a text."""

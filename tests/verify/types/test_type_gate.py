@@ -66,6 +66,7 @@ async def test_a_late_answer_is_skipped_and_kept_for_the_next_time(make: Make):
     cursor = desk.cursor("<|>\n")
     [outcome] = await desk.gate.check(cursor, ["slow = wrong"])
     assert (outcome.status, outcome.reason) == ("skipped", "ty did not answer in time")
+    desk.release()
     await wait_for(lambda: not desk.session.is_busy)
     # both texts are known now, or answered at once
     desk.config = make().config
