@@ -19,6 +19,17 @@ from tests.support.verification import wait_until_verified
 RETURN = "def area(r):\n    return <|>\n"
 
 
+async def engine_starts(b: Bench) -> int:
+    """Start the engine early. Return how often it was asked since."""
+    b.harness.completions.start_engine()
+    turned = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # the harness starts it with the next turn of the loop, and its task runs in the one after
+    loop.call_soon(lambda: loop.call_soon(turned.set))
+    await turned.wait()
+    return b.engine.props_count
+
+
 async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     """The prefix of everything that was evaluated in the background, once that is over."""
     # the harness warms with the next turn of the loop
@@ -95,21 +106,13 @@ async def test_the_engine_starts_with_the_server(
     bench: Make, config: dict[str, Any], stays: bool, is_trusted: bool, expected: int
 ) -> None:
     b = bench(config=settings(QUICK, **config), works_ahead=stays, is_trusted=is_trusted)
-    b.harness.completions.start_engine()
-    turned = asyncio.Event()
-    asyncio.get_running_loop().call_soon(lambda: asyncio.get_running_loop().call_soon(turned.set))
-    await turned.wait()
-    assert b.engine.props_count == expected
+    assert await engine_starts(b) == expected
 
 
 async def test_the_engine_does_not_start_early_while_suggestions_are_paused(bench: Make) -> None:
     b = bench(config=QUICK, works_ahead=True)
     b.harness.completions.pause("here", on=True)
-    b.harness.completions.start_engine()
-    turned = asyncio.Event()
-    asyncio.get_running_loop().call_soon(lambda: asyncio.get_running_loop().call_soon(turned.set))
-    await turned.wait()
-    assert b.engine.props_count == 0
+    assert await engine_starts(b) == 0
 
 
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
@@ -24,6 +24,9 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor
+
+if TYPE_CHECKING:
+    from lsp_harness.completion.request.type_filter import TypeResult
 
 LOCK_TIMEOUT_S = 1.0
 """How long another server may hold the file of the figures. It takes milliseconds."""
@@ -185,7 +188,7 @@ class AcceptanceStats:
             self.counts.dismissed += 1
             part.place = None
 
-    def record_types(self, result: Literal["passed", "cut", "hidden", "skipped"]) -> None:
+    def record_types(self, result: "TypeResult") -> None:
         """Record what the type gate did with a suggestion."""
         name = f"types_{result}"
         setattr(self.counts, name, getattr(self.counts, name) + 1)

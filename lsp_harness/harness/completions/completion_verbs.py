@@ -99,15 +99,12 @@ class CompletionVerbs:
             if self._recent_edits:
                 path = services.workspace.snapshot(opened.text).path
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
-        is_wanted = services.config.completion.warm and self._is_enabled()
-        if services.works_ahead and services.workspace.is_trusted and is_wanted:
+        if services.config.completion.warm and self._may_work_ahead():
             call_after_import(COMPLETER_MODULE, lambda: self._warm(uri))
 
     def start_engine(self) -> None:
         """Start the engine for a client that stays, unless the settings say no or suggestions are paused."""
-        services = self._services
-        is_wanted = services.config.engine.start_early and self._is_enabled()
-        if services.works_ahead and services.workspace.is_trusted and is_wanted:
+        if self._services.config.engine.start_early and self._may_work_ahead():
             call_after_import(COMPLETER_MODULE, self._start_engine)
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
@@ -244,6 +241,10 @@ class CompletionVerbs:
     def _is_enabled(self) -> bool:
         """Return whether automatic suggestions are enabled and not paused."""
         return self._services.config.completion.enabled and not self._pause.look()
+
+    def _may_work_ahead(self) -> bool:
+        """Return whether the client stays, the user trusts the workspace, and suggestions are not switched off."""
+        return self._services.works_ahead and self._services.workspace.is_trusted and self._is_enabled()
 
     def _start_engine(self) -> None:
         # the user's own request will report what is wrong with the settings
