@@ -12,6 +12,7 @@ from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.prefetch.inflight import Answer, InflightSlot
 from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
 from lsp_harness.completion.request.completion_request import CompletionRequest, Effort
+from lsp_harness.completion.request.missing_binding import find_binding_start
 from lsp_harness.completion.request.text_generation import generate, make_presentable_texts
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
@@ -119,8 +120,32 @@ class ReplySource:
             is_hopeless=is_hopeless,
             timeout_s=request.timeout_s(effort),
         )
+        model_text, usage = answer
+        if model_text.stop != "cancelled" and not (effort == "quick" and usage.rung):
+            answer = await self._bind_missing_name(request, effort, answer, should_continue)
         self._answers.add(*request.cache_key, *answer)
         return answer
+
+    async def _bind_missing_name(
+        self, request: CompletionRequest, effort: Effort, answer: Answer, should_continue: Callable[[str], bool]
+    ) -> Answer:
+        """Return an answer that binds a name which the code below needs, or the answer as it is."""
+        if not request.unbound_names:
+            return answer
+        reply = await _present(request, answer, {})
+        start = find_binding_start(request.cursor, request.unbound_names, reply.text or "")
+        if not start:
+            return answer
+        better_answer = await generate(
+            self._engine,
+            request.infill_after(start, effort),
+            request.ghost,
+            request.settings.max_lines,
+            should_continue,
+            timeout_s=request.timeout_s(effort),
+            start=start,
+        )
+        return better_answer if (await _present(request, better_answer, {})).text else answer
 
 
 async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> Reply:

@@ -40,6 +40,8 @@ class NameTraits:
     """Names that are bound without a declaration. None means that a bare name may come from another file."""
     binding_keyword: str = ""
     """The keyword that binds a local variable; empty if there is none."""
+    loop_head: str = ""
+    """The start of a loop over values that binds `{name}`."""
     calls_need_bindings: bool = False
     """Whether every called or capitalized name is declared or imported in its file."""
     common_receivers: Mapping[str, str] = field(default_factory=dict[str, str])

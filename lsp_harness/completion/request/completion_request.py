@@ -15,7 +15,7 @@ from lsp_harness.context.repository_context import RepositoryChoice, RepositoryC
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
-from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
+from lsp_harness.inference.request import Infill, InfillContext, Owner, Sampling, Usage
 from lsp_harness.syntax.names.unbound_names import suggest_bindings
 from lsp_harness.workspace.cursor import Cursor
 
@@ -99,6 +99,16 @@ class CompletionRequest:
             full_prompt, sampling=sampling, owner=self._owner, shorter=tuple(shorter_prompts), budget_ms=budget_ms
         )
 
+    def infill_after(self, start: str, effort: Effort) -> Infill:
+        """Return the request for the rest of an answer whose start is given."""
+        infill = self.urgent_infill(effort)
+        return replace(
+            infill,
+            context=_append(infill.context, start),
+            shorter=tuple(_append(context, start) for context in infill.shorter),
+            sampling=replace(infill.sampling, unbound=()),
+        )
+
     def background_infill(self) -> Infill:
         """Return the request that nobody waits for: the full prompt, with no limit of time."""
         infill = self.urgent_infill("quick")
@@ -174,3 +184,7 @@ class RequestBuilder:
         return CompletionRequest(
             cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected_names, unbound_names
         )
+
+
+def _append(context: InfillContext, start: str) -> InfillContext:
+    return replace(context, prefix=context.prefix + start)

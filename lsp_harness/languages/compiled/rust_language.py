@@ -25,6 +25,7 @@ SPEC = LanguageSpec(
         is_block_scoped=True,
         global_names=frozenset({"self", "crate", "super"}),
         binding_keyword="let",
+        loop_head="for {name} in",
         allows_underscore=True,
         prefers_underscore=True,
     ),

@@ -35,6 +35,7 @@ SPEC = LanguageSpec(
         is_block_scoped=True,
         global_names=frozenset(GLOBAL_NAMES.split()),
         binding_keyword="const",
+        loop_head="for (const {name} of",
         allows_underscore=True,
         self_name="this",
     ),

@@ -32,6 +32,7 @@ SPEC = LanguageSpec(
         import_statements_bind=True,
         non_access_operators=frozenset({"->"}),
         global_names=frozenset(dir(builtins)),
+        loop_head="for {name} in",
         calls_need_bindings=True,
         assignments_declare=True,
         allows_underscore=True,
