@@ -60,8 +60,17 @@ class LspClient:
 
     @classmethod
     @asynccontextmanager
-    async def start(cls, root: Path, *command: str, env: dict[str, str] | None = None) -> AsyncGenerator["LspClient"]:
-        """Start a server for the workspace `root` and initialize it. Shut it down at the end."""
+    async def start(
+        cls, root: Path, *command: str, env: dict[str, str] | None = None, experimental: Json | None = None
+    ) -> AsyncGenerator["LspClient"]:
+        """Start a server for the workspace `root` and initialize it. Shut it down at the end.
+
+        Args:
+            root: The workspace folder.
+            command: The command of the server. By default it is ours.
+            env: The environment of the server.
+            experimental: Experimental capabilities of the client.
+        """
         argv = command or (sys.executable, "-P", "-m", "lsp_harness", "serve")
         start = perf_counter()
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +82,7 @@ class LspClient:
             params = {
                 "processId": None,
                 "rootUri": root.as_uri(),
-                "capabilities": CAPABILITIES,
+                "capabilities": CAPABILITIES | ({"experimental": experimental} if experimental else {}),
                 "workspaceFolders": [folder],
             }
             await client.request("initialize", params)
@@ -140,6 +149,11 @@ class LspClient:
             self.notifications.append(message)
             if message["method"] == "$/progress" and (line := message["params"]["value"].get("message")):
                 self.on_progress(line)
+
+    def last_state(self, name: str) -> Any:
+        """Return one value of the last `lspHarness/status`, or None. The client must announce that it reads them."""
+        states: list[Json] = [note["params"] for note in self.notifications if note["method"] == "lspHarness/status"]
+        return states[-1].get(name) if states else None
 
     # -- documents
     def open(self, file: Path, text: str, language: str) -> str:

@@ -9,9 +9,10 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
@@ -75,9 +76,19 @@ class ReferenceServer:
         self._http = http
         self._log = log
 
-    def infill(self, before: str, after: str, n_predict: int, slot: int = 0) -> AsyncIterator[Chunk]:
-        """Stream a completion as llama.vim requests it."""
-        return self._stream("/infill", infill_body(before, after, n_predict, slot))
+    def infill(
+        self, before: str, after: str, n_predict: int, slot: int = 0, limits: Mapping[str, int] = MappingProxyType({})
+    ) -> AsyncIterator[Chunk]:
+        """Stream a completion as llama.vim requests it.
+
+        Args:
+            before: The text before the cursor.
+            after: The text after the cursor.
+            n_predict: The most tokens of the answer.
+            slot: The slot of the server.
+            limits: Limits of time by their names in the protocol, in milliseconds.
+        """
+        return self._stream("/infill", {**infill_body(before, after, n_predict, slot), **limits})
 
     def completion(
         self, prompt: str, n_predict: int, *, slot: int = -1, temperature: float = 0.0, seed: int = 0
