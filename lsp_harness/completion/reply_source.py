@@ -130,10 +130,10 @@ class ReplySource:
         self, request: CompletionRequest, effort: Effort, answer: Answer, should_continue: Callable[[str], bool]
     ) -> Answer:
         """Return an answer that binds a name which the code below needs, or the answer as it is."""
-        if not request.unbound_names:
+        if not request.missing_names.names:
             return answer
         reply = await _present(request, answer, {})
-        start = find_binding_start(request.cursor, request.unbound_names, reply.text or "")
+        start = find_binding_start(request.cursor, request.missing_names, reply.text, answer[0].text)
         if not start:
             return answer
         better_answer = await generate(

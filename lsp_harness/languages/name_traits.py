@@ -42,6 +42,8 @@ class NameTraits:
     """The keyword that binds a local variable; empty if there is none."""
     loop_head: str = ""
     """The start of a loop over values that binds `{name}`."""
+    function_keyword: str = ""
+    """The keyword before the name of a function whose body begins with a docstring."""
     calls_need_bindings: bool = False
     """Whether every called or capitalized name is declared or imported in its file."""
     common_receivers: Mapping[str, str] = field(default_factory=dict[str, str])

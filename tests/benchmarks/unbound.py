@@ -13,7 +13,7 @@ import sys
 from time import perf_counter
 
 from lsp_harness.bench.figures import p50, p95
-from lsp_harness.syntax.names.unbound_names import suggest_bindings
+from lsp_harness.syntax.names.unbound_names import find_missing_names
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.benchmarks.fim import LANGUAGES, cases
@@ -39,7 +39,7 @@ def report(name: str, *, show: bool) -> None:
         if tree is None:
             sys.exit(f"{row['id']}: no language for {path}")
         began = perf_counter()
-        bindings = suggest_bindings(tree, len(prefix.encode()))
+        bindings = find_missing_names(tree, len(prefix.encode())).bindings
         times.append((perf_counter() - began) * 1000)
         found = [text.split()[-1] for text in bindings]
         written = set(re.findall(r"\w+", row["gold"]))

@@ -6,7 +6,7 @@ from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.request.missing_binding import find_binding_start
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.request import Infill
-from lsp_harness.syntax.names.unbound_names import suggest_bindings
+from lsp_harness.syntax.names.unbound_names import find_missing_names
 from lsp_harness.syntax.tree import parse
 from lsp_harness.workspace.cursor import Cursor
 from tests.harness.tools import Script
@@ -29,6 +29,21 @@ def mean(values):
         total += value
     return total / len(values)
 """
+PARAMETERS = """\
+def find(
+    values,
+    <|>
+    **options,
+):
+    return [value for value in values if value.key == key]
+"""
+DOCSTRING = """\
+def outer(values):
+    <|>
+        '''Return the smallest value.'''
+        return min(values, key=order)
+    return inner
+"""
 
 
 def start_of(source: str, text: str, path: str = "a.py") -> str:
@@ -36,9 +51,9 @@ def start_of(source: str, text: str, path: str = "a.py") -> str:
     place = markup.parse(source, path)
     tree = parse(place.document)
     assert tree
-    names = suggest_bindings(tree, place.cursor)
-    assert names
-    return find_binding_start(Cursor(place.document, tree, place.cursor, "a"), names, text)
+    missing = find_missing_names(tree, place.cursor)
+    assert missing.names
+    return find_binding_start(Cursor(place.document, tree, place.cursor, "a"), missing, text or None, text)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +64,11 @@ def start_of(source: str, text: str, path: str = "a.py") -> str:
         (TOTAL, "count = len(values)", "total ="),
         (TOTAL, "total = 0", ""),
         (TOTAL, "count = 0\n    total = 0", ""),
-        (TOTAL, "", ""),
+        # nothing to show
+        (TOTAL, "", "total ="),
+        (PARAMETERS, "other,", "key"),
+        (PARAMETERS, "key: str,", ""),
+        (DOCSTRING, "x = 3", "def"),
         # the rest of a statement binds nothing more
         (TOTAL.replace("<|>", "count = <|>"), "len(values)", ""),
     ],

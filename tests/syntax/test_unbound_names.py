@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.names.unbound_names import suggest_bindings
+from lsp_harness.syntax.names.unbound_names import find_missing_names
 from tests.syntax.markup import marked
 
 PARAMETERS = "def f(\n    <|>\n):\n    return one + two\n"
@@ -189,7 +189,7 @@ CASES = {
 def test_what_nothing_binds(case: str):
     path, text, expected = CASES[case]
     source = marked(path, text)
-    assert tuple(text.split()[-1] for text in suggest_bindings(source.tree, source.start)) == expected
+    assert tuple(text.split()[-1] for text in find_missing_names(source.tree, source.start).bindings) == expected
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_what_nothing_binds(case: str):
 )
 def test_how_a_name_is_bound(path: str, text: str, expected: tuple[str, ...]):
     source = marked(path, text)
-    assert suggest_bindings(source.tree, source.start) == expected
+    assert find_missing_names(source.tree, source.start).bindings == expected

@@ -16,7 +16,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, InfillContext, Owner, Sampling, Usage
-from lsp_harness.syntax.names.unbound_names import suggest_bindings
+from lsp_harness.syntax.names.unbound_names import NO_NAMES, MissingNames, find_missing_names
 from lsp_harness.workspace.cursor import Cursor
 
 Effort = Literal["quick", "patient", "complete"]
@@ -38,9 +38,9 @@ class CompletionRequest:
         pace: The speed of this machine.
         settings: The settings of completion.
         needs_confidence: Whether the probabilities of the tokens are needed.
-        expected: Names that are likely here, as the index knows.
-        unbound: Names that the code below uses and nothing binds. They are no part of `cache_key`: an answer stays
-            valid while the user types such a name.
+        expected_names: Names that are likely here, as the index knows.
+        missing_names: Names that the code below uses and nothing binds. They are no part of `cache_key`: an answer
+            stays valid while the user types such a name.
     """
 
     cursor: Cursor
@@ -50,7 +50,7 @@ class CompletionRequest:
     settings: Completion
     needs_confidence: bool
     expected_names: tuple[str, ...] = ()
-    unbound_names: tuple[str, ...] = ()
+    missing_names: MissingNames = NO_NAMES
 
     @property
     def cache_key(self) -> tuple[str, tuple[object, ...]]:
@@ -90,7 +90,7 @@ class CompletionRequest:
             t_max_predict_ms=0 if is_complete else pace.line_end_limit_ms(settings),
             confidence=self.needs_confidence,
             expected=self.expected_names,
-            unbound=self.unbound_names,
+            unbound=self.missing_names.bindings,
         )
         if is_complete or not shorter_prompts:
             return Infill(full_prompt, sampling=sampling, owner=self._owner)
@@ -180,9 +180,9 @@ class RequestBuilder:
         )
         needs_confidence = self.quiet.min_probability > 0 or len(prompts) > 1
         expected_names = choice.expected_names if fragments else ()
-        unbound_names = suggest_bindings(cursor.tree, cursor.offset) if cursor.tree else ()
+        missing_names = find_missing_names(cursor.tree, cursor.offset) if cursor.tree else NO_NAMES
         return CompletionRequest(
-            cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected_names, unbound_names
+            cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected_names, missing_names
         )
 
 

@@ -1,51 +1,65 @@
-"""Names that the code below needs and a suggestion leaves unbound.
+"""The start of a better suggestion, where a suggestion leaves a name unbound that the code below needs.
 
 A small model sees the code below, but it often writes another statement first. If the code below uses `total` and
-nothing binds it, the next statement probably does. Then the model continues a statement that binds the name.
+nothing binds it, the next statement probably does. Then the model continues a start that binds the name.
 """
 
-from lsp_harness.syntax.names.unbound_names import suggest_bindings
+import re
+
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.syntax.names.unbound_names import MissingNames, find_missing_names
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
+from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
 
+DOCSTRING = re.compile(r"\s*[rRuU]?(?:\"\"\"|''')")
+"""The code below the head of a function that is missing."""
 
-def find_binding_start(cursor: Cursor, unbound_names: tuple[str, ...], text: str) -> str:
-    """Return the start of a statement that binds a name, if a suggestion binds none of those that are missing.
+
+def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, model_text: str) -> str:
+    """Return the start of a text that binds a missing name, if a suggestion binds none of them.
 
     Args:
         cursor: The place.
-        unbound_names: What `suggest_bindings` returns for the place.
-        text: The suggestion.
+        missing: The names that are missing there.
+        text: The suggestion, or None if there is nothing to show.
+        model_text: What the model wrote.
 
     Returns:
-        The indentation of the suggestion and a text such as `total =`, `const total` or `for item in`. It is empty if
-        the suggestion binds a missing name, or if it does not begin a line.
+        The indentation and a text such as `total =`, `const total` or `for item in`. It is empty if the suggestion
+        binds a missing name, or if it does not begin a line.
     """
-    tree, new = cursor.tree, encode(text)
-    if not (unbound_names and tree and text.strip()):
+    if not (missing.names and cursor.tree):
         return ""
-    indentation = text[: len(text) - len(text.lstrip())]
+    shown_text = text or model_text
+    indentation = shown_text[: len(shown_text) - len(shown_text.lstrip())]
     line_start = cursor.document.data.rfind(b"\n", 0, cursor.offset) + 1
     if cursor.document.data[line_start : cursor.offset].strip() and "\n" not in indentation:
         return ""
+    if text and not _leaves_all_unbound(cursor.tree, cursor.offset, missing, text):
+        return ""
+    start = _choose_start(cursor, missing)
+    return f"{indentation}{start}" if start else ""
+
+
+def _leaves_all_unbound(tree: SyntaxTree, offset: int, missing: MissingNames, text: str) -> bool:
+    new = encode(text.rstrip())
     try:
-        tree_after = tree.apply_edit(Edit(cursor.offset, cursor.offset, new), Allowance(BUDGET.gate_s))
+        tree_after = tree.apply_edit(Edit(offset, offset, new), Allowance(BUDGET.gate_s))
     except ParseBudgetExceeded:
-        return ""
-    if tree_after is None:
-        return ""
-    names_after = {_name(binding) for binding in suggest_bindings(tree_after, cursor.offset + len(new.rstrip()))}
-    if not all(_name(binding) in names_after for binding in unbound_names):
-        return ""
-    binding, traits = unbound_names[0], tree.language.names
-    if binding.startswith(" "):
-        statement = traits.loop_head.format(name=binding.strip())
-    else:
-        statement = binding if traits.binding_keyword else f"{binding} ="
-    return f"{indentation}{statement}" if statement else ""
+        return False
+    return tree_after is not None and {*missing.names} <= {*find_missing_names(tree_after, offset + len(new)).names}
 
 
-def _name(binding: str) -> str:
-    return binding.split()[-1]
+def _choose_start(cursor: Cursor, missing: MissingNames) -> str:
+    """Return the start of what binds the first name. It is empty if several kinds of code could bind the names."""
+    traits, name = find_language(cursor.document.language).names, missing.names[0]
+    if missing.place == "parameter":
+        return name
+    if missing.place == "statement":
+        return f"{missing.keyword} {name}" if missing.keyword else f"{name} ="
+    if DOCSTRING.match(decode(cursor.document.data[cursor.offset :][:200])):
+        return traits.function_keyword
+    return traits.loop_head.format(name=name) if len(missing.names) == 1 else ""

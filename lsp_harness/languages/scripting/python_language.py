@@ -33,6 +33,7 @@ SPEC = LanguageSpec(
         non_access_operators=frozenset({"->"}),
         global_names=frozenset(dir(builtins)),
         loop_head="for {name} in",
+        function_keyword="def",
         calls_need_bindings=True,
         assignments_declare=True,
         allows_underscore=True,

@@ -8,7 +8,9 @@ top level of the file, or as a variable further down. Nothing is reported if the
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
+from typing import Literal
 
 from tree_sitter import Node
 
@@ -70,29 +72,49 @@ AMBIGUOUS_PARENTS = frozenset(
 """Parent nodes in which a use cannot be distinguished from something else."""
 
 
-def suggest_bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Return the starts of statements that bind the names that the code below uses but nothing binds.
+@dataclass(frozen=True, slots=True)
+class MissingNames:
+    """Names that the code below a place needs and nothing binds.
 
-    The result is empty at the top level, behind a dot, inside of brackets, and in languages without the trait
-    `global_names`.
+    Attributes:
+        names: The names, in the order in which they are used.
+        place: What binds them there: a statement, the head of a block that is missing, or a parameter.
+        keyword: The keyword of a statement that binds a variable, or an empty text.
+    """
+
+    names: tuple[str, ...] = ()
+    place: Literal["statement", "block head", "parameter"] = "statement"
+    keyword: str = ""
+
+    @property
+    def bindings(self) -> tuple[str, ...]:
+        """The starts of what binds them: `total`, `const total`, or ` total` where the head of a block is missing."""
+        start = {"statement": f"{self.keyword} ".lstrip(), "block head": " ", "parameter": ""}[self.place]
+        return (*(f"{start}{name}" for name in self.names),)
+
+
+NO_NAMES = MissingNames()
+
+
+def find_missing_names(tree: SyntaxTree, offset: int) -> MissingNames:
+    """Return the names that the code below uses but nothing binds.
+
+    There are none at the top level, behind a dot, in brackets, and in languages without the trait `global_names`.
 
     Args:
         tree: The tree of the file.
         offset: The byte offset of the cursor.
-
-    Returns:
-        Texts such as `total` or `const total`, in the order in which the names are used. A text starts with a space
-        if the name must be bound in the head of a block that is still missing, such as `for total`.
     """
     function = _function_around(tree, offset)
     if function is None or not (names := _unbound_in(tree, offset, function)):
-        return ()
+        return NO_NAMES
     # While the head is being typed, the body that the parser found may start further down.
     in_head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
-    if not in_head and _opens_block(tree.data, offset, _indent_unit(tree, function)):
-        return (*(f" {name}" for name in names),)
-    keyword = tree.language.names.binding_keyword
-    return names if in_head or not keyword else (*(f"{keyword} {name}" for name in names),)
+    if in_head:
+        return MissingNames(names, "parameter")
+    if _opens_block(tree.data, offset, _indent_unit(tree, function)):
+        return MissingNames(names, "block head")
+    return MissingNames(names, "statement", tree.language.names.binding_keyword)
 
 
 def _function_around(tree: SyntaxTree, offset: int) -> Scope | None:
