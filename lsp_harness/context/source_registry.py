@@ -5,6 +5,7 @@ The sources of one list get their tokens in the order of the list.
 
 from lsp_harness.context.context_source import CompletionSource, InstructionSource
 from lsp_harness.context.sources.definition_source import DefinitionSource
+from lsp_harness.context.sources.own_file_source import OwnFileSource
 from lsp_harness.context.sources.package_signature_source import PackageSignatureSource
 from lsp_harness.context.sources.project_example_source import ProjectExampleSource
 from lsp_harness.context.sources.recent_code_source import RecentCodeSource
@@ -15,6 +16,7 @@ from lsp_harness.context.sources.similar_code_source import SimilarCodeSource
 
 COMPLETION_SOURCES: tuple[type[CompletionSource], ...] = (
     RecentCodeSource,
+    OwnFileSource,
     SimilarCodeSource,
     DefinitionSource,
 )

@@ -80,10 +80,18 @@ async def test_definitions_come_before_code_that_is_alike(desk: Desk):
     fragments = await desk.at("if not amount")
     assert origins(fragments) == ["shop/cart.py"]
     assert "    def total(self): ..." in fragments[0].text
-    *others, best = fragments[1:]
-    assert best.origin == "other.py"
-    assert "amount = cart.total()" in best.text
-    assert all(fragment.reason == best.reason for fragment in others)
+    others = [fragment for fragment in fragments[1:] if fragment.origin != "here.py"]
+    assert others[-1].origin == "other.py"
+    assert "amount = cart.total()" in others[-1].text
+    assert {fragment.reason for fragment in others} == {others[-1].reason}
+
+
+async def test_similar_lines_of_the_file_itself_come_after_code_of_other_files(desk: Desk):
+    fragments = await desk.at("if not amount")
+    own = [fragment for fragment in fragments if fragment.reason == "similar lines of this file"]
+    assert own == [*fragments[-len(own) :]]
+    assert {fragment.origin for fragment in own} == {"here.py"}
+    assert "def price(amount):" in own[-1].text
 
 
 @pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
@@ -133,6 +141,7 @@ async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
 
 
 async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
+    desk.text = HEAD + CHECK
     late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
     open_texts = {"file:///late.py": Document.from_text("file:///late.py", late)}
     recent = RecentEdits(open_texts.get, lambda uri, path: "")
