@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from lsp_harness.cli.doctor.doctor_row import Row
 from lsp_harness.cli.doctor.engine_report import limits
+from lsp_harness.cli.doctor.model_advice import advise_model
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.engine_inventory import RunningEngine, list_engines
@@ -22,10 +23,10 @@ def check_engines(config: Config) -> Iterator[Row]:
     elif not engines:
         yield Row("ok", "engine", "not running; the first request starts it")
     for engine in engines:
-        yield from _check_engine(engine)
+        yield from _check_engine(engine, config)
 
 
-def _check_engine(engine: RunningEngine) -> Iterator[Row]:
+def _check_engine(engine: RunningEngine, config: Config) -> Iterator[Row]:
     if engine.silence:
         yield Row("bad", "engine", f"process {engine.pid}: {engine.silence}; lsp-harness engine stop ends it")
         return
@@ -39,3 +40,5 @@ def _check_engine(engine: RunningEngine) -> Iterator[Row]:
         yield Row("note", "port", str(port_error))
     if limitations := limits(props):
         yield Row("note", "model", f"{model} {limitations}")
+    if advice := advise_model(props, config.completion):
+        yield advice
