@@ -16,9 +16,9 @@ from lsp_harness.context.sources.similar_code_source import SimilarCodeSource
 
 COMPLETION_SOURCES: tuple[type[CompletionSource], ...] = (
     RecentCodeSource,
+    DefinitionSource,
     OwnFileSource,
     SimilarCodeSource,
-    DefinitionSource,
 )
 INSTRUCTION_SOURCES: tuple[type[InstructionSource], ...] = (
     SessionHistorySource,

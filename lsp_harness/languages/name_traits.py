@@ -43,7 +43,7 @@ class NameTraits:
     loop_head: str = ""
     """The start of a loop over values that binds `{name}`."""
     function_keyword: str = ""
-    """The keyword before the name of a function whose body begins with a docstring."""
+    """The keyword before the name of a function, in a language whose functions may stand inside of others."""
     calls_need_bindings: bool = False
     """Whether every called or capitalized name is declared or imported in its file."""
     common_receivers: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -68,7 +68,10 @@ def start_of(source: str, text: str, path: str = "a.py") -> str:
         (TOTAL, "", "total ="),
         (PARAMETERS, "other,", "key"),
         (PARAMETERS, "key: str,", ""),
+        (PARAMETERS.replace("options", "options: str"), "other,", "key:"),
         (DOCSTRING, "x = 3", "def"),
+        # a name that is called below is a function
+        (LOOP.replace("return divisor", "return divisor()"), "elif n % 2 == 0:", "def divisor("),
         # the rest of a statement binds nothing more
         (TOTAL.replace("<|>", "count = <|>"), "len(values)", ""),
     ],
@@ -83,7 +86,7 @@ def test_the_start_has_the_indentation_of_the_suggestion() -> None:
 
 def test_other_languages_bind_names_in_their_own_way() -> None:
     source = "function mean(values) {\n  <|>\n  for (const v of values) { total.add(v); }\n  return total;\n}\n"
-    assert start_of(source, "console.log(values);", "a.js") == "const total"
+    assert start_of(source, "console.log(values);", "a.js") == "const total ="
     loop = "function f(values) {\n  let sum = 0;\n  <|>\n    sum += value.size;\n  }\n  return sum;\n}\n"
     assert start_of(loop, "if (sum > 3) {", "a.js") == "for (const value of"
 
@@ -115,3 +118,13 @@ async def test_a_suggestion_that_binds_the_name_is_not_generated_again() -> None
     engine, completer, place = desk(LOOP, "for divisor in range(2, n):\n")
     assert await completer.complete(*place)  # type: ignore[arg-type]
     assert len(engine.foreground_requests) == 1
+
+
+async def test_several_missing_parameters_may_be_on_lines_of_their_own() -> None:
+    source = (
+        "def find(\n    values: list,\n    <|>\n):\n    return [v for v in values if v.key == key and v.age < age]\n"
+    )
+    _, completer, place = desk(source, "key: str,\n    age: int,\n")
+    suggestion = await completer.complete(*place)  # type: ignore[arg-type]
+    assert suggestion
+    assert suggestion.text.rstrip() == "key: str,\n    age: int,"

@@ -182,9 +182,22 @@ class RequestBuilder:
         expected_names = choice.expected_names if fragments else ()
         missing_names = find_missing_names(cursor.tree, cursor.offset) if cursor.tree else NO_NAMES
         return CompletionRequest(
-            cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected_names, missing_names
+            cursor,
+            _read_ghost(cursor, missing_names),
+            prompts,
+            pace,
+            settings,
+            needs_confidence,
+            expected_names,
+            missing_names,
         )
 
 
 def _append(context: InfillContext, start: str) -> InfillContext:
     return replace(context, prefix=context.prefix + start)
+
+
+def _read_ghost(cursor: Cursor, missing: MissingNames) -> Ghost:
+    """Return the surroundings of a cursor. If several parameters are missing, they may be on lines of their own."""
+    ghost = ghost_at(cursor)
+    return replace(ghost, mode="block") if missing.place == "parameter" and len(missing.names) > 1 else ghost

@@ -16,6 +16,9 @@ from lsp_harness.workspace.cursor import Cursor
 
 DOCSTRING = re.compile(r"\s*[rRuU]?(?:\"\"\"|''')")
 """The code below the head of a function that is missing."""
+MAX_BYTES_BELOW = 3_000
+"""How much of the code below is searched for a call of the name."""
+ANNOTATED_PARAMETER = re.compile(r"\s*\**\w+\??\s*:")
 
 
 def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, model_text: str) -> str:
@@ -28,7 +31,7 @@ def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, 
         model_text: What the model wrote.
 
     Returns:
-        The indentation and a text such as `total =`, `const total` or `for item in`. It is empty if the suggestion
+        The indentation and a text such as `total =`, `const total =` or `for item in`. It is empty if the suggestion
         binds a missing name, or if it does not begin a line.
     """
     if not (missing.names and cursor.tree):
@@ -56,10 +59,23 @@ def _leaves_all_unbound(tree: SyntaxTree, offset: int, missing: MissingNames, te
 def _choose_start(cursor: Cursor, missing: MissingNames) -> str:
     """Return the start of what binds the first name. It is empty if several kinds of code could bind the names."""
     traits, name = find_language(cursor.document.language).names, missing.names[0]
+    # a start ends after the name, or the model could continue it to a longer name
     if missing.place == "parameter":
-        return name
+        return f"{name}:" if _has_annotations(cursor) else name
     if missing.place == "statement":
-        return f"{missing.keyword} {name}" if missing.keyword else f"{name} ="
-    if DOCSTRING.match(decode(cursor.document.data[cursor.offset :][:200])):
+        return f"{missing.keyword} {name} =".lstrip()
+    below = decode(cursor.document.data[cursor.offset : cursor.offset + MAX_BYTES_BELOW])
+    if DOCSTRING.match(below):
         return traits.function_keyword
+    if re.search(rf"\b{re.escape(name)}\(", below):
+        # a loop variable is rarely called
+        return f"{traits.function_keyword} {name}(" if traits.function_keyword else ""
     return traits.loop_head.format(name=name) if len(missing.names) == 1 else ""
+
+
+def _has_annotations(cursor: Cursor) -> bool:
+    """Return whether the line above or below the cursor is a parameter with a type."""
+    document = cursor.document
+    line = document.line_of(cursor.offset)
+    neighbours = (decode(document.line(n)) for n in (line - 1, line + 1) if 0 <= n < len(document.line_starts))
+    return any(ANNOTATED_PARAMETER.match(text) for text in neighbours)

@@ -13,7 +13,7 @@ class DefinitionSource(CompletionSource):
     """The source of definitions of the names around the cursor, as many important lines as fit."""
 
     name = "definitions"
-    share = Share()
+    share = Share(fraction=0.5)
     order = 10
     reasons = (DEFINITION_REASON,)
 

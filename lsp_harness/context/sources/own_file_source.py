@@ -19,7 +19,7 @@ class OwnFileSource(CompletionSource):
     """The source of similar lines of the same file, which the window around the cursor does not show."""
 
     name = "this file"
-    share = Share(fraction=0.5)
+    share = Share(fraction=0.6)
     order = 25
     reasons = (REASON,)
 

@@ -15,7 +15,7 @@ class SimilarCodeSource(CompletionSource):
     """The source of similar code: the most similar at its first turn, and more with the tokens that are left."""
 
     name = "similar code"
-    share = Share(fraction=0.4, takes_rest=True)
+    share = Share(takes_rest=True)
     order = 20
     reasons = (REASON,)
 
