@@ -69,6 +69,10 @@ end
 
 local function cancel()
   local titles = requests.cancel_all()
+  -- Neovim does not call the handler of a request that the server cancelled, so it would be pending forever
+  if require('lsp_harness.completion_request').cancel() and #titles == 0 then
+    titles[1] = 'the requested suggestion'
+  end
   notify(#titles > 0 and 'cancelled: ' .. table.concat(titles, ', ') or 'nothing is running')
 end
 
