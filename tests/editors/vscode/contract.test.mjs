@@ -74,6 +74,7 @@ it("the status bar has the model and the tokens that were reused, and the toolti
     return tooltip.waitFor({ timeout: 4000 }).then(() => true, () => false);
   }, "the tooltip");
   assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 accepted/);
+  assert.match(await tooltip.innerText(), /Types: hidden because of a type error: no member `joinn` \(12 ms\)\s*Type checker ty in \/work: ty is not installed/);
   await rig.picture("status-bar");
   await page.mouse.move(400, 300);
   await tooltip.waitFor({ state: "hidden" });
@@ -337,6 +338,8 @@ it("a model is chosen; what is not there is downloaded first, unless that is can
 it("statistics are a page, too", async () => {
   await rig.command("lsp-harness: Statistics");
   await rig.preview("86 % of what was shown was used");
+  await rig.command("lsp-harness: Statistics");
+  await rig.preview(/without a type error\s+5\s+hidden because of a type error\s+2\s+Type checker ty in \/work: ty is not installed/);
 });
 
 it("an engine that fails is seen in the status bar, and its reason is said", async () => {

@@ -21,7 +21,8 @@ let trusted = true;
 let engine = "ready";
 let message = null;
 const pauses = { here: false, everywhere: false };
-const statistics = { shown: 7, accepted: 4, accepted_partly: 1, typed_through: 1, dismissed: 1 };
+const statistics = { shown: 7, accepted: 4, accepted_partly: 1, typed_through: 1, dismissed: 1, types_passed: 5, types_hidden: 2 };
+const types = [{ checker: "ty", folder: "/work", state: "missing", reason: "ty is not installed (pip install ty)" }];
 const models = [
   { name: "small", bytes: 2 ** 29, licence: "apache-2.0", present: true, current: true, kind: "completion" },
   { name: "large", bytes: 2 ** 32, licence: "mit", present: false, current: false, kind: "completion" },
@@ -30,10 +31,10 @@ const models = [
 const paused = () => (pauses.everywhere ? "everywhere" : pauses.here ? "here" : false);
 const tellStatus = () =>
   rpc.sendNotification("lspHarness/status", {
-    engine, message, trusted, statistics,
+    engine, message, trusted, statistics, types,
     model: models.find((model) => model.current).name,
     paused: paused(),
-    last: { prompt_tokens: 135, evaluated: 3, reused: 132, generated: 18, ms: 104.4 },
+    last: { prompt_tokens: 135, evaluated: 3, reused: 132, generated: 18, ms: 104.4, types: "hidden", types_ms: 11.6, types_reason: "no member `joinn`" },
   });
 
 on("initialize", (params) => {
