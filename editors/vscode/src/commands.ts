@@ -31,7 +31,7 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.switchModel": () => switchModel(harness),
     "lsp-harness.downloadModel": () => downloadModel(harness),
     "lsp-harness.statistics": async () =>
-      showAnswer("Statistics", statisticsPage(await harness.request<Statistics>("statistics"))),
+      showAnswer("Statistics", statisticsPage(await harness.request<Statistics>("statistics"), harness.state.status?.types)),
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
     "lsp-harness.locate": () => locate(harness),

@@ -4,7 +4,8 @@
  */
 
 import * as vscode from "vscode";
-import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
+import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type InlineCompletionParams, InlineCompletionRequest, type Middleware } from "vscode-languageclient/node";
+import { Alternatives } from "./alternatives";
 import type { Harness } from "./client";
 import { showCommandResult } from "./commandResults";
 import { showError } from "./errors";
@@ -14,10 +15,11 @@ import { ProgressBars } from "./progress";
 import { SECTION } from "./protocol";
 import { applyAfterReview, resolveAndApply } from "./review";
 import type { Settings } from "./settings";
-import { recordSuggestion } from "./suggestions";
+import { isDisplayed, recordSuggestion } from "./suggestions";
 
 export function middleware(harness: Harness, settings: Settings): Middleware {
   const bars = new ProgressBars((token) => harness.notify("window/workDoneProgress/cancel", { token }));
+  const alternatives = new Alternatives(harness.log);
   harness.onChange(() => {
     if (harness.state.server !== "running") {
       bars.clear();
@@ -49,6 +51,9 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       if (method === CodeActionResolveRequest.method && hasPermanentCommand(param as CodeAction)) {
         return param as Awaited<ReturnType<typeof next>>;
       }
+      if (method === InlineCompletionRequest.method) {
+        return next(type, alternatives.withHiddenProgress(param as InlineCompletionParams) as typeof param, token);
+      }
       const result = await next(type, param, token);
       return method === CodeActionRequest.method ? (withPermanentCommands(harness, result as (Command | CodeAction)[] | null) as typeof result) : result;
     },
@@ -58,10 +63,18 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       }
     },
     provideInlineCompletionItems: async (document, position, context, token, next) => {
+      const isRequested = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+      const wasDisplayed = isDisplayed(document, position);
       try {
-        return recordSuggestion(document, await next(document, position, context, token));
+        const completions = await next(document, position, context, token);
+        const items = recordSuggestion(document, position, completions);
+        // where a suggestion was displayed, the server has answered with all that there are
+        if (isRequested && !wasDisplayed && items.length === 1 && context.selectedCompletionInfo === undefined) {
+          void alternatives.request(document, position);
+        }
+        return completions;
       } catch (error) {
-        if (context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke) {
+        if (isRequested) {
           showError(error);
         }
         // an error is not shown with every key; the status bar shows it

@@ -45,9 +45,27 @@ export interface Completion {
   ms: number;
   cached?: boolean;
   typed_along?: boolean;
+  /** What the type gate did with it. Absent if there is no type checker for the language. */
+  types?: TypeResult;
+  types_ms?: number;
+  types_reason?: string;
 }
 
-export interface Counts {
+/** A type checker that was wanted so far. */
+export interface TypeChecker {
+  checker: string;
+  folder: string;
+  state: "off" | "starting" | "ready" | "missing" | "failed";
+  /** Why it does not run, or an empty text. */
+  reason: string;
+}
+
+export type TypeResult = "passed" | "cut" | "replaced" | "hidden" | "skipped";
+
+/** How many suggestions had each result of the type gate. Older servers do not count all of them. */
+type TypeCounts = Partial<Record<`types_${TypeResult}`, number>>;
+
+export interface Counts extends TypeCounts {
   shown: number;
   accepted: number;
   accepted_partly: number;
@@ -65,6 +83,7 @@ export interface Status {
   /** Documents without a syntax tree because they take too long to parse. */
   unparsed?: { uri: string; why: string }[];
   statistics: Counts;
+  types?: TypeChecker[];
 }
 
 export interface Model {

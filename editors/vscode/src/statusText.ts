@@ -1,6 +1,7 @@
 /** Formats the state of the server for the status bar. Pure functions without VS Code. */
 
 import type { Status } from "./protocol";
+import { checkerLine, typeResult } from "./typeChecks";
 
 export type ServerState = "missing" | "starting" | "running" | "restarting" | "failed" | "crashed";
 
@@ -82,13 +83,15 @@ function tooltip(status: Status): string {
         `| prompt | ${prompt_tokens} |\n| evaluated | ${evaluated} |\n| reused | ${reused} |\n| generated | ${generated} |\n\n` +
         `in ${Math.round(ms)} ms${origin(status.last)}`,
     );
+    rows.push(escapeMarkdown(typeResult(status.last) ?? ""));
   }
+  rows.push(...(status.types ?? []).map((checker) => escapeMarkdown(checkerLine(checker))));
   const { shown, accepted, accepted_partly, typed_through, dismissed } = status.statistics;
   rows.push(
     `Since this window was opened: ${shown} shown, ${accepted} accepted, ${accepted_partly} in part, ` +
       `${typed_through} typed through, ${dismissed} dismissed`,
   );
-  return rows.join("\n\n");
+  return rows.filter(Boolean).join("\n\n");
 }
 
 function origin(last: { cached?: boolean; typed_along?: boolean }): string {

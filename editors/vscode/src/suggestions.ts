@@ -7,14 +7,22 @@ import type { Harness } from "./client";
 
 type Completions = vscode.InlineCompletionItem[] | vscode.InlineCompletionList | null | undefined;
 
-let last: { uri: string; id: string } | undefined;
+let last: { uri: string; version: number; position: vscode.Position; id: string } | undefined;
 
-/** Store the id of the first item, which is an argument of its command. Return the completions unchanged. */
-export function recordSuggestion(document: vscode.TextDocument, completions: Completions): Completions {
+/**
+ * Store the place of the completions and the id of the first item, which is an argument of its command. Return the
+ * items.
+ */
+export function recordSuggestion(document: vscode.TextDocument, position: vscode.Position, completions: Completions): vscode.InlineCompletionItem[] {
   const items = Array.isArray(completions) ? completions : (completions?.items ?? []);
   const id: unknown = items[0]?.command?.arguments?.[1];
-  last = typeof id === "string" ? { uri: document.uri.toString(), id } : undefined;
-  return completions;
+  last = typeof id === "string" ? { uri: document.uri.toString(), version: document.version, position, id } : undefined;
+  return items;
+}
+
+/** Return whether a suggestion of ours is displayed for exactly this text and place. */
+export function isDisplayed(document: vscode.TextDocument, position: vscode.Position): boolean {
+  return last?.uri === document.uri.toString() && last.version === document.version && last.position.isEqual(position);
 }
 
 /**

@@ -31,6 +31,19 @@ test("reused tokens, pauses and missing trust are shown", () => {
   assert.match(textOf({ unparsed }).tooltip, /Only suggestions in table\\?\.h: parsing takes more than 150 ms/);
 });
 
+test("the result of the type gate and the state of the checkers are said in words", () => {
+  assert.doesNotMatch(textOf({ last }).tooltip, /Types|Type checker/);
+  assert.match(textOf({ last: { ...last, types: "passed", types_ms: 7.6 } }).tooltip, /Types: without a type error/);
+  const hidden = textOf({ last: { ...last, types: "hidden", types_ms: 12, types_reason: "Module has no member joinn" } });
+  assert.match(hidden.tooltip, /Types: hidden because of a type error: Module has no member joinn/);
+  const types = [
+    { checker: "ty", folder: "/work/a", state: "ready" as const, reason: "" },
+    { checker: "ty", folder: "/work/b", state: "missing" as const, reason: "ty is not installed" },
+  ];
+  assert.match(textOf({ types }).tooltip, /Type checker ty in \/work\/a: ready/);
+  assert.match(textOf({ types }).tooltip, /Type checker ty in \/work\/b: ty is not installed/);
+});
+
 test("a server without status and a missing server are shown", () => {
   assert.match(statusText({ server: "running" }).tooltip, /running/);
   assert.equal(statusText({ server: "missing" }).level, "warning");

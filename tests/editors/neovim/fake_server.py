@@ -2,9 +2,9 @@
 
 Neovim runs it as its server. It sends each event back as a `fake/log` notification, so a test waits for an event and
 need not sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own answer,
-and a line that starts with `slow` waits for `fake/release`. An explicit request also gets `MORE`. With the argument
-`old`, it is an old server that has only two commands. With `slow`, the list of commands waits for `fake/release`; with
-`forgetful`, the first request for it fails.
+and a line that starts with `slow` waits for `fake/release`. An explicit request where a suggestion is displayed also
+gets `MORE`. With the argument `old`, it is an old server that has only two commands. With `slow`, the list of commands
+waits for `fake/release`; with `forgetful`, the first request for it fails.
 
 It uses plain JSON, because the import of pygls and the LSP types takes a second, and every test starts a server.
 """
@@ -51,6 +51,7 @@ class Server:
         self.versions: dict[str, int] = {}
         self.encoding = "utf-8"
         self.held: dict[int, tuple[str, Any]] = {}
+        self.displayed: Any = None
         self.work = FakeWork(send, self.texts, self.versions)
         self.work.delays_commands = kind == "slow"
         self.work.forgets_commands = kind == "forgetful"
@@ -81,7 +82,9 @@ class Server:
         }
 
     def complete(self, params: Any) -> tuple[str, Any]:
-        invoked = params["context"] == {"triggerKind": 1}
+        is_displayed = self.displayed == (params["textDocument"], params["position"], self.texts)
+        self.displayed = params["textDocument"], params["position"], self.texts.copy()
+        wants_more = params["context"] == {"triggerKind": 1} and is_displayed
         uri, line, character = (
             params["textDocument"]["uri"],
             params["position"]["line"],
@@ -102,7 +105,7 @@ class Server:
         else:
             item["insertText"] = "late" if left.startswith("slow") else ANSWERS.get(left)
         items = [item] if item["insertText"] else []
-        for text in MORE.get(left, []) if invoked else []:
+        for text in MORE.get(left, []) if wants_more else []:
             command = {**item["command"], "arguments": [uri, f"{text} of {left}"]}
             items.append({"insertText": text, "command": command})
         return left, {"items": items}
@@ -120,6 +123,8 @@ class Server:
                 else:
                     answer(id, result)
             case "workspace/executeCommand":
+                if params["command"] == "lspHarness.dismissed":
+                    self.displayed = None
                 self.work.execute(id, params["command"], params.get("arguments", []), params.get("workDoneToken", ""))
             case "textDocument/codeAction":
                 answer(id, self.work.actions(params))

@@ -30,6 +30,7 @@ COMMANDS = [
     ]
 ]
 """The commands for users. The plugin has no code for `greet`, and none for the handler `custom`."""
+TYPES = {"types_passed": 40, "types_cut": 2, "types_replaced": 3, "types_hidden": 5, "types_skipped": 1}
 CANCELLED = {"code": -32800, "message": "cancelled"}
 
 Send = Callable[[dict[str, Any]], None]
@@ -147,7 +148,18 @@ class FakeWork:
         self.answer(id, None)
 
     def on_status(self, id: int, token: str) -> None:
-        self.answer(id, {"version": "fake", "documents": len(self.texts)})
+        checkers = [
+            {"checker": "ty", "folder": "/work/a", "state": "ready", "reason": ""},
+            {
+                "checker": "ty",
+                "folder": "/work/b",
+                "state": "missing",
+                "reason": "ty is not installed (pip install ty)",
+            },
+        ]
+        last = {"generated": 4, "types": "hidden", "types_ms": 11.6, "types_reason": "no member joinn"}
+        facts = {"types": checkers, "last": last, "statistics": {"shown": 3, "types_passed": 2, "types_hidden": 1}}
+        self.answer(id, {"version": "fake", "documents": len(self.texts), **facts})
 
     def on_pause(self, id: int, token: str, scope: str, on: bool) -> None:
         if on:
@@ -171,7 +183,7 @@ class FakeWork:
         self.answer(id, {"model": "small", "pid": 17})
 
     def on_statistics(self, id: int, token: str) -> None:
-        self.answer(id, {"shown": 12, "accepted": 5, "since": "2026-01-01"})
+        self.answer(id, {"shown": 12, "accepted": 5, "since": "2026-01-01", **TYPES})
 
     def on_instruct(self, id: int, token: str, wish: dict[str, Any]) -> None:
         self.tell("instructed", **wish)

@@ -1,5 +1,7 @@
 """Further suggestions, explicit requests, and dismissals, in a real Neovim with a fake server."""
 
+import pytest
+
 from tests.editors.neovim.conftest import FAKE, Start
 from tests.editors.neovim.editor import Editor
 
@@ -76,7 +78,23 @@ def test_asking_works_while_paused(editor: Editor):
     editor.shows("compute(total, 2)")
     assert editor.events("asked") == [{"event": "asked", "left": "x = ", "kind": INVOKED}]
     editor.type("<M-]>")
-    assert editor.ghost == ["compute(0)"], "all there is came with the first answer"
+    editor.until("ghost_text() == 'compute(0)'")
+    assert [event["kind"] for event in editor.events("asked")] == [INVOKED, INVOKED]
+
+
+@pytest.mark.parametrize(("key", "shown"), [("<M-]>", "compute(0)"), ("<M-[>", "constant")])
+def test_who_asked_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor: Editor, key: str, shown: str):
+    editor.hush()
+    editor.type("ix = <M-s>")
+    editor.shows("compute(total, 2)")
+
+    editor.type(key)
+    editor.until("ghost_text() == ...", shown)
+    editor.type(key)
+    editor.until("ghost_text() ~= ...", shown)
+
+    assert editor.ghost == ["constant" if key == "<M-]>" else "compute(0)"]
+    assert [event["kind"] for event in editor.events("asked")] == [INVOKED, INVOKED], "the others came at once"
 
 
 def test_asking_for_nothing_says_so(editor: Editor):

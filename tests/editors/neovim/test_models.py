@@ -93,3 +93,8 @@ def test_statistics(editor: Editor):
 
     editor.says("accepted: 5")
     assert "shown: 12" in editor.messages
+    assert (
+        "type checks: 40 without a type error, 2 cut before a type error, 3 replaced because of a type error, "
+        "5 hidden because of a type error, 1 not checked"
+    ) in editor.messages
+    assert "types_" not in editor.messages

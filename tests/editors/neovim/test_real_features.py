@@ -39,6 +39,39 @@ def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: 
     assert editor.buffer[2] == f"    return {seen[2]}"
 
 
+def test_who_asks_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real: Real):
+    more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
+    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor.hush()
+
+    editor.type("A <M-s>")
+    editor.shows(REST)
+    editor.type("<M-]>")
+    editor.until("ghost_text() ~= ...", REST)
+
+    assert editor.ghost in (["total"], ["total / max(len(values), 1)"])
+
+
+def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cancelled(real: Real):
+    title = "Completion by lsp-harness"
+    editor = real({"hang": True}, REPLY)
+    editor.hush()
+
+    editor.type("A <M-s>")
+    editor.until("vim.lsp.status():find(..., 1, true) ~= nil", title)
+    editor.until("require('lsp_harness').statusline():find(..., 1, true) ~= nil", title)
+    editor.type("<Cmd>LspHarness cancel<CR>")
+
+    editor.until("require('lsp_harness').statusline():find(..., 1, true) == nil", title)
+    editor.settle()
+    assert f"cancelled: {title}" in editor.messages
+    assert editor.messages.count("lsp-harness: ") == 1, "the answer of the cancelled request is no message"
+    # until then, the same request would get the answer in flight, which never comes
+    line(editor, f"{MODEL} ready")
+    editor.type("<M-s>")
+    editor.shows(REST)
+
+
 def test_why_opens_the_verdict_on_what_an_accepted_text_broke(undefined: Editor):
     editor = undefined
 

@@ -90,6 +90,29 @@ def test_a_fix_that_is_being_worked_out_can_be_cancelled(editor: Editor):
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
+def test_a_requested_suggestion_is_cancelled_before_it_has_progress(editor: Editor):
+    editor.hush()
+    editor.type("islow <M-s>")
+    editor.until_event("asked", left="slow ")
+
+    editor.type("<Cmd>LspHarness cancel<CR>")
+
+    editor.until_event("cancelled", left="slow ")
+    editor.says("cancelled: the requested suggestion")
+    editor.type("<M-s>")
+    editor.until("#vim.tbl_filter(function(each) return each.event == 'asked' end, events) == 2")
+
+
+def test_the_type_checkers_and_their_last_result_are_said_in_words(editor: Editor):
+    editor.nvim.command("LspHarness status")
+
+    editor.says("type checker ty in /work/a: ready")
+    assert "type checker ty in /work/b: ty is not installed (pip install ty)" in editor.messages
+    assert "types of the last suggestion: hidden because of a type error: no member joinn (12 ms)" in editor.messages
+    assert "type checks: 2 without a type error, 1 hidden because of a type error" in editor.messages
+    assert "types_" not in editor.messages
+
+
 def test_with_nothing_to_cancel_it_says_so(editor: Editor):
     editor.nvim.command("LspHarness cancel")
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { after, before } from "node:test";
 import { HERE, photographing, startRig, there, until } from "./rig.mjs";
 
-const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n", "hard.py": "# HARD\nx = teh\n" };
+const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n", "hard.py": "# HARD\nx = teh\n", "late.txt": "", "never.txt": "", "slow.txt": "" };
 let rig, page;
 
 before(
@@ -30,6 +30,34 @@ const received = (method) =>
   fs.readFileSync(path.join(rig.dir, "received"), "utf8").trim().split("\n").map(JSON.parse).filter((each) => each.method === method).map((each) => each.params);
 const executed = (name) =>
   received("workspace/executeCommand").filter(({ command }) => command === `lspHarness.${name}`).map((params) => params.arguments);
+
+/** Waits until the toolbar of grey text says which of how many is shown. Where it is always there, VS Code asks by itself. */
+async function counted(text) {
+  const file = path.join(rig.ws, ".vscode/settings.json");
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, JSON.stringify({ "editor.inlineSuggest.showToolbar": "always" }));
+  const toolbars = page.locator(".inlineSuggestionsHints");
+  await until(async () => (await toolbars.allInnerTexts()).some((each) => each.includes(text)), async () => `${text}; the toolbar says ${await toolbars.allInnerTexts()}`);
+  fs.rmSync(file);
+}
+
+/** The user did not ask for them, so VS Code does not show their progress. */
+const alternativesAsked = () => received("textDocument/inlineCompletion").at(-1).workDoneToken === "lsp-harness/alternatives";
+
+/** Types a text, after which nothing is suggested any more, and asks for a suggestion. */
+async function asked(text, shown = "first") {
+  await page.keyboard.press("Control+End");
+  await rig.type(text);
+  await rig.shows("first");
+  const before = executed("dismissed").length;
+  await page.keyboard.press("Escape");
+  await rig.noGhost();
+  await until(() => executed("dismissed").length > before, "the dismissal is told");
+  await rig.command("Trigger Inline Suggestion");
+  await rig.focused();
+  if (shown) await rig.shows(shown);
+}
+
 it("the server is told who asks, and only settings that somebody set", () => {
   const [{ capabilities, initializationOptions }] = received("initialize");
   assert.deepEqual(capabilities.experimental.lspHarness, { status: true, fallback: true, commands: ["lspHarness.askInstruction"] });
@@ -46,6 +74,7 @@ it("the status bar has the model and the tokens that were reused, and the toolti
     return tooltip.waitFor({ timeout: 4000 }).then(() => true, () => false);
   }, "the tooltip");
   assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 accepted/);
+  assert.match(await tooltip.innerText(), /Types: hidden because of a type error: no member `joinn` \(12 ms\)\s*Type checker ty in \/work: ty is not installed/);
   await rig.picture("status-bar");
   await page.mouse.move(400, 300);
   await tooltip.waitFor({ state: "hidden" });
@@ -84,12 +113,57 @@ it("who asks for suggestions goes through the alternatives; the one taken is tol
   await rig.command("Trigger Inline Suggestion");
   await rig.focused();
   await rig.shows("first");
+  await until(alternativesAsked, "the alternatives are asked for");
+  await counted("1/3");
   await page.keyboard.press("Alt+BracketRight");
   await rig.shows("second");
   await page.keyboard.press("Tab");
   await rig.saved("note.py", "y = 1\n# second");
   await until(() => executed("accepted").length === 1, "the acceptance is told");
   assert.match(executed("accepted")[0].join(" "), /note\.py s-second$/);
+});
+
+it("while the alternatives are on their way, the first suggestion stays on the screen", async () => {
+  await rig.open("late.txt");
+  await asked("# late ");
+  await page.evaluate(() => {
+    window.seen = new Set();
+    const look = () => {
+      window.seen.add([...document.querySelectorAll(".editor-instance [class*=ghost-text-decoration]")].map((each) => each.textContent).join("|"));
+      window.looking = requestAnimationFrame(look);
+    };
+    look();
+  });
+  await until(alternativesAsked, "the alternatives are asked for");
+  await counted("1/3");
+  const seen = await page.evaluate(() => (cancelAnimationFrame(window.looking), [...window.seen]));
+  assert.deepEqual(seen, ["first"]);
+  // once for this place: what VS Code has is all
+  const before = received("textDocument/inlineCompletion").length;
+  await page.keyboard.press("Alt+BracketLeft");
+  await rig.shows("third");
+  assert.equal(received("textDocument/inlineCompletion").length, before);
+  await page.keyboard.press("Escape");
+});
+
+it("who types on gives up the alternatives", async () => {
+  await rig.open("never.txt");
+  await asked("# never ");
+  await until(alternativesAsked, "the alternatives are asked for");
+  const before = received("alternatives were given up").length;
+  await rig.type("x");
+  await until(() => received("alternatives were given up").length > before, "the server is told");
+  await rig.noGhost();
+});
+
+it("a suggestion that was asked for and takes long is seen, and can be cancelled", async () => {
+  await rig.open("slow.txt");
+  await asked("# slow ", "");
+  const bar = rig.notification("Completion by lsp-harness");
+  await rig.cancelled(bar);
+  await until(() => received("window/workDoneProgress/cancel").length === 1, "the cancellation");
+  // who cancelled needs no message
+  assert.equal(await page.locator(".notifications-toasts .notification-list-item").count(), 0);
 });
 
 it("the server hears where the cursor rests", async () => {
@@ -222,7 +296,7 @@ it("what the server works on can be cancelled where it is seen", async () => {
   await rig.choose(await rig.action("Control+.", "Fix with lsp-harness"));
   const bar = rig.notification("Fix with lsp-harness");
   await rig.cancelled(bar);
-  await until(() => received("window/workDoneProgress/cancel").length === 1, "the cancellation");
+  await until(() => received("window/workDoneProgress/cancel").length === 2, "the cancellation");
   assert.equal(rig.read("slow.py"), FILES["slow.py"]);
 });
 
@@ -264,6 +338,8 @@ it("a model is chosen; what is not there is downloaded first, unless that is can
 it("statistics are a page, too", async () => {
   await rig.command("lsp-harness: Statistics");
   await rig.preview("86 % of what was shown was used");
+  await rig.command("lsp-harness: Statistics");
+  await rig.preview(/without a type error\s+5\s+hidden because of a type error\s+2\s+Type checker ty in \/work: ty is not installed/);
 });
 
 it("an engine that fails is seen in the status bar, and its reason is said", async () => {

@@ -20,6 +20,8 @@ const FILES = {
   "line.py": "",
   "wrong.py": MEAN,
   "other.py": MEAN,
+  "asked.py": MEAN,
+  "long.py": MEAN,
   "pause.py": MEAN,
   "crash.py": MEAN,
   "stats.py": STATS,
@@ -140,6 +142,37 @@ it("who asks goes through the alternatives", async () => {
   await rig.shows("total / max(1, len(values))");
   await page.keyboard.press("Tab");
   await rig.saved("other.py", `${MEAN}    return total / max(1, len(values))`);
+});
+
+it("who asks where nothing is shown gets one suggestion first, and then the alternatives", async () => {
+  await toEnd("asked.py");
+  await rig.type("    return ");
+  await rig.shows("total / len(values)");
+  await page.keyboard.press("Escape");
+  await rig.noGhost();
+  const before = model.asked.length;
+  await rig.command("Trigger Inline Suggestion");
+  await rig.focused();
+  await rig.shows("total / len(values)");
+  await until(() => model.asked.slice(before).some(({ body }) => body.n_cmpl > 1), "the alternatives are worked out");
+  await page.keyboard.press("Alt+BracketRight");
+  await rig.shows("total / max(1, len(values))");
+  await page.keyboard.press("Alt+BracketRight");
+  await rig.shows("total / len(values)");
+  await page.keyboard.press("Escape");
+});
+
+it("a suggestion that was asked for and takes long is seen, and cancelled by its button", async () => {
+  knows(() => HANG);
+  await toEnd("long.py");
+  await rig.type("    return ");
+  await rig.command("Trigger Inline Suggestion");
+  const bar = rig.notification("Completion by lsp-harness");
+  await bar.waitFor();
+  assert.ok(model.hanging > model.left);
+  await rig.cancelled(bar);
+  await until(() => model.left === model.hanging, "the model is told");
+  assert.equal(await page.locator(".notifications-toasts .notification-list-item").count(), 0);
 });
 
 it("a suggestion that was taken is checked: what is wrong is underlined, and goes when it is repaired", async () => {

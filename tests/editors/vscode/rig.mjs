@@ -284,15 +284,15 @@ function functions(page, ws, home, address) {
     cancelled: (bar) => rig.clicked(bar.getByRole("button", { name: "Cancel" }), gone(bar)),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
     /**
-     * Waits for a Markdown preview that has the text, a page in a frame in a frame, and closes it: one that stays may
-     * take the keyboard back at any moment.
+     * Waits for a Markdown preview that has the text or matches it, a page in a frame in a frame, and closes it: one that
+     * stays may take the keyboard back at any moment.
      */
     async preview(text, picture) {
       await until(async () => {
         // VS Code's own page has the text of the editor, which is often the same
         const frames = page.frames().filter((frame) => frame !== page.mainFrame());
         const texts = frames.map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
-        return (await Promise.all(texts)).some((each) => each.includes(text));
+        return (await Promise.all(texts)).some((each) => (text instanceof RegExp ? text.test(each) : each.includes(text)));
       }, `a preview with ${text}`);
       if (picture) await rig.picture(picture);
       await rig.closed("Preview");

@@ -21,7 +21,8 @@ let trusted = true;
 let engine = "ready";
 let message = null;
 const pauses = { here: false, everywhere: false };
-const statistics = { shown: 7, accepted: 4, accepted_partly: 1, typed_through: 1, dismissed: 1 };
+const statistics = { shown: 7, accepted: 4, accepted_partly: 1, typed_through: 1, dismissed: 1, types_passed: 5, types_hidden: 2 };
+const types = [{ checker: "ty", folder: "/work", state: "missing", reason: "ty is not installed (pip install ty)" }];
 const models = [
   { name: "small", bytes: 2 ** 29, licence: "apache-2.0", present: true, current: true, kind: "completion" },
   { name: "large", bytes: 2 ** 32, licence: "mit", present: false, current: false, kind: "completion" },
@@ -30,10 +31,10 @@ const models = [
 const paused = () => (pauses.everywhere ? "everywhere" : pauses.here ? "here" : false);
 const tellStatus = () =>
   rpc.sendNotification("lspHarness/status", {
-    engine, message, trusted, statistics,
+    engine, message, trusted, statistics, types,
     model: models.find((model) => model.current).name,
     paused: paused(),
-    last: { prompt_tokens: 135, evaluated: 3, reused: 132, generated: 18, ms: 104.4 },
+    last: { prompt_tokens: 135, evaluated: 3, reused: 132, generated: 18, ms: 104.4, types: "hidden", types_ms: 11.6, types_reason: "no member `joinn`" },
   });
 
 on("initialize", (params) => {
@@ -80,15 +81,28 @@ function look(uri, text) {
   rpc.sendNotification("textDocument/publishDiagnostics", { uri, diagnostics });
 }
 
-on("textDocument/inlineCompletion", ({ textDocument: { uri }, position, context }) => {
-  const line = texts.get(uri).split("\n")[position.line];
-  if (!line.endsWith("# ")) return { items: [] };
+/** Where a suggestion is displayed: who asks again there gets the alternatives, after `# late ` some time later, after `# never ` never. */
+let displayed;
+on("textDocument/inlineCompletion", async ({ textDocument: { uri }, position, context }, token) => {
+  const text = texts.get(uri);
+  const line = text.split("\n")[position.line].slice(0, position.character);
+  if (!/# \w* ?$/.test(line)) return { items: [] };
+  const isAsked = context.triggerKind === 1;
+  const place = JSON.stringify([uri, text, position]);
+  const wantsAll = isAsked && displayed === place;
+  displayed = place;
+  if (isAsked && line.endsWith("# slow ")) await bar("Completion by lsp-harness", () => new Promise((done) => token.onCancellationRequested(done)));
+  if (wantsAll && line.endsWith("# late ")) await new Promise((done) => setTimeout(done, 700));
+  if (wantsAll && line.endsWith("# never ")) {
+    await new Promise((done) => token.onCancellationRequested(done));
+    note("alternatives were given up", {});
+  }
   const items = ["first", "second", "third"].map((insertText) => ({
     insertText,
     range: { start: position, end: position },
     command: { title: "Accepted", command: "lspHarness.accepted", arguments: [uri, `s-${insertText}`] },
   }));
-  return { items: context.triggerKind === 1 ? items : items.slice(0, 1) };
+  return { items: wantsAll ? items : items.slice(0, 1) };
 });
 
 let asked = () => {};
@@ -164,6 +178,9 @@ on("workspace/executeCommand", async ({ command, arguments: [first, second] = []
       model.present = true;
       return { name: first, path: "/models/large.gguf" };
     }
+    case "dismissed":
+      displayed = undefined;
+      return null;
     case "restartEngine":
       engine = "failed";
       message = "there is no memory for `large`";

@@ -19,19 +19,22 @@ local M = {}
 ---@field needs_argument? boolean
 ---@field server_command? string the command of the server without which the subcommand does not work
 
---- Format facts of the server as one line each, sorted by name. No names are expected because servers differ.
+--- Format facts of the server as one line each, sorted by name. The results of the type checkers come last, in words.
+--- No other names are expected because servers differ.
 ---@param facts any
 ---@return string[]
 function M.format_facts(facts)
   if type(facts) ~= 'table' then
     return { vim.inspect(facts) }
   end
+  facts = vim.deepcopy(facts)
+  local type_lines = require('lsp_harness.type_checks').take(facts)
   local lines = {}
   for name, value in vim.spairs(facts) do
     local text = type(value) == 'string' and value or vim.inspect(value, { newline = ' ', indent = '' })
     lines[#lines + 1] = ('%s: %s'):format(name, text)
   end
-  return lines
+  return vim.list_extend(lines, type_lines)
 end
 
 local function show_status()
@@ -69,6 +72,10 @@ end
 
 local function cancel()
   local titles = requests.cancel_all()
+  -- Neovim does not call the handler of a request that the server cancelled, so it would be pending forever
+  if require('lsp_harness.completion_request').cancel() and #titles == 0 then
+    titles[1] = 'the requested suggestion'
+  end
   notify(#titles > 0 and 'cancelled: ' .. table.concat(titles, ', ') or 'nothing is running')
 end
 

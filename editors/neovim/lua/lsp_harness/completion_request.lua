@@ -23,11 +23,15 @@ M.AUTOMATIC = 2
 ---@type lsp_harness.Request?
 local pending
 
+--- Cancel the pending request.
+---@return boolean requested whether the user had asked for it
 function M.cancel()
-  if pending and pending.id and not pending.client:is_stopped() then
-    pending.client:cancel_request(pending.id)
-  end
+  local cancelled = pending
   pending = nil
+  if cancelled and cancelled.id and not cancelled.client:is_stopped() then
+    cancelled.client:cancel_request(cancelled.id)
+  end
+  return cancelled ~= nil and cancelled.trigger == M.INVOKED
 end
 
 ---@param request lsp_harness.Request
