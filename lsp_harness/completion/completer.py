@@ -29,6 +29,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.session.results import Suggestion
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
@@ -43,7 +44,7 @@ class Completer:
         engine: The engine.
         settings: The settings of completion.
         policy: Decides where suggestions are wanted.
-        works_ahead: Whether to prefetch. A client that does not stay gains nothing from it.
+        background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
         repository: The code of other files. None leaves it out.
         call_later: Calls a function after a delay.
         types: Cuts or hides suggestions that would add a type error.
@@ -59,7 +60,7 @@ class Completer:
         settings: Completion,
         policy: TriggerPolicy | None = None,
         *,
-        works_ahead: bool = False,
+        background: BackgroundPermit | None = None,
         repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
         types: TypeFilter | None = None,
@@ -70,7 +71,7 @@ class Completer:
         self._requests = RequestBuilder(engine, settings, self._policy.settings, repository)
         answers = AnswerCache()
         self._replies = ReplySource(engine, answers, self._policy)
-        self._prefetcher = Prefetcher(engine, self._requests, answers, is_enabled=works_ahead)
+        self._prefetcher = Prefetcher(engine, self._requests, answers, background)
         self._tasks = BackgroundTasks()
         self._call_later = call_later
         self._types = types or TypeFilter()

@@ -205,6 +205,18 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Background:
+    """Work before the user asks for it: prompts that are evaluated in advance, the suggestion after the displayed one,
+    and vectors for search. A request of the user never waits. See [Cold start](cold-start.md#background-work).
+    """
+
+    when: str = "yield"
+    """When such work runs: `always`; `yield`, which waits while other programs use half of the cores, or while the
+    machine runs on battery; or `never`. With a remote server, `yield` is `always`.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Quiet:
     """When no suggestion is shown while the user types. A suggestion that the user requests is always shown. See
     [Quiet](quiet.md).
@@ -320,6 +332,7 @@ class Config:
     generation: Generation = field(default_factory=Generation)
     context: Context = field(default_factory=Context)
     completion: Completion = field(default_factory=Completion)
+    background: Background = field(default_factory=Background)
     quiet: Quiet = field(default_factory=Quiet)
     verification: Verification = field(default_factory=Verification)
     edits: Edits = field(default_factory=Edits)

@@ -15,6 +15,7 @@ from lsp_harness.completion.request.text_generation import generate
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.workspace.cursor import Cursor
 
 
@@ -25,14 +26,16 @@ class Prefetcher:
         engine: The engine.
         requests: Builds the requests.
         answers: Stores the answers.
-        is_enabled: Whether anything is prefetched. A client that does not stay gains nothing from it.
+        background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
     """
 
-    def __init__(self, engine: Engine, requests: RequestBuilder, answers: AnswerCache, *, is_enabled: bool) -> None:
+    def __init__(
+        self, engine: Engine, requests: RequestBuilder, answers: AnswerCache, background: BackgroundPermit | None
+    ) -> None:
         self._engine = engine
         self._requests = requests
         self._answers = answers
-        self._is_enabled = is_enabled
+        self._background = background or BackgroundPermit(lambda: "never")
 
     def record_request(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         """Record that the user asks about a place now."""
@@ -41,7 +44,7 @@ class Prefetcher:
 
     def warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
         """Evaluate the prompts of a place. If the user was never seen there, evaluate only the shortest prompt."""
-        if not self._is_enabled or secret_lines(cursor.document):
+        if self._background.is_off or secret_lines(cursor.document):
             return
         if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
@@ -65,7 +68,7 @@ class Prefetcher:
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0
         speculates = settings.speculate and request.pace.has_priorities and bool(text)
-        if not self._is_enabled or not (is_short or speculates) or secret_lines(cursor.document):
+        if self._background.is_off or not (is_short or speculates) or secret_lines(cursor.document):
             return
         if is_short and slot.covers(cursor, "warm"):
             return
@@ -78,6 +81,7 @@ class Prefetcher:
                 slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
+            await self._background.wait()
             await self._evaluate(request.evaluation_infills(request.prompts[:1]))
             speculate()
 
@@ -93,12 +97,13 @@ class Prefetcher:
         place = cursor.resting_place(appends=pace.is_append_only)
         request = await self._requests.build(place, slot.repository, is_resting=True)
         full_prompt, *shorter_prompts = request.prompts
-        # the cheapest first, so that an answer is possible soon
-        await self._evaluate(
-            request.evaluation_infills(
-                [*shorter_prompts[-1:], *([full_prompt] if is_visited or not shorter_prompts else [])]
-            )
-        )
+        await self._background.prepare()
+        # The cheapest first, so that an answer is possible soon. It takes at most the latency of the settings, and may
+        # start the engine, so it never waits.
+        await self._evaluate(request.evaluation_infills(shorter_prompts[-1:] or [full_prompt]))
+        if is_visited and shorter_prompts:
+            await self._background.wait()
+            await self._evaluate(request.evaluation_infills([full_prompt]))
 
     async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
@@ -107,6 +112,7 @@ class Prefetcher:
                     pass
 
     async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+        await self._background.wait()
         request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:
             answer = await generate(

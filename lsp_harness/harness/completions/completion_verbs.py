@@ -99,7 +99,7 @@ class CompletionVerbs:
             if self._recent_edits:
                 path = services.workspace.snapshot(opened.text).path
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
-        if services.config.completion.warm and self._may_work_ahead():
+        if services.config.completion.warm and self._may_work_ahead() and not services.background.is_off:
             call_after_import(COMPLETER_MODULE, lambda: self._warm(uri))
 
     def start_engine(self) -> None:
@@ -231,7 +231,7 @@ class CompletionVerbs:
                 engine,
                 config.completion,
                 TriggerPolicy(config.quiet, private_reason),
-                works_ahead=services.works_ahead and workspace.is_trusted,
+                background=services.background if services.works_ahead and workspace.is_trusted else None,
                 repository=RepositoryContext(services.index.query, engine.count, self._recent_edits),
                 call_later=services.clock.call_later,
                 types=TypeFilter(services.type_gate, self._statistics.record_types),
