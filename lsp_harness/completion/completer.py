@@ -17,7 +17,7 @@ from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.policy.trigger_rules import find_probability_rule
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, call_later
-from lsp_harness.completion.prefetch.prefetch import Prefetcher
+from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
 from lsp_harness.completion.reply_source import ReplySource
 from lsp_harness.completion.request.alternatives import generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
@@ -144,18 +144,23 @@ class Completer:
         if (state := open_document.find_part(DocumentCompletions)) and open_document.cursor is not None:
             state.inflight.follow(open_document.text, open_document.cursor)
 
-    def warm(self, open_document: OpenDocument, cursor: Cursor, *, is_visited: bool = True) -> None:
+    def warm(self, open_document: OpenDocument, cursor: Cursor, knowledge: PlaceKnowledge = "visited") -> None:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
 
         Args:
             open_document: The document.
             cursor: The place.
-            is_visited: Whether the user was seen in this document. If not, only the shortest prompt is evaluated: it
-                starts the engine, and the user will probably ask at another place.
+            knowledge: How the place is known. If it is unknown, only the shortest prompt is evaluated: it starts the
+                engine, and the user will probably ask at another place.
         """
         state = self.state(open_document)
         if not state.is_busy and self._policy.allows(cursor):
-            self._prefetcher.warm(state.prefetch, cursor, is_visited=is_visited)
+            self._prefetcher.warm(state.prefetch, cursor, knowledge)
+
+    async def prepare(self, cursor: Cursor) -> None:
+        """Evaluate the prompt for a place in a document that is not open."""
+        if self._policy.allows(cursor):
+            await self._prefetcher.prepare(cursor)
 
     def reject(self, open_document: OpenDocument, suggestion_id: str) -> None:
         """Record that the user rejected a displayed suggestion, so that no automatic one appears there for a while."""

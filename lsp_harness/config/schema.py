@@ -214,6 +214,14 @@ class Background:
     """When such work runs: `always`; `yield`, which waits while other programs use half of the cores, or while the
     machine runs on battery; or `never`. With a remote server, `yield` is `always`.
     """
+    remember_places: bool = True
+    """Remember the last cursor of each file and how often it was opened, in the cache directory, without any text. When
+    the file is opened again, the prompt at that place is evaluated.
+    """
+    hot_files: int = 3
+    """While you do nothing and the local engine is idle, evaluate the prompts of this many files that you open most; 0
+    turns it off. It needs `remember_places`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
