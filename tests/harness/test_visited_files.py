@@ -268,6 +268,26 @@ async def test_the_files_that_are_opened_most_are_prepared_while_nothing_happens
     await b.harness.aclose()
 
 
+async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
+    timer = Timer()
+    await visit(bench, PLACE, "a.py")
+    b = await start(bench, timer)
+    save_file(b, PLACE, "a.py")
+    src = b.open(OTHER, "b.py")
+    b.engine.held = True
+    b.harness.completions.warm(src.document.uri, src.cursor)
+    await b.engine.begun_ahead.wait()
+    timer.move(IDLE_S)
+    assert [prefix for prefix in evaluated(b) if "area" in prefix] == []
+    b.harness.close(src.document.uri)
+    await b.engine.ended_ahead.wait()
+    b.engine.held = False
+    timer.move(IDLE_S)
+    await hot_files(b).wait_until_idle()
+    assert len([prefix for prefix in evaluated(b) if "area" in prefix]) == 1
+    await b.harness.aclose()
+
+
 async def test_a_request_of_the_user_ends_this_work_at_once(bench: Make) -> None:
     timer = Timer()
     await visit(bench, PLACE, "a.py")

@@ -69,6 +69,10 @@ class HotFiles:
 
     def _start(self) -> None:
         rest_s = self._idle_time_s - self._services.clock.now_s()
+        engines = self._services.engines
+        if rest_s <= 0 and engines.is_running and engines.current.state == "busy":
+            # what follows the last request of the user is still evaluated
+            rest_s = IDLE_S
         if rest_s > 0:
             self._services.clock.call_later(rest_s, self._start)
             return
