@@ -17,7 +17,7 @@ from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.policy.trigger_rules import find_probability_rule
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, call_later
-from lsp_harness.completion.prefetch.prefetch import Prefetcher
+from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
 from lsp_harness.completion.reply_source import ReplySource
 from lsp_harness.completion.request.alternatives import generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
@@ -29,6 +29,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.session.results import Suggestion
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
@@ -43,7 +44,7 @@ class Completer:
         engine: The engine.
         settings: The settings of completion.
         policy: Decides where suggestions are wanted.
-        works_ahead: Whether to prefetch. A client that does not stay gains nothing from it.
+        background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
         repository: The code of other files. None leaves it out.
         call_later: Calls a function after a delay.
         types: Cuts or hides suggestions that would add a type error.
@@ -59,7 +60,7 @@ class Completer:
         settings: Completion,
         policy: TriggerPolicy | None = None,
         *,
-        works_ahead: bool = False,
+        background: BackgroundPermit | None = None,
         repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
         types: TypeFilter | None = None,
@@ -70,7 +71,7 @@ class Completer:
         self._requests = RequestBuilder(engine, settings, self._policy.settings, repository)
         answers = AnswerCache()
         self._replies = ReplySource(engine, answers, self._policy)
-        self._prefetcher = Prefetcher(engine, self._requests, answers, is_enabled=works_ahead)
+        self._prefetcher = Prefetcher(engine, self._requests, answers, background)
         self._tasks = BackgroundTasks()
         self._call_later = call_later
         self._types = types or TypeFilter()
@@ -143,18 +144,23 @@ class Completer:
         if (state := open_document.find_part(DocumentCompletions)) and open_document.cursor is not None:
             state.inflight.follow(open_document.text, open_document.cursor)
 
-    def warm(self, open_document: OpenDocument, cursor: Cursor, *, is_visited: bool = True) -> None:
+    def warm(self, open_document: OpenDocument, cursor: Cursor, knowledge: PlaceKnowledge = "visited") -> None:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
 
         Args:
             open_document: The document.
             cursor: The place.
-            is_visited: Whether the user was seen in this document. If not, only the shortest prompt is evaluated: it
-                starts the engine, and the user will probably ask at another place.
+            knowledge: How the place is known. If it is unknown, only the shortest prompt is evaluated: it starts the
+                engine, and the user will probably ask at another place.
         """
         state = self.state(open_document)
         if not state.is_busy and self._policy.allows(cursor):
-            self._prefetcher.warm(state.prefetch, cursor, is_visited=is_visited)
+            self._prefetcher.warm(state.prefetch, cursor, knowledge)
+
+    async def prepare(self, cursor: Cursor) -> None:
+        """Evaluate the prompt for a place in a document that is not open."""
+        if self._policy.allows(cursor):
+            await self._prefetcher.prepare(cursor)
 
     def reject(self, open_document: OpenDocument, suggestion_id: str) -> None:
         """Record that the user rejected a displayed suggestion, so that no automatic one appears there for a while."""

@@ -205,6 +205,26 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Background:
+    """Work before the user asks for it: prompts that are evaluated in advance, the suggestion after the displayed one,
+    and vectors for search. A request of the user never waits. See [Cold start](cold-start.md#background-work).
+    """
+
+    when: str = "yield"
+    """When such work runs: `always`; `yield`, which waits while other programs use half of the cores, or while the
+    machine runs on battery; or `never`. With a remote server, `yield` is `always`.
+    """
+    remember_places: bool = True
+    """Remember the last cursor of each file and how often it was opened, in the cache directory, without any text. When
+    the file is opened again, the prompt at that place is evaluated.
+    """
+    hot_files: int = 3
+    """While you do nothing and the local engine is idle, evaluate the prompts of this many files that you open most; 0
+    turns it off. It needs `remember_places`.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Quiet:
     """When no suggestion is shown while the user types. A suggestion that the user requests is always shown. See
     [Quiet](quiet.md).
@@ -320,6 +340,7 @@ class Config:
     generation: Generation = field(default_factory=Generation)
     context: Context = field(default_factory=Context)
     completion: Completion = field(default_factory=Completion)
+    background: Background = field(default_factory=Background)
     quiet: Quiet = field(default_factory=Quiet)
     verification: Verification = field(default_factory=Verification)
     edits: Edits = field(default_factory=Edits)

@@ -8,6 +8,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness import state_report
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
+from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.proposals import DocumentProposals
@@ -72,7 +73,8 @@ class Harness:
             clock=clock,
         )
         self._turns = Turns(services)
-        self._completions = CompletionVerbs(services)
+        self._visited_files = VisitedFiles(services)
+        self._completions = CompletionVerbs(services, self._visited_files)
         self._fixes = FixVerbs(services, self._turns)
         self._edits = EditVerbs(services, self._turns)
         self._symbols = SymbolVerbs(services)
@@ -140,7 +142,7 @@ class Harness:
         """Open a document. If it is open already, its text is replaced."""
         if text.uri in self.documents:
             self.close(text.uri)
-        self.documents.open(text)
+        self._visited_files.record_open(self.documents.open(text))
         if indexes := self._services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
             snapshot = self.workspace.snapshot(text)
@@ -172,6 +174,7 @@ class Harness:
         """
         opened = self.documents.close(uri)
         if opened:
+            self._visited_files.record_close(opened)
             self._completions.record_close(opened.text)
 
     def lose(self, uri: str, reason: str) -> bool:
@@ -275,6 +278,7 @@ class Harness:
         Raises:
             EngineError: The engine did not end as it should.
         """
+        self._visited_files.save()
         await self.documents.aclose()
         await self._completions.aclose()
         await self._services.aclose()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.engines import Engines
+from lsp_harness.process.background_permit import BackgroundPermit
 
 if TYPE_CHECKING:
     from lsp_harness.context.context_inputs import VectorSearch
@@ -39,6 +40,7 @@ class IndexService:
         engines: The engines of the client. They embed the texts of the indexes.
         unsaved_texts: Returns the edited texts of a folder, by their path in it.
         on_message: Called on the event loop with each message of the process that keeps the index of a folder.
+        background: The permission to embed texts.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class IndexService:
         engines: Engines,
         unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]",
         on_message: "Callable[[Path, IndexMessage], None]",
+        background: BackgroundPermit,
     ) -> None:
         self.ready = ready
         self._config = config
         self._engines = engines
         self._unsaved_texts = unsaved_texts
         self._on_message = on_message
+        self._background = background
 
     @property
     def query(self) -> "IndexQuery":
@@ -66,7 +70,11 @@ class IndexService:
         from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
 
         return FolderIndexes(
-            self._on_message, lambda: self._engines.current, lambda: self._config().index, self._unsaved_texts
+            self._on_message,
+            lambda: self._engines.current,
+            lambda: self._config().index,
+            self._unsaved_texts,
+            self._background,
         )
 
     @property

@@ -20,6 +20,7 @@ from lsp_harness.harness.events import (
     TurnReported,
 )
 from lsp_harness.harness.index_service import IndexService, ReadyIndex
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
@@ -65,8 +66,10 @@ class Services:
         syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
         self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))
         self.engines: Final = Engines(create_engine, lambda: self._config, self.report_state, self._report_trouble)
+        self.background: Final = BackgroundPermit(self._background_setting)
         self.index: Final = IndexService(
-            *(index or ReadyIndex(), lambda: self._config, self.engines, self._find_unsaved_texts, self._report_index)
+            *(index or ReadyIndex(), lambda: self._config, self.engines, self._find_unsaved_texts, self._report_index),
+            self.background,
         )
 
     # -- settings
@@ -82,6 +85,11 @@ class Services:
         if is_other_engine:
             self.engines.replace()
         return is_other_engine
+
+    def _background_setting(self) -> str:
+        """Return `background.when`. Work of a remote server costs this machine nothing, so it need not give way."""
+        when = self._config.background.when
+        return when if when == "never" or self.engines.is_own else "always"
 
     # -- events
     def report_state(self) -> None:

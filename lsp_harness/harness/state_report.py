@@ -21,12 +21,19 @@ def read_state(services: Services, completions: CompletionVerbs) -> dict[str, An
     }
 
 
+async def _describe_background(services: Services) -> dict[str, Any]:
+    """Return when work that no user waits for runs, why it waits now, and how many pieces of it wait."""
+    why = await services.background.find_refusal()
+    return {"when": services.config.background.when, "why": why or None, "waiting": services.background.waiting_count}
+
+
 async def read_status(services: Services, completions: CompletionVerbs) -> dict[str, Any]:
     """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
     log = services.session_log_if_any
     return {
         "engine": await services.engines.describe(),
         "completion": completions.last_figures,
+        "background": await _describe_background(services),
         "log": str(log.path) if log else None,
         "unparsed": services.documents.list_without_tree(),
     }

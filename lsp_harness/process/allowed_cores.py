@@ -24,6 +24,20 @@ def count_allowed_cores() -> int:
     return max(1, int(min(quota, cores)))
 
 
+def find_cgroup() -> Path | None:
+    """Return the folder of this process's cgroup of version 2, or None if it has none."""
+    try:
+        lines = PROCESS_CGROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    paths = [
+        path
+        for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") > 1)
+        if not controllers
+    ]
+    return CGROUP_ROOT / paths[0].strip("/") if paths else None
+
+
 def _affinity() -> int:
     """Return the number of cores of the cpuset. Only Linux reports one."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

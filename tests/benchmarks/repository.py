@@ -40,6 +40,7 @@ from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -125,7 +126,7 @@ async def answered(
     data, offset = encode(given["prefix"] + given["suffix"]), len(encode(given["prefix"]))
     document = Document.from_text((root / given["path"]).as_uri(), data, language=language or "")
     tree = parse(document)
-    completer = Desk(Completer(engine, config.completion, works_ahead=True, repository=elsewhere))
+    completer = Desk(Completer(engine, config.completion, background=BackgroundPermit(), repository=elsewhere))
     try:
         completer.warm(document, tree, offset, given["path"])
         await completer.settled(document.uri)

@@ -10,6 +10,7 @@ from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.backend import FEATURES
 from lsp_harness.inference.request import Infill, Props
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
@@ -31,7 +32,7 @@ class Desk:
     def __init__(self, source: str, *replies: Any, settings: Completion | None = None, path: str = "a.py") -> None:
         src = markup.parse(source, path)
         self.engine = Script(*replies)
-        self.completer = support.Desk(Completer(self.engine, settings or Completion(), works_ahead=True))
+        self.completer = support.Desk(Completer(self.engine, settings or Completion(), background=BackgroundPermit()))
         self.document, self.cursor, self.path = src.document, src.cursor, path
 
     async def ask(self, *, automatic: bool = False) -> Suggestion | None:

@@ -259,6 +259,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("completion.warm", "completion.speculate"),  # tests/completion/test_working_ahead.py
         *("completion.type_gate", "completion.type_gate_ms"),  # tests/verify/types/test_type_gate.py
         *("completion.patience_ms", "completion.min_short_probability"),  # tests/completion/test_patience.py
+        "background.when",  # tests/harness/test_background.py
+        *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }

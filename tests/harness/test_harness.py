@@ -128,14 +128,15 @@ async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:
 
 async def test_status_says_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
-    assert await b.harness.status() == {"engine": None, "completion": None, "log": None, "unparsed": []}
+    background = {"when": "yield", "why": None, "waiting": 0}
+    rest = {"log": None, "unparsed": [], "background": background}
+    assert await b.harness.status() == {"engine": None, "completion": None, **rest}
     src = b.open("def area(r):\n    return <|>\n")
     [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert await b.harness.status() == {
         "engine": {"model": "scripted", "pid": 0, "scripted": True},
         "completion": {**suggestion.stats, "id": suggestion.id},
-        "log": None,
-        "unparsed": [],
+        **rest,
     }
 
 

@@ -21,6 +21,7 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, RequestSuperseded, UsageError
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
+from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged
@@ -69,7 +70,7 @@ class Script:
 
 class FakeCompletions(CompletionVerbs):
     def __init__(self, services: Services, script: Script) -> None:
-        super().__init__(services)
+        super().__init__(services, VisitedFiles(services))
         self._script = script
         self._workspace = services.workspace
 

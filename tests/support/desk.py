@@ -59,7 +59,7 @@ class Desk:
         persist: bool = False,
     ) -> None:
         cursor = Cursor(document, tree, offset, path, persist)
-        self.completer.warm(self.opened(document), cursor, is_visited=is_visited)
+        self.completer.warm(self.opened(document), cursor, "visited" if is_visited else "unknown")
 
     def move(self, document: Document, offset: int) -> None:
         """The user edited the text up to `offset`."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.cli.console import JsonOption, console, encodable_mark, print_json
-from lsp_harness.cli.doctor.doctor_engine import check_engines
+from lsp_harness.cli.doctor.doctor_engine import check_background, check_engines
 from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.cli.doctor.doctor_installation import check_model, check_packages, check_settings, check_tools
 from lsp_harness.cli.doctor.doctor_row import Row
@@ -40,6 +40,7 @@ def _check_all(folder: Path) -> Iterator[Row]:
     yield from check_settings(folder, problems)
     yield from check_model(config)
     yield from check_engines(config)
+    yield from check_background(config)
     try:
         yield from check_index(folder, config)
     except (HarnessError, OSError) as error:

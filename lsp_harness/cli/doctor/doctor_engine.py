@@ -1,4 +1,4 @@
-"""Checks of `doctor`: the running engines."""
+"""Checks of `doctor`: the running engines, and whether they may work in advance."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.engine_inventory import RunningEngine, list_engines
 from lsp_harness.inference.target import is_remote
+from lsp_harness.process.machine_load import MachineLoad
 
 
 def check_engines(config: Config) -> Iterator[Row]:
@@ -24,6 +25,16 @@ def check_engines(config: Config) -> Iterator[Row]:
         yield Row("ok", "engine", "not running; the first request starts it")
     for engine in engines:
         yield from _check_engine(engine, config)
+
+
+def check_background(config: Config) -> Iterator[Row]:
+    """Report whether work that no user waits for runs now."""
+    when = config.background.when
+    if when == "yield" and not is_remote(config.engine) and (reason := MachineLoad().measure()):
+        yield Row("ok", "background", f"work in advance waits now: {reason}")
+    else:
+        state = "is off" if when == "never" else "may run now"
+        yield Row("ok", "background", f"work in advance {state} (background.when is {when})")
 
 
 def _check_engine(engine: RunningEngine, config: Config) -> Iterator[Row]:

@@ -4,18 +4,24 @@ It evaluates the prompts of the place where the cursor rests, evaluates the full
 generates the completion that follows the displayed one.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
-from typing import Any, cast
+from contextlib import aclosing, nullcontext
+from typing import Any, Literal, cast
 
 from lsp_harness.completion.prefetch.prefetch_slot import PrefetchSlot
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.completion.request.text_generation import generate
+from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.workspace.cursor import Cursor
+
+PlaceKnowledge = Literal["visited", "remembered", "unknown"]
+"""How a place is known: the user was seen there now, or in an earlier session, or it is only the top of the file."""
 
 
 class Prefetcher:
@@ -25,28 +31,42 @@ class Prefetcher:
         engine: The engine.
         requests: Builds the requests.
         answers: Stores the answers.
-        is_enabled: Whether anything is prefetched. A client that does not stay gains nothing from it.
+        background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
     """
 
-    def __init__(self, engine: Engine, requests: RequestBuilder, answers: AnswerCache, *, is_enabled: bool) -> None:
+    def __init__(
+        self, engine: Engine, requests: RequestBuilder, answers: AnswerCache, background: BackgroundPermit | None
+    ) -> None:
         self._engine = engine
         self._requests = requests
         self._answers = answers
-        self._is_enabled = is_enabled
+        self._background = background or BackgroundPermit(lambda: "never")
+        self._guess_lock = asyncio.Lock()
 
     def record_request(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         """Record that the user asks about a place now."""
         slot.cancel("speculate")
         slot.prepared_places = [cursor]
 
-    def warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
-        """Evaluate the prompts of a place. If the user was never seen there, evaluate only the shortest prompt."""
-        if not self._is_enabled or secret_lines(cursor.document):
+    def warm(self, slot: PrefetchSlot, cursor: Cursor, knowledge: PlaceKnowledge) -> None:
+        """Evaluate the prompts of a place. If nothing is known about the place, evaluate only the shortest prompt."""
+        if self._background.is_off or secret_lines(cursor.document):
             return
         if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
-        slot.prepared_places = [cursor] if is_visited else []
-        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(slot, cursor, is_visited=is_visited))
+        is_known = knowledge != "unknown"
+        slot.prepared_places = [cursor] if is_known else []
+        slot.start("warm" if is_known else "glance", cursor, lambda: self._warm(slot, cursor, knowledge))
+
+    async def prepare(self, cursor: Cursor) -> None:
+        """Evaluate the full prompt of a place in a document that is not open."""
+        pace = await self._requests.pace()
+        if self._background.is_off or not (pace.can_infill and pace.has_priorities) or secret_lines(cursor.document):
+            return
+        await self._background.wait()
+        place = cursor.resting_place(appends=pace.is_append_only)
+        request = await self._requests.build(place, RepositoryChoice(), is_resting=True)
+        await self._evaluate(request.evaluation_infills(request.prompts[:1]))
 
     def continue_after_answer(
         self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage
@@ -65,7 +85,7 @@ class Prefetcher:
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0
         speculates = settings.speculate and request.pace.has_priorities and bool(text)
-        if not self._is_enabled or not (is_short or speculates) or secret_lines(cursor.document):
+        if self._background.is_off or not (is_short or speculates) or secret_lines(cursor.document):
             return
         if is_short and slot.covers(cursor, "warm"):
             return
@@ -78,6 +98,7 @@ class Prefetcher:
                 slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
+            await self._background.wait()
             await self._evaluate(request.evaluation_infills(request.prompts[:1]))
             speculate()
 
@@ -86,19 +107,24 @@ class Prefetcher:
         else:
             speculate()
 
-    async def _warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
+    async def _warm(self, slot: PrefetchSlot, cursor: Cursor, knowledge: PlaceKnowledge) -> None:
         pace = await self._requests.pace()
         if not pace.can_infill:
             return
         place = cursor.resting_place(appends=pace.is_append_only)
         request = await self._requests.build(place, slot.repository, is_resting=True)
         full_prompt, *shorter_prompts = request.prompts
-        # the cheapest first, so that an answer is possible soon
-        await self._evaluate(
-            request.evaluation_infills(
-                [*shorter_prompts[-1:], *([full_prompt] if is_visited or not shorter_prompts else [])]
-            )
-        )
+        await self._background.prepare()
+        # The cheapest first, so that an answer is possible soon. It takes at most the latency of the settings, and may
+        # start the engine, so it never waits.
+        await self._evaluate(request.evaluation_infills(shorter_prompts[-1:] or [full_prompt]))
+        if knowledge == "unknown" or not shorter_prompts:
+            return
+        # An editor may open many files at once. Their evaluations must not stand before that of the place where the
+        # user is, so there is only one of them in the engine.
+        async with self._guess_lock if knowledge == "remembered" else nullcontext():
+            await self._background.wait()
+            await self._evaluate(request.evaluation_infills([full_prompt]))
 
     async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
@@ -107,6 +133,7 @@ class Prefetcher:
                     pass
 
     async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+        await self._background.wait()
         request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:
             answer = await generate(

@@ -8,7 +8,9 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.harness.completions.acceptance_stats import AcceptanceStats
 from lsp_harness.harness.completions.background_import import call_after_import
+from lsp_harness.harness.completions.hot_files import HotFiles
 from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
+from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
@@ -32,10 +34,16 @@ class CompletionVerbs:
 
     Args:
         services: The shared parts.
+        visited_files: The files that the user visits.
+
+    Attributes:
+        hot_files: The work on the files that the user opens most.
     """
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, visited_files: VisitedFiles) -> None:
         self._services = services
+        self._visited_files = visited_files
+        self.hot_files = HotFiles(services, visited_files, self._prepare)
         self._documents = services.documents
         self._pause = Pause(services.report_state)
         self._statistics = AcceptanceStats(services.find_text, services.clock.call_later)
@@ -61,6 +69,7 @@ class CompletionVerbs:
             NoAnswer: The user asked, and there is no suggestion for a reason that the user should know.
         """
         services, text = self._services, snapshot.document
+        self.hot_files.postpone()
         if automatic and not self._is_enabled():
             return []
         opened = self._documents.find(text.uri) or self._documents.create_detached(text)
@@ -94,12 +103,14 @@ class CompletionVerbs:
         opened, services = self._documents.find(uri), self._services
         if opened is None:
             return
+        self.hot_files.postpone()
         if offset is not None:
             opened.cursor = offset
+            self._visited_files.plan_save()
             if self._recent_edits:
                 path = services.workspace.snapshot(opened.text).path
                 self._recent_edits.record_view(uri, path, opened.text.line_of(offset))
-        if services.config.completion.warm and self._may_work_ahead():
+        if services.config.completion.warm and self._may_work_ahead() and not services.background.is_off:
             call_after_import(COMPLETER_MODULE, lambda: self._warm(uri))
 
     def start_engine(self) -> None:
@@ -138,6 +149,7 @@ class CompletionVerbs:
         Returns:
             The text without the suggestion that this edit completed, or None if it completed none.
         """
+        self.hot_files.postpone()
         if self._recent_edits:
             added_lines = len(opened.text.line_starts) - len(before.line_starts)
             path = self._services.workspace.snapshot(opened.text).path
@@ -209,6 +221,7 @@ class CompletionVerbs:
 
     async def aclose(self) -> None:
         """Stop all background work and save the statistics."""
+        await self.hot_files.aclose()
         if self._completer:
             await self._completer.aclose()
         self._statistics.flush()
@@ -217,25 +230,7 @@ class CompletionVerbs:
     def _ready_completer(self) -> "Completer":
         """Return the completer, and create it at the first call."""
         if self._completer is None:
-            from lsp_harness.completion.completer import Completer
-            from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-            from lsp_harness.completion.request.type_filter import TypeFilter
-            from lsp_harness.context.recent_edits import RecentEdits
-            from lsp_harness.context.repository_context import RepositoryContext
-
-            services = self._services
-            config, workspace, engine = services.config, services.workspace, services.engines.current
-            private_reason = workspace.private_files.reason
-            self._recent_edits = RecentEdits(services.find_text, private_reason)
-            self._completer = Completer(
-                engine,
-                config.completion,
-                TriggerPolicy(config.quiet, private_reason),
-                works_ahead=services.works_ahead and workspace.is_trusted,
-                repository=RepositoryContext(services.index.query, engine.count, self._recent_edits),
-                call_later=services.clock.call_later,
-                types=TypeFilter(services.type_gate, self._statistics.record_types),
-            )
+            self._completer, self._recent_edits = _create_completer(self._services, self._statistics)
         return self._completer
 
     def _is_enabled(self) -> bool:
@@ -254,12 +249,20 @@ class CompletionVerbs:
     def _warm(self, uri: str) -> None:
         if opened := self._documents.find(uri):
             text = opened.text
-            offset = min(opened.cursor or 0, len(text.data))
             snapshot = self._services.workspace.snapshot(text)
+            place, knowledge = opened.cursor, "visited"
+            if place is None:
+                place = self._visited_files.recall(text)
+                knowledge = "unknown" if place is None else "remembered"
             # the user's own request will report what is wrong with the settings
             with suppress(HarnessError):
-                cursor = self._cursor(snapshot, self._documents.tree(text), offset)
-                self._ready_completer().warm(opened, cursor, is_visited=opened.cursor is not None)
+                cursor = self._cursor(snapshot, self._documents.tree(text), min(place or 0, len(text.data)))
+                self._ready_completer().warm(opened, cursor, knowledge)
+
+    async def _prepare(self, snapshot: Snapshot, offset: int) -> None:
+        if self._may_work_ahead():
+            tree = await self._documents.tree_when_ready(snapshot.document)
+            await self._ready_completer().prepare(self._cursor(snapshot, tree, offset))
 
     def _cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
         may_persist = self._services.workspace.may_persist(snapshot)
@@ -269,6 +272,30 @@ class CompletionVerbs:
         """Cancel the completions that no request waits for."""
         from lsp_harness.completion.document_completions import DocumentCompletions
 
+        self.hot_files.stop()
         for opened in self._documents:
             if completions := opened.find_part(DocumentCompletions):
                 completions.stop_background()
+
+
+def _create_completer(services: Services, statistics: AcceptanceStats) -> "tuple[Completer, RecentEdits]":
+    """Return the completer of a client, and the places of its user that it reads."""
+    from lsp_harness.completion.completer import Completer
+    from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+    from lsp_harness.completion.request.type_filter import TypeFilter
+    from lsp_harness.context.recent_edits import RecentEdits
+    from lsp_harness.context.repository_context import RepositoryContext
+
+    config, workspace, engine = services.config, services.workspace, services.engines.current
+    private_reason = workspace.private_files.reason
+    recent_edits = RecentEdits(services.find_text, private_reason)
+    completer = Completer(
+        engine,
+        config.completion,
+        TriggerPolicy(config.quiet, private_reason),
+        background=services.background if services.works_ahead and workspace.is_trusted else None,
+        repository=RepositoryContext(services.index.query, engine.count, recent_edits),
+        call_later=services.clock.call_later,
+        types=TypeFilter(services.type_gate, statistics.record_types),
+    )
+    return completer, recent_edits

@@ -16,6 +16,7 @@ from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.request import Priority
+from lsp_harness.process.background_permit import BackgroundPermit
 
 BATCH_SIZE = 8
 """The number of texts that are embedded at a time. A request that arrives meanwhile waits for one batch."""
@@ -87,17 +88,23 @@ class EmbeddingIndex:
         folder: The index of the folder. It has the texts.
         engine: Returns the engine. It is called for each batch.
         recipe: Returns the recipe of the present settings. It is called before and after each batch.
+        background: The permission to embed texts. Each batch waits for it.
 
     Attributes:
         problem: Why there are no vectors for new texts; empty if no reason is known.
     """
 
     def __init__(
-        self, folder: FolderIndex, engine: Callable[[], Embedder], recipe: Callable[[], EmbeddingRecipe]
+        self,
+        folder: FolderIndex,
+        engine: Callable[[], Embedder],
+        recipe: Callable[[], EmbeddingRecipe],
+        background: BackgroundPermit | None = None,
     ) -> None:
         self._folder = folder
         self._engine = engine
         self._recipe = recipe
+        self._background = background or BackgroundPermit()
         self._uri = folder.root.as_uri()
         self._vectors = Vectors(folder.place.folder)
         self._task: asyncio.Task[None] | None = None
@@ -164,6 +171,7 @@ class EmbeddingIndex:
             self._retry_time_s = 0.0 if self._is_requested else monotonic() + RETRY_DELAY_S
 
     async def _embed_batch(self, digests: Sequence[bytes]) -> None:
+        await self._background.wait()
         texts = await self._folder.query.embedding_texts(self._uri, digests)
         if texts:
             recipe = await self._read_recipe()

@@ -12,6 +12,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import find_folder, path_inside, paths_inside
 from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
+from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class FolderIndexes:
         engine: Returns the engine that embeds the texts of the indexes.
         settings: Returns the present settings of the index.
         unsaved_texts: Returns the edited texts of a folder, by their path in it.
+        background: The permission to embed texts.
     """
 
     def __init__(
@@ -43,11 +45,13 @@ class FolderIndexes:
         engine: "Callable[[], Embedder]",
         settings: "Callable[[], Index]",
         unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
+        background: BackgroundPermit | None = None,
     ) -> None:
         self._on_message = on_message
         self._engine = engine
         self._settings = settings
         self._unsaved_texts = unsaved_texts
+        self._background = background or BackgroundPermit()
         self._folders: dict[Path, FolderIndex] = {}
         self._embedding_indexes: dict[Path, EmbeddingIndex] = {}
         self._last_embedded: dict[Path, tuple[int, Index]] = {}
@@ -129,7 +133,7 @@ class FolderIndexes:
         from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
 
         if folder.root not in self._embedding_indexes:
-            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe)
+            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe, self._background)
         return self._embedding_indexes[folder.root]
 
     def _recipe(self) -> "EmbeddingRecipe":

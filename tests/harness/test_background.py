@@ -1,0 +1,117 @@
+"""Work that no user waits for: when it waits, and what does not."""
+
+import asyncio
+
+import pytest
+
+from lsp_harness.completion.document_completions import DocumentCompletions
+from lsp_harness.inference.request import Infill
+from lsp_harness.process.background_permit import OFF_REASON, RETRY_S, BackgroundPermit
+from lsp_harness.process.machine_load import MachineLoad
+from tests.completion.test_working_ahead import FAR
+from tests.harness.bench import QUICK, Bench, Make
+from tests.harness.tools import settings
+
+BUSY = "other programs use 2.0 of 2 cores"
+PLACE = FAR + "def area(r):\n    return <|>\n"
+
+
+class Load(MachineLoad):
+    """A load that a test sets, and a sleep that a test ends."""
+
+    def __init__(self, reason: str = BUSY) -> None:
+        super().__init__()
+        self.reason = reason
+        self.asleep, self.awake = asyncio.Event(), asyncio.Event()
+        self.slept_s: list[float] = []
+
+    def measure(self) -> str:
+        return self.reason
+
+    def begin(self) -> None:
+        pass
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept_s.append(seconds)
+        self.asleep.set()
+        await self.awake.wait()
+
+    def relieve(self) -> None:
+        self.reason = ""
+        self.awake.set()
+
+
+def use(b: Bench, load: Load) -> None:
+    """Let the harness of a bench work on a machine with this load."""
+    permit = b.harness.services.background
+    permit.load, permit.sleep = load, load.sleep
+
+
+def evaluated(b: Bench) -> list[str]:
+    return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
+
+
+async def test_under_load_only_the_short_prompt_is_evaluated_until_the_load_ends(bench: Make) -> None:
+    b, load = bench(config=QUICK, works_ahead=True), Load()
+    use(b, load)
+    src = b.open(PLACE)
+    b.harness.completions.warm(src.document.uri, src.cursor)
+    await load.asleep.wait()
+    [short] = evaluated(b)
+    status = (await b.harness.status())["background"]
+    assert status == {"when": "yield", "why": BUSY, "waiting": 1}
+    b.engine.begun_ahead.clear()
+    load.relieve()
+    await b.engine.begun_ahead.wait()
+    assert [len(prefix) > len(short) for prefix in evaluated(b)] == [False, True]
+    assert load.slept_s == [RETRY_S]
+    assert (await b.harness.status())["background"] == {"when": "yield", "why": None, "waiting": 0}
+
+
+async def test_a_request_of_the_user_never_waits(bench: Make) -> None:
+    b, load = bench("3 * r", {"text": " + 1", "background": True}, config=QUICK, works_ahead=True), Load()
+    use(b, load)
+    src = b.open(PLACE)
+    snapshot = b.harness.snapshot(src.document.uri)
+    assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
+    # what follows the suggestion is not
+    await load.asleep.wait()
+    assert evaluated(b) == []
+    load.relieve()
+    await b.engine.ended_ahead.wait()
+    assert len(evaluated(b)) == 1
+
+
+@pytest.mark.parametrize(("when", "count"), [("always", 2), ("never", 0)])
+async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: str, count: int) -> None:
+    b, load = bench(config=settings(QUICK, background={"when": when}), works_ahead=True), Load()
+    use(b, load)
+    src = b.open(PLACE)
+    b.harness.completions.warm(src.document.uri, src.cursor)
+    if count:
+        await b.engine.ended_ahead.wait()
+        state = b.harness.documents.get(src.document.uri).find_part(DocumentCompletions)
+        assert state
+        await state.prefetch.wait_until_idle()
+    else:
+        await asyncio.sleep(0)
+    assert (len(evaluated(b)), load.slept_s) == (count, [])
+    why = (await b.harness.status())["background"]["why"]
+    assert why == (OFF_REASON if when == "never" else None)
+
+
+async def test_a_remote_engine_costs_this_machine_nothing(bench: Make) -> None:
+    b, load = bench(config=settings(QUICK, engine={"url": "http://h"}), works_ahead=True), Load()
+    use(b, load)
+    assert (await b.harness.status())["background"]["why"] is None
+
+
+async def test_a_wait_that_is_cancelled_is_not_counted_any_more() -> None:
+    load = Load()
+    permit = BackgroundPermit(lambda: "yield", load, load.sleep)
+    task = asyncio.ensure_future(permit.wait())
+    await load.asleep.wait()
+    assert permit.waiting_count == 1
+    task.cancel()
+    await asyncio.wait({task})
+    assert permit.waiting_count == 0
