@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import HarnessError
 from lsp_harness.process.tool_run import kill_group
+from lsp_harness.wire.message_stream import MessageReader, UnreadableStream, frame
 
 Json = dict[str, Any]
 START_LIMIT_S = 20.0
@@ -145,15 +146,15 @@ class LspChild:
             return
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         assert self._process.stdin
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._process.stdin.write(frame(body))
 
     async def _read(self) -> None:
         assert self._process.stdout
+        reader = MessageReader(self._process.stdout, max_bytes=MAX_MESSAGE_BYTES)
         try:
-            while header := await self._process.stdout.readuntil(b"\r\n\r\n"):
-                size = _content_length(header)
-                self._handle(json.loads(await self._process.stdout.readexactly(size)))
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError, TypeError, KeyError):
+            while body := await reader.read():
+                self._handle(json.loads(body))
+        except (asyncio.IncompleteReadError, UnreadableStream, OSError, ValueError, TypeError, KeyError):
             # an answer that is no JSON-RPC is the end of the conversation, too
             pass
         finally:
@@ -193,13 +194,3 @@ class LspChild:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with suppress(OSError):
             await kill_group(self._process)
-
-
-def _content_length(header: bytes) -> int:
-    for line in header.split(b"\r\n"):
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            size = int(value)
-            if 0 <= size <= MAX_MESSAGE_BYTES:
-                return size
-    raise ValueError("a message without a usable length")
