@@ -13,14 +13,14 @@ import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
-from tests.support.real_ty import PROGRAM_VARIABLE
+from tests.support.real_checkers import PROGRAM_VARIABLES
 from tests.support.tiny import tiny_gguf
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
 
 # no test but those of the type gate depends on a type checker, and on how fast it answers
-os.environ[PROGRAM_VARIABLE] = "off"
+os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
