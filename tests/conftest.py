@@ -14,14 +14,14 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
 from lsp_harness.process import machine_load
-from tests.support.real_ty import PROGRAM_VARIABLE
+from tests.support.real_checkers import PROGRAM_VARIABLES
 from tests.support.tiny import tiny_gguf
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
 
 # no test but those of the type gate depends on a type checker, and on how fast it answers
-os.environ[PROGRAM_VARIABLE] = "off"
+os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
 # no test depends on what else this machine does: not in this process, and not in the processes that tests start
 machine_load.PROC = machine_load.POWER_SUPPLIES = Path("/dev/null")
 os.environ["LSP_HARNESS_BACKGROUND__WHEN"] = "always"

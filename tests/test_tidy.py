@@ -195,11 +195,13 @@ LANGUAGE_WORDS = {
     "lsp_harness/server/commands/status_command.py": {"python"},
     "lsp_harness/verify/allowed_changes.py": {"go"},
     "lsp_harness/verify/digest/digest.py": {"go"},
+    "lsp_harness/verify/types/tsserver_conversation.py": {"jsx"},
     "lsp_harness/verify/types/ty_checker.py": {"python"},
     "lsp_harness/wire/event.py": {"ts"},
 }
 """Words that are also ids of languages, with another meaning there: a module of Python, a field of the answer of the
-status command, a keyword of Go, the tool `go`, a setting of ty, and the field with the time of an event."""
+status command, a keyword of Go, the tool `go`, an option of TypeScript, a setting of ty, and the field with the time of
+an event."""
 FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
 """Ids that are ordinary words or formats. They count only where a language is compared."""
 

@@ -17,6 +17,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Position, decode, encode
+from lsp_harness.wire.message_stream import MessageReader, UnreadableStream, frame
 
 Json = dict[str, Any]
 INVOKED, AUTOMATIC = 1, 2
@@ -118,15 +119,15 @@ class LspClient:
     def _send(self, message: Json) -> None:
         assert self.process.stdin
         body = json.dumps(message).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.process.stdin.write(frame(body))
 
     async def _read(self) -> None:
         assert self.process.stdout
+        reader = MessageReader(self.process.stdout)
         try:
-            while header := await self.process.stdout.readuntil(b"\r\n\r\n"):
-                size = int(header.split(b":")[1].split(b"\r\n")[0])
-                self._handle(json.loads(await self.process.stdout.readexactly(size)))
-        except asyncio.IncompleteReadError:
+            while body := await reader.read():
+                self._handle(json.loads(body))
+        except (asyncio.IncompleteReadError, UnreadableStream):
             pass
         for answer in self._waiting.values():
             if not answer.done():

@@ -7,6 +7,7 @@ whether or not the client cancels it.
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,7 @@ from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, call_later
 from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
 from lsp_harness.completion.reply_source import ReplySource
-from lsp_harness.completion.request.alternatives import generate_alternatives
+from lsp_harness.completion.request.alternatives import find_other_texts, generate_alternatives
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import RequestBuilder
 from lsp_harness.completion.request.text_generation import find_valid_start, make_presentable_texts
@@ -47,7 +48,7 @@ class Completer:
         background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
         repository: The code of other files. None leaves it out.
         call_later: Calls a function after a delay.
-        types: Cuts or hides suggestions that would add a type error.
+        types: Replaces, cuts or hides suggestions that would add a type error.
 
     Attributes:
         repository: The code of other files.
@@ -199,7 +200,7 @@ class Completer:
 
     # -- sources, the cheapest first
     async def _complete(
-        self, open_document: OpenDocument, cursor: Cursor, *, automatic: bool = False
+        self, open_document: OpenDocument, cursor: Cursor, *, automatic: bool = False, may_replace: bool = True
     ) -> list[Suggestion]:
         start_s = perf_counter()
         if text := await self._find_import(cursor):
@@ -213,7 +214,8 @@ class Completer:
         if reply is None:
             return []
         rule = find_probability_rule(reply.probability, self._policy.settings) if automatic else ""
-        text, rule, type_figures = await self._types.narrow(cursor, reply.text, reply.model_text, rule)
+        others = [partial(find_other_texts, self._engine, request, start_s, automatic=automatic)] if may_replace else []
+        text, rule, type_figures = await self._types.narrow(cursor, reply.text, reply.model_text, rule, *others)
         self._prefetcher.continue_after_answer(
             self.state(open_document).prefetch, request, None if rule else text, reply.usage
         )
@@ -240,7 +242,8 @@ class Completer:
 
     async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
-        best = await self._complete(open_document, cursor)
+        # the alternatives come anyway
+        best = await self._complete(open_document, cursor, may_replace=False)
         count = self.settings.alternatives - 1
         request = await self._requests.build(cursor, self.state(open_document).repository)
         if count <= 0 or (best and best[0].stats.get("known")):

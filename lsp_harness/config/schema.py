@@ -180,7 +180,7 @@ class Completion:
     """
     type_gate: bool = True
     """Do not show a suggestion that adds a type error about names, attributes, arguments or imports. It needs a type
-    checker: `ty` for Python. See [Types](types.md).
+    checker: `ty` for Python, TypeScript for itself and JavaScript. See [Types](types.md).
     """
     type_gate_ms: int = 50
     """The longest time for the type check of a suggestion, in milliseconds. A suggestion whose check takes longer is

@@ -1,4 +1,4 @@
-"""The type gate as a user sees it: a suggestion is shown, cut or hidden, and the figures say so."""
+"""The type gate as a user sees it: a suggestion is shown, replaced, cut or hidden, and the figures say so."""
 
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,26 @@ BODY = "def area(r):\n    <|>\n"
 
 
 async def complete(
-    folder: Path, reply: str | dict[str, Any], *, is_warm: bool = True, marked: str = BODY, **completion: Any
+    folder: Path,
+    *replies: str | dict[str, Any],
+    is_warm: bool = True,
+    automatic: bool = False,
+    marked: str = BODY,
+    **completion: Any,
 ) -> tuple[Suggestion | None, dict[str, Any], AcceptanceStats]:
-    """Return the suggestion for a reply of the model, the figures and the statistics."""
+    """Return the suggestion for replies of the model, the figures and the statistics."""
     types = TypeDesk(folder, **completion)
     if is_warm:
         await types.warm()
     cursor = types.cursor(marked)
     statistics = AcceptanceStats(lambda uri: None)
-    completer = Completer(Script(reply), types.config.completion, types=TypeFilter(types.gate, statistics.record_types))
+    completer = Completer(
+        Script(*replies), types.config.completion, types=TypeFilter(types.gate, statistics.record_types)
+    )
     desk = CompletionDesk(completer)
-    suggestion = await desk.complete(cursor.document, parse(cursor.document), cursor.offset, "a.py")
+    suggestion = await desk.complete(
+        cursor.document, parse(cursor.document), cursor.offset, "a.py", automatic=automatic
+    )
     await desk.aclose()
     await types.gate.aclose()
     return suggestion, desk.last_figures, statistics
@@ -64,6 +73,39 @@ async def test_the_lines_before_the_error_are_shown(tmp_path: Path, reply: str, 
     assert suggestion
     assert (suggestion.text, figures["types"], statistics.counts.types_cut) == (shown, "cut", 1)
     assert "quiet" not in figures
+
+
+@pytest.mark.parametrize("automatic", [False, True])
+async def test_the_first_other_answer_without_an_error_is_shown(tmp_path: Path, automatic: bool):
+    replies = ("return wrong(r)", "return wrong_2(r)", "return r + 1", "return r + 2")
+    suggestion, figures, statistics = await complete(
+        tmp_path, *replies, automatic=automatic, patience_ms=60_000, type_gate_ms=5000
+    )
+    assert suggestion
+    assert (suggestion.text, figures["types"], statistics.counts.types_replaced) == ("return r + 1", "replaced", 1)
+    assert figures["types_reason"] == "Name `wrong` is not defined"
+
+
+@pytest.mark.parametrize("others", [{"alternatives": 1}, {"patience_ms": 1000}])
+async def test_other_answers_must_come_within_the_patience_of_the_user(tmp_path: Path, others: dict[str, Any]):
+    # five seconds for each check are more than the patience
+    suggestion, figures, _ = await complete(tmp_path, "return wrong(r)", "return r", automatic=True, **others)
+    assert suggestion is None
+    assert figures["types"] == "hidden"
+
+
+async def test_other_answers_that_are_not_finished_in_time_are_left_out(tmp_path: Path):
+    replies = ("return wrong(r)", "return wrong_2", {"text": "return r", "hang": True})
+    suggestion, figures, _ = await complete(tmp_path, *replies, automatic=True, patience_ms=20_200, type_gate_ms=5000)
+    assert suggestion is None
+    assert figures["types"] == "hidden"
+
+
+async def test_the_longest_start_of_all_answers_is_shown(tmp_path: Path):
+    replies = ("a = r\n    return wrong", "b = r\n    c = b\n    return wrong", "wrong", "d = r\n    wrong")
+    suggestion, figures, _ = await complete(tmp_path, *replies)
+    assert suggestion
+    assert (suggestion.text, figures["types"]) == ("b = r\n    c = b", "cut")
 
 
 async def test_a_suggestion_that_is_not_checked_is_shown(tmp_path: Path):

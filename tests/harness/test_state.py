@@ -98,6 +98,7 @@ async def test_state_tells_what_is_known_without_asking(bench: Make):
         "dismissed": 0,
         "survived": 0,
         "types_passed": 0,
+        "types_replaced": 0,
         "types_cut": 0,
         "types_hidden": 0,
         "types_skipped": 0,

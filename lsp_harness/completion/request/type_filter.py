@@ -1,6 +1,6 @@
-"""The effect of the type gate on a suggestion: all of it, its first lines or nothing is shown."""
+"""The effect of the type gate on a suggestion: all of it, another one, its first lines or nothing is shown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -13,8 +13,14 @@ from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.type_gate import NAME, TypeGate
 from lsp_harness.workspace.cursor import Cursor
 
-TypeResult = Literal["passed", "cut", "hidden", "skipped"]
+TypeResult = Literal["passed", "replaced", "cut", "hidden", "skipped"]
 """The result of the type gate for a suggestion. A skipped one is shown as it is."""
+FindOthers = Callable[[], Awaitable[Sequence[tuple[str, ModelText]]]]
+"""Returns other suggestions for the same place, each with the answer of the model that it was made from."""
+
+
+async def _find_none() -> Sequence[tuple[str, ModelText]]:
+    return ()
 
 
 class FilteredText(NamedTuple):
@@ -32,7 +38,7 @@ class FilteredText(NamedTuple):
 
 
 class TypeFilter:
-    """Cuts or hides suggestions that would add a type error.
+    """Replaces, cuts or hides suggestions that would add a type error.
 
     Args:
         gate: The type gate. None lets everything pass.
@@ -48,33 +54,39 @@ class TypeFilter:
         if self._gate:
             self._gate.prepare(document)
 
-    async def narrow(self, cursor: Cursor, text: str | None, answer: ModelText, rule: str = "") -> FilteredText:
-        """Return as many leading lines of a text as add no type error.
+    async def narrow(
+        self,
+        cursor: Cursor,
+        text: str | None,
+        answer: ModelText,
+        rule: str = "",
+        find_others: FindOthers = _find_none,
+    ) -> FilteredText:
+        """Return a text if it adds no type error, or else what may be shown in its place.
+
+        That is the first other text that adds none, or else the longest start of all these texts.
 
         Args:
             cursor: The place.
             text: The text, or None.
             answer: The answer of the model that the text was made from. A limit may have cut it within a name.
             rule: The rule that hides the text already, or an empty text.
+            find_others: Called if the text adds an error.
         """
         if not text or rule or not self._gate:
             return FilteredText(text, rule)
-        [outcome] = await self._gate.check(cursor, [text], is_cut=answer.stop in ("deadline", "limit"))
-        first, ms, remaining_text, result = outcome, outcome.ms, text, _result(outcome)
-        while outcome.status == "failed":
-            remaining_text = _cut_before_error(cursor, remaining_text, outcome)
-            if not remaining_text:
-                result = "hidden"
-                break
-            [outcome] = await self._gate.check(cursor, [remaining_text])
-            ms += outcome.ms
-            # a start that was not checked in time has none of the known errors, but perhaps others
-            result = "cut" if outcome.status == "passed" else "hidden"
+        first = await _check(self._gate, cursor, text, answer)
+        ms = first.ms
+        if first.status == "failed":
+            shown_text, result, more_ms = await _replace(self._gate, cursor, (text, first), await find_others())
+            ms += more_ms
+        else:
+            shown_text, result = text, first.status
         self._record(result)
         figures: dict[str, Any] = {NAME: result, f"{NAME}_ms": round(ms, 1)}
         if first.status != "passed":
             figures[f"{NAME}_reason"] = first.findings[0].message if first.findings else first.reason
-        return FilteredText(None, NAME, figures) if result == "hidden" else FilteredText(remaining_text, "", figures)
+        return FilteredText(None, NAME, figures) if result == "hidden" else FilteredText(shown_text, "", figures)
 
     async def narrow_all(
         self, cursor: Cursor, texts: Sequence[str | None], answers: Sequence[ModelText]
@@ -84,8 +96,43 @@ class TypeFilter:
         return [left for text, answer in pairs if (left := (await self.narrow(cursor, text, answer)).text)]
 
 
-def _result(outcome: Outcome) -> TypeResult:
-    return "hidden" if outcome.status == "failed" else outcome.status
+async def _check(gate: TypeGate, cursor: Cursor, text: str, answer: ModelText) -> Outcome:
+    [outcome] = await gate.check(cursor, [text], is_cut=answer.stop in ("deadline", "limit"))
+    return outcome
+
+
+async def _replace(
+    gate: TypeGate, cursor: Cursor, failed: tuple[str, Outcome], others: Sequence[tuple[str, ModelText]]
+) -> tuple[str | None, TypeResult, float]:
+    """Return what is shown in place of a text that failed, what happened, and how long the checks took."""
+    failures, ms = [failed], 0.0
+    for text, answer in others:
+        outcome = await _check(gate, cursor, text, answer)
+        ms += outcome.ms
+        # another text that was not checked in time is less likely than the first, and perhaps as wrong
+        if outcome.status == "passed":
+            return text, "replaced", ms
+        if outcome.status == "failed":
+            failures.append((text, outcome))
+    starts = list[str]()
+    for text, outcome in failures:
+        start, start_ms = await _find_start(gate, cursor, text, outcome)
+        ms += start_ms
+        starts += [start] if start else []
+    return (max(starts, key=len), "cut", ms) if starts else (None, "hidden", ms)
+
+
+async def _find_start(gate: TypeGate, cursor: Cursor, text: str, outcome: Outcome) -> tuple[str | None, float]:
+    """Return the longest start of a text that passes, and how long the checks took."""
+    start, ms = _cut_before_error(cursor, text, outcome), 0.0
+    while start:
+        [outcome] = await gate.check(cursor, [start])
+        ms += outcome.ms
+        if outcome.status == "passed":
+            break
+        # a start that was not checked in time has none of the known errors, but perhaps others
+        start = _cut_before_error(cursor, start, outcome) if outcome.status == "failed" else None
+    return start, ms
 
 
 def _cut_before_error(cursor: Cursor, text: str, outcome: Outcome) -> str | None:

@@ -46,6 +46,7 @@ class Counts:
         dismissed: The user removed it.
         survived: Accepted, in full or partly, and still in the document `SURVIVAL_S` later.
         types_passed: Suggestions that the type gate let pass.
+        types_replaced: Suggestions in whose place another one was shown, because it objected.
         types_cut: Suggestions of which it left the first lines.
         types_hidden: Suggestions that it hid.
         types_skipped: Suggestions that it could not check.
@@ -58,6 +59,7 @@ class Counts:
     dismissed: int = 0
     survived: int = 0
     types_passed: int = 0
+    types_replaced: int = 0
     types_cut: int = 0
     types_hidden: int = 0
     types_skipped: int = 0

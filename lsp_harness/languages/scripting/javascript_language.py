@@ -51,6 +51,7 @@ SPEC = LanguageSpec(
         requires_declarations=True,
     ),
     declarations=DeclarationTraits(documentation=STAR_COMMENT, public_word="export"),
+    type_checker="typescript",
     packages=PackageTraits(Ecosystem.NPM, language="typescript", constructor_names=("constructor",)),
     lines=LineSyntax(indent_width=2),
 )

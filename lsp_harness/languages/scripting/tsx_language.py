@@ -15,5 +15,6 @@ SPEC = replace(
     parent="typescript",
     dialect_of="typescript",
     sibling="typescript",
+    type_checker="typescript",
     packages=replace(TYPESCRIPT.packages, language="typescript"),
 )

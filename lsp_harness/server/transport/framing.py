@@ -7,21 +7,17 @@ cannot hide LSP messages in the body of an HTTP POST.
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator
 from typing import Protocol
 
 from lsp_harness.server.lsp_errors import PARSE_ERROR
 from lsp_harness.server.transport import rpc_message
+from lsp_harness.wire.message_stream import MessageReader, UnreadableStream, frame
 
 log = logging.getLogger(__name__)
 
-MAX_MESSAGE_BYTES = 512 * 2**20
 WRITE_BUFFER_BYTES = 64 * 2**20
 """Number of unsent bytes from which on `drain` waits."""
-LENGTH = re.compile(rb"content-length\s*:\s*(\d{1,12})\s*$", re.IGNORECASE)
-HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*:")
-BLANK_LINES = (b"\r\n", b"\n")
 
 
 class ByteSink(Protocol):
@@ -30,10 +26,6 @@ class ByteSink(Protocol):
     def write(self, data: bytes) -> None: ...
     async def drain(self) -> None: ...
     async def aclose(self) -> None: ...
-
-
-class UnreadableStream(Exception):
-    """It is not known where the next message begins."""
 
 
 class FramedStream:
@@ -46,14 +38,13 @@ class FramedStream:
     """
 
     def __init__(self, reader: asyncio.StreamReader, sink: ByteSink, *, strict: bool) -> None:
-        self._reader = reader
+        self._reader = MessageReader(reader, self._report, strict=strict)
         self._sink = sink
-        self._strict = strict
 
     async def messages(self) -> AsyncIterator[bytes]:
         try:
-            while (length := await self._read_length()) is not None:
-                yield await self._reader.readexactly(length)
+            while (body := await self._reader.read()) is not None:
+                yield body
         except asyncio.IncompleteReadError:
             log.warning("the client closed the connection in the middle of a message")
         except (ValueError, UnreadableStream) as error:  # ValueError: a line longer than the reader's limit
@@ -61,39 +52,12 @@ class FramedStream:
         except ConnectionError as error:
             log.warning("the connection is lost: %s", error)
 
-    async def _read_length(self) -> int | None:
-        """Read the headers of one message and return its length in bytes. Return None at the end of the stream."""
-        length: int | None = None
-        fault = ""
-        has_header = False
-        while line := await self._reader.readline():
-            if line in BLANK_LINES:
-                if length is not None:
-                    return length
-                if has_header:
-                    self._report(fault or "a message header without Content-Length")
-                fault, has_header = "", False
-                continue
-            has_header = True
-            # `search`, because the end of a message that was longer than its header said comes before the next header
-            match = LENGTH.search(line)
-            if match and not (self._strict and match.start()):
-                length = int(match[1])
-                if length > MAX_MESSAGE_BYTES:
-                    self._report(f"a message of {length} bytes is too long")
-                    raise UnreadableStream(f"the header of a message says {length} bytes")
-            elif self._strict and not HEADER.match(line):
-                raise UnreadableStream("this is not a message header")
-            elif line.lower().startswith(b"content-length"):
-                fault = "Content-Length is not a number of bytes"
-        return None
-
     def _report(self, fault: str) -> None:
         log.warning("bad frame: %s", fault)
         self.send(rpc_message.dump(rpc_message.error_response(None, PARSE_ERROR, fault)))
 
     def send(self, body: bytes) -> None:
-        self._sink.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self._sink.write(frame(body))
 
     async def drain(self) -> None:
         await self._sink.drain()

@@ -2,6 +2,7 @@
 
 from lsp_harness.verify.types.ty_checker import TyChecker
 from lsp_harness.verify.types.type_checker import TypeChecker
+from lsp_harness.verify.types.typescript_checker import TypeScriptChecker
 
-TYPE_CHECKERS: tuple[TypeChecker, ...] = (TyChecker(),)
+TYPE_CHECKERS: tuple[TypeChecker, ...] = (TyChecker(), TypeScriptChecker())
 """A language names its type checker in its file (`lsp_harness/languages`)."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lsp_harness.process.tool_run import find_tool
-from lsp_harness.verify.types.type_checker import Condition, TypeChecker, find_in_folder
+from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_in_folder
 
 PROGRAM_VARIABLE = "LSP_HARNESS_TY"
 """The environment variable with the path of another `ty`. If there is no such file, none is used."""
@@ -41,14 +41,14 @@ class TyChecker(TypeChecker):
         "missing-argument": "closed",
     }
 
-    def find_command(self, root: Path) -> list[str] | None:
-        """Return the command of the workspace's own ty, or else of that on PATH or beside this interpreter."""
+    def find_program(self, root: Path, file: Path) -> Program | None:
+        """Return the workspace's own ty, or else that on PATH or beside this interpreter."""
         if chosen := os.environ.get(PROGRAM_VARIABLE):
             program = chosen if os.access(chosen, os.X_OK) else None
         else:
             folders = (root / folder / "bin" for folder in (OWN_FOLDER, *OTHER_FOLDERS))
             program = next(filter(None, (find_in_folder(folder, "ty") for folder in folders)), None) or find_tool("ty")
-        return [program, "server"] if program else None
+        return Program([program, "server"]) if program else None
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings that name the environment if ty would not find it."""

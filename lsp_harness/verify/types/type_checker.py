@@ -2,9 +2,14 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.types.conversation import Start
+from lsp_harness.verify.types.lsp_conversation import start_lsp_conversation
 
 Condition = Literal["always", "closed", "environment"]
 """When a finding of a rule counts against a suggestion.
@@ -15,8 +20,20 @@ the checker does not know the project's environment.
 """
 
 
+class Program(NamedTuple):
+    """A program of a checker.
+
+    Attributes:
+        argv: The command.
+        start: Starts it and begins a conversation in its language.
+    """
+
+    argv: Sequence[str]
+    start: Start = start_lsp_conversation
+
+
 class TypeChecker(ABC):
-    """A language server that reports type errors. There is one file for each, and its line in `checker_registry`.
+    """A program that reports type errors. There is one file for each, and its line in `checker_registry`.
 
     Attributes:
         name: Its name, by which a language names its checker (`LanguageSpec.type_checker`).
@@ -29,8 +46,13 @@ class TypeChecker(ABC):
     install_hint: ClassVar[str]
 
     @abstractmethod
-    def find_command(self, root: Path) -> list[str] | None:
-        """Return the command that starts it for a workspace folder that the user trusts. None if it is missing."""
+    def find_program(self, root: Path, file: Path) -> Program | None:
+        """Return the program for a workspace folder that the user trusts. None if it is missing.
+
+        Args:
+            root: The workspace folder.
+            file: The file that is looked at first.
+        """
         ...
 
     @abstractmethod
@@ -42,6 +64,13 @@ class TypeChecker(ABC):
             python: The Python environment of the settings, or an empty text.
         """
         ...
+
+    def interpret(self, finding: Finding, document: Document) -> Finding:
+        """Return a finding as the table of rules knows it.
+
+        A finding of a `closed` rule ends where the call ends.
+        """
+        return finding
 
 
 def find_in_folder(folder: Path, name: str) -> str | None:

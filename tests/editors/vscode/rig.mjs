@@ -72,6 +72,7 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
       LSP_HARNESS_HOME: home,
       // the type gate has tests of its own, and hides suggestions that these tests need
       LSP_HARNESS_TY: "off",
+      LSP_HARNESS_TYPESCRIPT: "off",
       ...(model?.port ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
       ...(model === REAL ? real(home) : {}),
       ...environment(dir),

@@ -12,12 +12,13 @@ from lsp_harness.config.schema import Config
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types import type_gate
 from lsp_harness.verify.types.checker_session import CheckerSession
-from lsp_harness.verify.types.type_checker import Condition, TypeChecker
+from lsp_harness.verify.types.tsserver_conversation import TsserverConversation
+from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
 
-SERVER = Path(__file__).with_name("fake_type_server.py")
+FOLDER = Path(__file__).parent
 BUDGET_MS = 5000
 """Long enough for a slow machine: only tests of the budget set another."""
 
@@ -44,8 +45,13 @@ class FakeChecker(TypeChecker):
         self.log, self.manner = log, manner
         self.is_installed = True
 
-    def find_command(self, root: Path) -> list[str] | None:
-        return [sys.executable, str(SERVER), str(self.log), *self.manner] if self.is_installed else None
+    def find_program(self, root: Path, file: Path) -> Program | None:
+        if not self.is_installed:
+            return None
+        if "tsserver" in self.manner:
+            argv = [sys.executable, str(FOLDER / "fake_tsserver.py"), str(self.log)]
+            return Program(argv, TsserverConversation.start)
+        return Program([sys.executable, str(FOLDER / "fake_type_server.py"), str(self.log), *self.manner])
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         return {"python": python}

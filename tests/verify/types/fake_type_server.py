@@ -1,8 +1,9 @@
 """A language server that finds errors by words in a text. Its arguments: a log, and how it behaves.
 
-`wrong…` is an unknown name, `absent…` an unknown module, and `call()` a call without its argument. `slow` delays an
-answer until a test writes into the pipe `release` beside the log. `crash` ends the process, and `stuck` never gets an
-answer.
+It answers questions about a text, or with `push` it publishes the findings of each version behind those of other
+versions. `wrong…` is an unknown name, `absent…` an unknown module, and `call()` a call without its argument. `slow`
+delays an answer until a test writes into the pipe `release` beside the log. `crash` ends the process, and `stuck` never
+gets an answer.
 """
 
 import json
@@ -54,6 +55,26 @@ def diagnose(text: str) -> list[dict[str, Any]]:
     ]
 
 
+def look(text: str) -> list[dict[str, Any]] | None:
+    if "crash" in text:
+        sys.exit("something broke")
+    if "slow" in text:
+        LOG.with_name("release").read_text()
+    return None if "stuck" in text else diagnose(text)
+
+
+def publish(document: dict[str, Any]) -> None:
+    if "push" not in MANNER:
+        return
+    items = look(texts[document["uri"]])
+    params = {"uri": document["uri"], "diagnostics": items}
+    for version in ({}, {"version": document["version"] - 1}, {"version": document["version"]}):
+        # the findings of an unknown or an earlier version are others
+        other = {} if version.get("version") == document["version"] else {"diagnostics": diagnose("wrong")}
+        if items is not None:
+            send({"method": "textDocument/publishDiagnostics", "params": params | version | other})
+
+
 def answer(message: dict[str, Any]) -> None:
     if "method" not in message:
         log("answer", message["id"], message["result"])
@@ -64,7 +85,8 @@ def answer(message: dict[str, Any]) -> None:
             log("start", params["initializationOptions"])
             if "broken" in MANNER:
                 sys.exit("it is broken")
-            send({"id": message["id"], "result": {"capabilities": {"positionEncoding": "utf-8"}}})
+            provided = {} if "push" in MANNER else {"diagnosticProvider": {}}
+            send({"id": message["id"], "result": {"capabilities": {"positionEncoding": "utf-8", **provided}}})
         case "initialized":
             items = [{"section": "ty"}]
             send({"id": "a", "method": "workspace/configuration", "params": {"items": items}})
@@ -74,23 +96,20 @@ def answer(message: dict[str, Any]) -> None:
             document = params["textDocument"]
             texts[document["uri"]] = document["text"]
             log("open", document["uri"][-4:], document["version"], document["text"])
+            publish(document)
         case "textDocument/didChange":
             document, [change] = params["textDocument"], params["contentChanges"]
             texts[document["uri"]] = change["text"]
             log("change", document["uri"][-4:], document["version"], change["text"])
+            publish(document)
         case "textDocument/didClose":
             log("close", params["textDocument"]["uri"][-4:])
         case "workspace/didChangeWatchedFiles":
             log("watched", [change["uri"][-4:] for change in params["changes"]])
         case "textDocument/diagnostic":
-            text = texts[params["textDocument"]["uri"]]
-            if "crash" in text:
-                sys.exit("something broke")
-            if "stuck" in text:
-                return
-            if "slow" in text:
-                LOG.with_name("release").read_text()
-            send({"id": message["id"], "result": {"kind": "full", "items": diagnose(text)}})
+            items = look(texts[params["textDocument"]["uri"]])
+            if items is not None:
+                send({"id": message["id"], "result": {"kind": "full", "items": items}})
         case _:
             pass
 

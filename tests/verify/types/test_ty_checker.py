@@ -11,7 +11,7 @@ from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
-from tests.support.real_ty import REAL_TY
+from tests.support.real_checkers import REAL_TY
 from tests.verify.types.desk import wait_for
 
 HEAD = "import os\nfrom other import Shape\n\n\ndef area(width, height):\n    return width * height\n\n\n"
@@ -61,13 +61,18 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
 def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
     monkeypatch.setattr(ty_checker, "find_tool", lambda name: f"/usr/bin/{name}")
-    assert TyChecker().find_command(tmp_path) == ["/usr/bin/ty", "server"]
+
+    def command() -> list[str] | None:
+        found = TyChecker().find_program(tmp_path, tmp_path / "a.py")
+        return [*found.argv] if found else None
+
+    assert command() == ["/usr/bin/ty", "server"]
     program = tmp_path / ".venv" / "bin" / "ty"
     program.parent.mkdir(parents=True)
     program.touch(mode=0o755)
-    assert TyChecker().find_command(tmp_path) == [str(program), "server"]
+    assert command() == [str(program), "server"]
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
-    assert TyChecker().find_command(tmp_path) is None
+    assert command() is None
 
 
 def test_ty_is_told_of_an_environment_that_it_would_not_find(tmp_path: Path):

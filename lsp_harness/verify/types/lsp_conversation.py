@@ -1,0 +1,105 @@
+"""Conversations with checkers that are language servers: they are asked for findings, or publish them by themselves."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Encoding, Position
+from lsp_harness.verify.finding import Finding, Severity
+from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.lsp_child import LspChild
+from lsp_harness.verify.types.message_child import Json
+
+SEVERITIES: dict[int, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+
+
+async def start_lsp_conversation(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+    """Start a language server, and return a conversation of the kind that it offers."""
+    child = await LspChild.start(argv, root, settings)
+    # an empty object offers it, too
+    answers = child.capabilities.get("diagnosticProvider", False) not in (None, False)
+    return PullConversation(child) if answers else PushConversation(child)
+
+
+class LspConversation(Conversation):
+    """The documents of a language server."""
+
+    def __init__(self, child: LspChild) -> None:
+        super().__init__(child)
+        self._child = child
+
+    def record_file_change(self, uri: str) -> None:
+        self._child.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 2}]})
+
+    def _open(self, document: Document) -> None:
+        item = {"uri": document.uri, "languageId": document.language, "version": 1, "text": document.text}
+        self._child.notify("textDocument/didOpen", {"textDocument": item})
+
+    def _change(self, before: Document, document: Document, version: int) -> None:
+        item = {"uri": document.uri, "version": version}
+        changes = [{"text": document.text}]
+        self._child.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
+
+    def _close_text(self, uri: str) -> None:
+        self._child.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    def _read_findings(self, items: Iterable[Json], document: Document) -> tuple[Finding, ...]:
+        encoding = cast("Encoding", self._child.encoding)
+        return tuple(_read_finding(item, document, encoding) for item in items)
+
+
+class PullConversation(LspConversation):
+    """A server that is asked for the findings of a text (`textDocument/diagnostic`)."""
+
+    async def find_findings(self, document: Document, limit_s: float) -> tuple[Finding, ...]:
+        params = {"textDocument": {"uri": document.uri}}
+        answer = cast("Json", await self._child.request("textDocument/diagnostic", params, limit_s) or {})
+        return self._read_findings(answer.get("items") or [], document)
+
+
+class PushConversation(LspConversation):
+    """A server that publishes the findings of each version of a text by itself.
+
+    What it publishes without a version is not used, because it may be about an earlier text.
+    """
+
+    def __init__(self, child: LspChild) -> None:
+        super().__init__(child)
+        self._published: dict[tuple[str, int], list[Json]] = {}
+        """The findings of the present version of each document."""
+        child.on_notification = self._record
+
+    async def find_findings(self, document: Document, limit_s: float) -> tuple[Finding, ...]:
+        key = document.uri, self._sent_texts[document.uri].version
+        if key not in self._published:
+            await self._child.wait_for(key, limit_s)
+        return self._read_findings(self._published[key], document)
+
+    def _record(self, name: str, params: Json) -> None:
+        if name != "textDocument/publishDiagnostics":
+            return
+        uri, version = cast("str", params["uri"]), cast("Any", params.get("version"))
+        sent_text = self._sent_texts.get(uri)
+        if sent_text and version == sent_text.version:
+            self._published[uri, version] = params["diagnostics"]
+            self._child.resolve((uri, version), None)
+
+    def _change(self, before: Document, document: Document, version: int) -> None:
+        self._published.pop((document.uri, version - 1), None)
+        super()._change(before, document, version)
+
+    def _close_text(self, uri: str) -> None:
+        self._published = {key: items for key, items in self._published.items() if key[0] != uri}
+        super()._close_text(uri)
+
+
+def _read_finding(item: Json, document: Document, encoding: Encoding) -> Finding:
+    start, end = (
+        document.offset(Position(item["range"][side]["line"], item["range"][side]["character"]), encoding)
+        for side in ("start", "end")
+    )
+    # the lines below the first say where was searched
+    message = str(item.get("message", "")).split("\n", 1)[0]
+    severity = SEVERITIES.get(item.get("severity", 1), "error")
+    return Finding(start, max(start, end), message, "", str(item.get("code") or ""), severity)

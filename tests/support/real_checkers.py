@@ -1,0 +1,24 @@
+"""The type checkers of this machine, for the only tests that run them.
+
+`tests/conftest.py` hides them from all other tests, also in the workers of xdist.
+"""
+
+import os
+from pathlib import Path
+
+from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.types import ty_checker, typescript_checker
+
+PROGRAM_VARIABLES = (ty_checker.PROGRAM_VARIABLE, typescript_checker.PROGRAM_VARIABLE)
+REAL_TY = os.environ.setdefault(
+    "LSP_HARNESS_REAL_TY", os.environ.get(ty_checker.PROGRAM_VARIABLE) or find_tool("ty") or ""
+)
+"""The program, or an empty text."""
+REAL_TYPESCRIPTS = [
+    Path(path)
+    for path in os.environ.setdefault(
+        "LSP_HARNESS_REAL_TYPESCRIPT", os.environ.get(typescript_checker.PROGRAM_VARIABLE, "")
+    ).split(os.pathsep)
+    if Path(path, "package.json").is_file()
+]
+"""The packages `typescript` in the variable, which may name several, separated by `:`."""
