@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 from lsp_harness.process.tool_run import find_tool
-from lsp_harness.verify.types import ty_checker, typescript_checker
+from lsp_harness.verify.types import gopls_checker, rust_analyzer_checker, ty_checker, typescript_checker
 
-PROGRAM_VARIABLES = (ty_checker.PROGRAM_VARIABLE, typescript_checker.PROGRAM_VARIABLE)
+CHECKERS = (gopls_checker, rust_analyzer_checker, ty_checker, typescript_checker)
+PROGRAM_VARIABLES = [checker.PROGRAM_VARIABLE for checker in CHECKERS]
 REAL_TY = os.environ.setdefault(
     "LSP_HARNESS_REAL_TY", os.environ.get(ty_checker.PROGRAM_VARIABLE) or find_tool("ty") or ""
 )

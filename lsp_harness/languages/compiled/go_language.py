@@ -55,4 +55,5 @@ SPEC = LanguageSpec(
     ),
     packages=PackageTraits(Ecosystem.GO_MODULES, constructor_prefix="New"),
     lines=LineSyntax(indents_with_tabs=True),
+    type_checker="gopls",
 )
