@@ -210,7 +210,7 @@ class PromptPreviews:
 
 
 def _likelier_names(request: CompletionRequest) -> dict[str, str]:
-    needed = (name.rpartition(" ")[2] for name in request.unbound_names)
+    needed = request.missing_names.names
     return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
