@@ -139,11 +139,10 @@ class ReplySource:
         better_answer = await generate(
             self._engine,
             request.infill_after(start, effort),
-            request.ghost,
+            request.ghost.with_text(start),
             request.settings.max_lines,
             should_continue,
             timeout_s=request.timeout_s(effort),
-            start=start,
         )
         return better_answer if (await _present(request, better_answer, {})).text else answer
 

@@ -27,6 +27,7 @@ def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str
         f"what changed since the index was made is not kept: … cannot be written ({index}); {first}{NO_INDEX}": (
             *(*FILE, *FIND),
         ),
+        f"the last cursor of files is not kept: … cannot be written ({file}); {first}{NO_INDEX}": ("serve",),
         f"what happens in this session is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": FIX,
         f"what became of suggestions is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": (
             *("serve", "complete a.py:2:12"),

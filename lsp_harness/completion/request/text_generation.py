@@ -67,21 +67,19 @@ async def generate(
     *,
     is_hopeless: Callable[[Usage, Sequence[tuple[int, float]]], bool] | None = None,
     timeout_s: float = math.inf,
-    start: str = "",
 ) -> tuple[ModelText, Usage]:
     """Return the text of the model, ended as soon as more of it cannot change what is shown.
 
     Args:
         engine: The engine to ask.
         request: The request.
-        ghost: The surroundings of the cursor.
+        ghost: The surroundings of the cursor. Its text is the start of the answer, which the prompt contains already.
         max_lines: The number of lines that may be shown.
         should_continue: Called with all of the text so far; False ends the generation.
         is_hopeless: Called with what the engine reported, and `ModelText.steps` so far; True ends the generation.
         timeout_s: Time limit, counted from the first piece of text.
-        start: The start of the text, which the prompt contains already.
     """
-    text, stop, usage, steps = start, cast("Stop | None", None), Usage(), list[tuple[int, float]]()
+    text, stop, usage, steps = ghost.text, cast("Stop | None", None), Usage(), list[tuple[int, float]]()
     try:
         async with asyncio.timeout(None) as limit, aclosing(cast("Any", engine.stream(request))) as chunks:
             async for chunk in chunks:
