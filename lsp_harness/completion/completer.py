@@ -255,7 +255,8 @@ class Completer:
         shown_texts = await make_presentable_texts(cursor, request.ghost, answers, self.settings)
         typed_texts = await self._types.narrow_all(cursor, shown_texts, answers)
         texts = dict.fromkeys([*(suggestion.text for suggestion in best), *typed_texts])
-        return self._display(open_document, cursor, list(texts), best[0].stats if best else {})
+        # if nothing is left, the figures still say which rule hid the first text
+        return self._display(open_document, cursor, list(texts), best[0].stats if best else {}) if texts else []
 
     # -- results
     def _display(

@@ -51,4 +51,9 @@ def choose_shown_text(case: Case, text: str) -> str:
         # the plugin completes a blank line from its first column
         text = text.removeprefix(line)
     lines = text.rstrip("\n").split("\n")
-    return "\n".join(lines if "\n" in case["gold"].strip("\n") else lines[:1])
+    # at the end of a line, the answer begins with the line break
+    first = next((number for number, text in enumerate(lines) if text.strip()), 0)
+    shown_text = "\n".join(lines if "\n" in case["gold"].strip("\n") else lines[: first + 1])
+    # the hole is a whole line where the suffix begins one
+    is_whole_line = case["input"]["prefix"].endswith("\n") and not case["input"]["suffix"].startswith("\n")
+    return f"{shown_text}\n" if is_whole_line else shown_text
