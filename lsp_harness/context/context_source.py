@@ -5,7 +5,7 @@ A source is one class in a module of `lsp_harness.context.sources`, and one line
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -81,6 +81,21 @@ class CompletionSource(ContextSource):
         if len(costs) < 2:
             return []
         return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, reason)]
+
+    async def _fit_pieces(self, pieces: Iterable[tuple[str, str]], reason: str, budget: int) -> Sequence[Fragment]:
+        """Return as many pieces of code as fit the budget, the last one cut. The first and best piece stands last.
+
+        Args:
+            pieces: The origin and the text of each piece.
+            reason: Why they are shown.
+            budget: The tokens of all together.
+        """
+        fragments = list[Fragment]()
+        for origin, text in pieces:
+            tokens_left = budget - total_tokens(fragments)
+            if tokens_left >= MIN_FRAGMENT_TOKENS:
+                fragments = [*await self._fit_piece(origin, text, reason, tokens_left), *fragments]
+        return fragments
 
 
 @dataclass(frozen=True, slots=True)

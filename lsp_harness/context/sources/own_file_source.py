@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from lsp_harness.context.context_inputs import CompletionInputs
-from lsp_harness.context.context_source import MIN_FRAGMENT_TOKENS, CompletionSource, Share
-from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.context_source import CompletionSource, Share
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.lookup.similar_lines import find_similar_lines
 from lsp_harness.files.secrets import secret_lines
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.names.unbound_names import find_missing_names
 from lsp_harness.text.position import decode
 
@@ -30,14 +31,10 @@ class OwnFileSource(CompletionSource):
         self._missing_names = find_missing_names(cursor.tree, cursor.offset).names if cursor.tree else ()
 
     async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
-        shown = range(self._line - LINES_ABOVE, self._line + LINES_BELOW + 1)
-        pieces = find_similar_lines(
-            self._document, self._line, shown, secret_lines(self._document), self._missing_names
-        )
-        fragments = list[Fragment]()
-        for piece in pieces:
-            tokens_left = budget - total_tokens(fragments)
-            if tokens_left >= MIN_FRAGMENT_TOKENS:
-                text = "\n".join(decode(self._document.line(n)) for n in piece)
-                fragments = [*await self._fit_piece(self._inputs.cursor.path, text, REASON, tokens_left), *fragments]
-        return fragments
+        document, line = self._document, self._line
+        shown = range(line - LINES_ABOVE, line + LINES_BELOW + 1)
+        hidden, names = secret_lines(document), self._missing_names
+        pieces = await offload(len(document.data), lambda: find_similar_lines(document, line, shown, hidden, names))
+        path = self._inputs.cursor.path
+        texts = ((path, "\n".join(decode(document.line(n)) for n in piece)) for piece in pieces)
+        return await self._fit_pieces(texts, REASON, budget)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from lsp_harness.context.context_inputs import CompletionInputs
-from lsp_harness.context.context_source import MIN_FRAGMENT_TOKENS, CompletionSource, Share
-from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.context_source import CompletionSource, Share
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.index.query.similar_code import SimilarCode
 
 REASON = "similar code"
@@ -33,19 +33,15 @@ class SimilarCodeSource(CompletionSource):
         )
 
     async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
-        fragments = list[Fragment]()
         if self._has_had_turn:
-            for code in self._candidates[1:]:
-                tokens_left = budget - total_tokens(fragments)
-                if tokens_left >= MIN_FRAGMENT_TOKENS:
-                    fragments = [*await self._fit_piece(code.path, code.text, REASON, tokens_left), *fragments]
-            return fragments
+            return await self._fit_pieces(((code.path, code.text) for code in self._candidates[1:]), REASON, budget)
         self._has_had_turn = True
         quoted_lines = {line for fragment in quoted for line in fragment.text.split("\n")}
         self._candidates = [item for item in self._candidates if not _is_mostly_in(item.text, quoted_lines)]
-        for code in self._candidates[:1]:
-            fragments += await self._fit_piece(code.path, code.text, REASON, budget)
-        return fragments
+        if not self._candidates:
+            return ()
+        best = self._candidates[0]
+        return await self._fit_piece(best.path, best.text, REASON, budget)
 
 
 def _is_mostly_in(text: str, lines: AbstractSet[str]) -> bool:
