@@ -20,10 +20,10 @@ from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, call_later
 from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
 from lsp_harness.completion.reply_source import ReplySource
-from lsp_harness.completion.request.alternatives import find_other_texts, generate_alternatives
+from lsp_harness.completion.request.alternatives import find_other_texts, generate_other_texts
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import RequestBuilder
-from lsp_harness.completion.request.text_generation import find_valid_start, make_presentable_texts
+from lsp_harness.completion.request.text_generation import find_valid_start
 from lsp_harness.completion.request.type_filter import TypeFilter
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
@@ -244,16 +244,12 @@ class Completer:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         # the alternatives come anyway
         best = await self._complete(open_document, cursor, may_replace=False)
-        count = self.settings.alternatives - 1
         request = await self._requests.build(cursor, self.state(open_document).repository)
-        if count <= 0 or (best and best[0].stats.get("known")):
+        if self.settings.alternatives <= 1 or (best and best[0].stats.get("known")):
             return best
         self.state(open_document).prefetch.cancel("speculate")
-        answers = await generate_alternatives(
-            self._engine, request.urgent_infill("complete"), request.ghost, self.settings.max_lines, count
-        )
-        shown_texts = await make_presentable_texts(cursor, request.ghost, answers, self.settings)
-        typed_texts = await self._types.narrow_all(cursor, shown_texts, answers)
+        others = await generate_other_texts(self._engine, request, request.urgent_infill("complete"))
+        typed_texts = await self._types.narrow_all(cursor, others)
         texts = dict.fromkeys([*(suggestion.text for suggestion in best), *typed_texts])
         # if nothing is left, the figures still say which rule hid the first text
         return self._display(open_document, cursor, list(texts), best[0].stats if best else {}) if texts else []

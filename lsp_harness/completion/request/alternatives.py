@@ -54,6 +54,23 @@ async def generate_alternatives(
     return finished_texts
 
 
+async def generate_other_texts(
+    engine: Engine, request: CompletionRequest, infill: Infill, limit_s: float = math.inf
+) -> list[tuple[str, ModelText]]:
+    """Return what may be shown of other answers to a request, each with its answer.
+
+    Args:
+        engine: The engine.
+        request: The request.
+        infill: The form in which the engine gets it.
+        limit_s: Seconds after which unfinished answers are left out.
+    """
+    settings, count = request.settings, request.settings.alternatives - 1
+    answers = await generate_alternatives(engine, infill, request.ghost, settings.max_lines, count, limit_s)
+    texts = await make_presentable_texts(request.cursor, request.ghost, answers, settings)
+    return [(text, answer) for text, answer in zip(texts, answers, strict=True) if text]
+
+
 async def find_other_texts(
     engine: Engine, request: CompletionRequest, start_s: float, *, automatic: bool
 ) -> list[tuple[str, ModelText]]:
@@ -72,11 +89,8 @@ async def find_other_texts(
     if settings.alternatives <= 1 or limit_s <= 0:
         return []
     infill = request.urgent_infill("quick" if automatic else "complete")
-    count = settings.alternatives - 1
     try:
-        answers = await generate_alternatives(engine, infill, request.ghost, settings.max_lines, count, limit_s)
+        return await generate_other_texts(engine, request, infill, limit_s)
     except EngineError:
         # the start of the first answer may still be shown
         return []
-    texts = await make_presentable_texts(request.cursor, request.ghost, answers, settings)
-    return [(text, answer) for text, answer in zip(texts, answers, strict=True) if text]

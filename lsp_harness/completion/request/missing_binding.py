@@ -6,7 +6,7 @@ nothing binds it, the next statement probably does. Then the model continues a s
 
 import re
 
-from lsp_harness.languages.language_table import find_language
+from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.syntax.names.unbound_names import MissingNames, find_missing_names
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree
@@ -43,7 +43,7 @@ def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, 
         return ""
     if text and not _leaves_all_unbound(cursor.tree, cursor.offset, missing, text):
         return ""
-    start = _choose_start(cursor, missing)
+    start = _choose_start(cursor, cursor.tree.language.names, missing)
     return f"{indentation}{start}" if start else ""
 
 
@@ -56,9 +56,9 @@ def _leaves_all_unbound(tree: SyntaxTree, offset: int, missing: MissingNames, te
     return tree_after is not None and {*missing.names} <= {*find_missing_names(tree_after, offset + len(new)).names}
 
 
-def _choose_start(cursor: Cursor, missing: MissingNames) -> str:
+def _choose_start(cursor: Cursor, traits: NameTraits, missing: MissingNames) -> str:
     """Return the start of what binds the first name. It is empty if several kinds of code could bind the names."""
-    traits, name = find_language(cursor.document.language).names, missing.names[0]
+    name = missing.names[0]
     # a start ends after the name, or the model could continue it to a longer name
     if missing.place == "parameter":
         return f"{name}:" if _has_annotations(cursor) else name

@@ -88,12 +88,9 @@ class TypeFilter:
             figures[f"{NAME}_reason"] = first.findings[0].message if first.findings else first.reason
         return FilteredText(None, NAME, figures) if result == "hidden" else FilteredText(shown_text, "", figures)
 
-    async def narrow_all(
-        self, cursor: Cursor, texts: Sequence[str | None], answers: Sequence[ModelText]
-    ) -> Sequence[str]:
+    async def narrow_all(self, cursor: Cursor, texts: Sequence[tuple[str, ModelText]]) -> Sequence[str]:
         """Return what is left of several texts, without those of which nothing is left."""
-        pairs = zip(texts, answers, strict=True)
-        return [left for text, answer in pairs if (left := (await self.narrow(cursor, text, answer)).text)]
+        return [left for text, answer in texts if (left := (await self.narrow(cursor, text, answer)).text)]
 
 
 async def _check(gate: TypeGate, cursor: Cursor, text: str, answer: ModelText) -> Outcome:
