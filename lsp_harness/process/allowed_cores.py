@@ -26,16 +26,9 @@ def count_allowed_cores() -> int:
 
 def find_cgroup() -> Path | None:
     """Return the folder of this process's cgroup of version 2, or None if it has none."""
-    try:
-        lines = PROCESS_CGROUPS.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    paths = [
-        path
-        for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") > 1)
-        if not controllers
-    ]
-    return CGROUP_ROOT / paths[0].strip("/") if paths else None
+    paths = (path for controllers, path in _read_memberships(PROCESS_CGROUPS) if not controllers)
+    path = next(paths, None)
+    return None if path is None else CGROUP_ROOT / path.strip("/")
 
 
 def _affinity() -> int:
@@ -43,8 +36,8 @@ def _affinity() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _read_quotas(process_cgroups: Path, root: Path) -> Iterator[float]:
-    """Yield the limits of this process in cores: each cgroup has its own, and its parents limit it too."""
+def _read_memberships(process_cgroups: Path) -> Iterator[tuple[str, str]]:
+    """Yield the controllers and the path of each cgroup of this process. Cgroups of version 2 name no controllers."""
     try:
         lines = process_cgroups.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -52,6 +45,12 @@ def _read_quotas(process_cgroups: Path, root: Path) -> Iterator[float]:
     for line in lines:
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
+        yield controllers, path
+
+
+def _read_quotas(process_cgroups: Path, root: Path) -> Iterator[float]:
+    """Yield the limits of this process in cores: each cgroup has its own, and its parents limit it too."""
+    for controllers, path in _read_memberships(process_cgroups):
         if not controllers:
             yield from _read_upwards(root, path, "cpu.max")
         elif "cpu" in controllers.split(","):

@@ -59,16 +59,18 @@ def check_model(config: Config) -> Iterator[Row]:
             yield Row("bad", "model", error.message)
 
 
+MISSING_TOOLS = {
+    "ruff": "not found, so edits of Python are not linted before they are offered",
+    # the type checker of a project is in its own environment, which only a server that trusts the folder looks into
+    "ty": "not found, so the types of suggestions in Python are only checked in projects that have it",
+}
+"""The consequence if the linter or the type checker for Python is missing."""
+
+
 def check_tools() -> Iterator[Row]:
     """Report whether the linter and the type checker for Python are installed."""
-    if ruff := tool_run.find_tool("ruff"):
-        yield Row("ok", "ruff", ruff)
-    else:
-        says = "not found, so edits of Python are not linted before they are offered; run: pip install ruff"
-        yield Row("note", "ruff", says)
-    # the type checker of a project is in its own environment, which only a server that trusts the folder looks into
-    if ty := tool_run.find_tool("ty"):
-        yield Row("ok", "ty", ty)
-    else:
-        says = "not found, so the types of suggestions in Python are only checked in projects that have it; run: "
-        yield Row("note", "ty", f"{says}pip install ty")
+    for tool, consequence in MISSING_TOOLS.items():
+        if program := tool_run.find_tool(tool):
+            yield Row("ok", tool, program)
+        else:
+            yield Row("note", tool, f"{consequence}; run: pip install {tool}")

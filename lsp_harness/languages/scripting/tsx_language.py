@@ -15,6 +15,5 @@ SPEC = replace(
     parent="typescript",
     dialect_of="typescript",
     sibling="typescript",
-    type_checker="typescript",
     packages=replace(TYPESCRIPT.packages, language="typescript"),
 )

@@ -18,6 +18,5 @@ SPEC = replace(
     declarations=replace(JAVASCRIPT.declarations, types_follow_colon=True),
     parent="javascript",
     sibling="tsx",
-    type_checker="typescript",
     packages=replace(JAVASCRIPT.packages, language=""),
 )

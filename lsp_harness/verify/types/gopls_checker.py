@@ -1,11 +1,10 @@
 """`gopls`, the language server of Go. It is untested with the real program, so it runs only if the user names it."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
+from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_chosen_program
 
 PROGRAM_VARIABLE = "LSP_HARNESS_GOPLS"
 """The environment variable with the path of `gopls`."""
@@ -28,8 +27,8 @@ class GoplsChecker(TypeChecker):
 
     def find_program(self, root: Path, file: Path) -> Program | None:
         """Return the program of the environment variable."""
-        program = os.environ.get(PROGRAM_VARIABLE)
-        return Program([program, "serve"]) if program and os.access(program, os.X_OK) else None
+        program = find_chosen_program(PROGRAM_VARIABLE)
+        return Program([program, "serve"]) if program else None
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings that let it answer requests for findings, and leave out the analyses that do not count."""

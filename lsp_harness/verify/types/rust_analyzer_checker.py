@@ -1,11 +1,10 @@
 """`rust-analyzer`, the language server of Rust. It runs only if the user names it: untested with the real program."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
+from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_chosen_program
 
 PROGRAM_VARIABLE = "LSP_HARNESS_RUST_ANALYZER"
 """The environment variable with the path of `rust-analyzer`."""
@@ -26,8 +25,8 @@ class RustAnalyzerChecker(TypeChecker):
 
     def find_program(self, root: Path, file: Path) -> Program | None:
         """Return the program of the environment variable."""
-        program = os.environ.get(PROGRAM_VARIABLE)
-        return Program([program]) if program and os.access(program, os.X_OK) else None
+        program = find_chosen_program(PROGRAM_VARIABLE)
+        return Program([program]) if program else None
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings without `cargo check`, whose findings are about files on disk."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lsp_harness.process.tool_run import find_tool
-from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_in_folder
+from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_chosen_program, find_in_folder
 
 PROGRAM_VARIABLE = "LSP_HARNESS_TY"
 """The environment variable with the path of another `ty`. If there is no such file, none is used."""
@@ -43,8 +43,8 @@ class TyChecker(TypeChecker):
 
     def find_program(self, root: Path, file: Path) -> Program | None:
         """Return the workspace's own ty, or else that on PATH or beside this interpreter."""
-        if chosen := os.environ.get(PROGRAM_VARIABLE):
-            program = chosen if os.access(chosen, os.X_OK) else None
+        if os.environ.get(PROGRAM_VARIABLE):
+            program = find_chosen_program(PROGRAM_VARIABLE)
         else:
             folders = (root / folder / "bin" for folder in (OWN_FOLDER, *OTHER_FOLDERS))
             program = next(filter(None, (find_in_folder(folder, "ty") for folder in folders)), None) or find_tool("ty")

@@ -73,6 +73,12 @@ class TypeChecker(ABC):
         return finding
 
 
+def find_chosen_program(variable: str) -> str | None:
+    """Return the program that an environment variable names, or None if it names none that can be run."""
+    program = os.environ.get(variable)
+    return program if program and os.access(program, os.X_OK) else None
+
+
 def find_in_folder(folder: Path, name: str) -> str | None:
     """Return the path of a program in a folder of the workspace, or None."""
     program = folder / name
