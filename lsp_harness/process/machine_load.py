@@ -28,7 +28,10 @@ OTHERS_SHARE = 0.5
 An editor, a browser and the other language servers stay below it while the user types; a build does not.
 """
 COMPETING_SHARE = 0.25
-"""The same while tasks wait for a core: programs that compete with our engine get only a part of what they need."""
+"""Share of the cores that other programs use on a loaded machine while tasks wait for a core.
+
+It is smaller, because programs that compete with our engine get only a part of what they need.
+"""
 WAITING_SHARE = 0.25
 """Share of the time in which a task waits for a core, if programs compete."""
 OWN_IDLE_CORES = 0.2
@@ -147,7 +150,7 @@ def read_sample(time_s: float) -> LoadSample | None:
 def is_on_battery() -> bool:
     """Return whether the machine runs on battery. It is False if that is not known."""
     if sys.platform == "darwin":
-        # Nobody has tried this on a Mac; a program that is missing or prints something else means no battery.
+        # This branch is untested on a Mac. If the program is missing or prints something else, no battery is assumed.
         try:
             result = subprocess.run(
                 ["/usr/bin/pmset", "-g", "batt"], capture_output=True, timeout=PMSET_TIMEOUT_S, check=False

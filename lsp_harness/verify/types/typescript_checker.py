@@ -33,7 +33,7 @@ COUNTS = re.compile(r"Expected (?:at least )?(\d+)(?:-\d+)? arguments?, but got 
 TOKEN = re.compile(
     rb"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`|[()\[\]{}]", re.DOTALL
 )
-"""What may hide or be a bracket: a comment, a string, or a bracket itself."""
+"""A comment, a string or a bracket. Comments and strings are matched, so that brackets in them do not count."""
 CALL_START = re.compile(rb"\s*(?:\?\.)?\s*\(")
 
 
