@@ -5,8 +5,8 @@ from typing import Any
 from rich.table import Table
 
 from lsp_harness.cli.console import encodable_mark
-from lsp_harness.session.event_codec import decode_event
-from lsp_harness.session.turn_events import CandidateGenerated, CandidateRejected, ChecksCompleted
+from lsp_harness.session.events.code_events import CandidateGenerated, CandidateRejected, ChecksCompleted
+from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.verify.check_registry import check_titles
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event

@@ -21,8 +21,8 @@ from lsp_harness.coding.sampling import CandidatePlan, plan_samples
 from lsp_harness.coding.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.verify.check import Check
 
 

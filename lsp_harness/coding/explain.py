@@ -15,8 +15,8 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Progress
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count

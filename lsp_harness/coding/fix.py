@@ -25,8 +25,8 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.process.offload import offload
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import InvocationReceived
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check

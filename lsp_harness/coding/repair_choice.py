@@ -19,7 +19,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
-from lsp_harness.session.turn_events import ChoiceFailed, ChoiceMade
+from lsp_harness.session.events.code_events import ChoiceFailed, ChoiceMade
 from lsp_harness.text.edit import common_prefix_length
 from lsp_harness.text.position import Span, decode
 

@@ -18,15 +18,15 @@ from lsp_harness.coding.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.results import Progress, Proposal
-from lsp_harness.session.turn_events import (
+from lsp_harness.session.events.code_events import (
     CandidateGenerated,
     CandidateRejected,
     ChecksCompleted,
     EditProposed,
-    InvocationReceived,
     OutputRead,
 )
+from lsp_harness.session.events.session_events import InvocationReceived
+from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates

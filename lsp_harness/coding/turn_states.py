@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from lsp_harness.session.events.code_events import StateEntered
 from lsp_harness.session.log import Turn
-from lsp_harness.session.turn_events import StateEntered
 
 State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
 

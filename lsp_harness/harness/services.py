@@ -103,7 +103,7 @@ class Services:
         # a client that has requested nothing yet has no log
         is_ready, log = message["state"] == "ready", self.session_log_if_any
         if log and is_ready and (paths := message["parsed"] + message["dropped"]):
-            from lsp_harness.session.turn_events import IndexUpdated
+            from lsp_harness.session.events.session_events import IndexUpdated
 
             ms = round(1000 * message["seconds"])
             log.append(IndexUpdated(root.name, paths, message["files"], ms))

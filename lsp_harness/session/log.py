@@ -16,9 +16,10 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import open_for_append, write_all
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.event_codec import encode_event
+from lsp_harness.session.events.code_events import StateEntered
+from lsp_harness.session.events.event_codec import encode_event
+from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.summary import Summary
-from lsp_harness.session.turn_events import StateEntered, TurnEvent
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -75,7 +76,7 @@ class SessionLog:
         return Turn(self, self._turn)
 
     def append(
-        self, event: TurnEvent, *, turn: int | None = None, step: str | None = None, cause: str | None = None
+        self, event: SessionEvent, *, turn: int | None = None, step: str | None = None, cause: str | None = None
     ) -> Event:
         """Append an event and call the listeners.
 
@@ -139,7 +140,7 @@ class Turn:
         self.step: str | None = None
         self.cause: str | None = None
 
-    def append(self, event: TurnEvent) -> Event:
+    def append(self, event: SessionEvent) -> Event:
         """Append an event of this turn and return it in its envelope."""
         if isinstance(event, StateEntered):
             self.step = event.state

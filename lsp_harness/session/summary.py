@@ -5,15 +5,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.fragment import TokenCounter
-from lsp_harness.session.event_codec import decode_event
-from lsp_harness.session.turn_events import (
-    ChecksCompleted,
-    EditApplied,
-    EditProposed,
-    EditStale,
-    InvocationReceived,
-    OutputRead,
-)
+from lsp_harness.session.events.code_events import ChecksCompleted, EditApplied, EditProposed, EditStale, OutputRead
+from lsp_harness.session.events.event_codec import decode_event
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.wire.event import Event
 
 BUDGET_TOKENS = 200

@@ -10,8 +10,8 @@ from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import EngineClient
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.log import SessionLog
-from lsp_harness.session.turn_events import InvocationReceived
 from tests.cli.conftest import Shell
 
 

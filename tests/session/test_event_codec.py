@@ -1,5 +1,6 @@
 """The form of the events in the log."""
 
+import json
 from typing import Any, get_args
 
 import pytest
@@ -8,9 +9,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.harness.verification.verdict_document import render_document
-from lsp_harness.session.event_codec import decode_event, encode_event
-from lsp_harness.session.log import SessionLog
-from lsp_harness.session.turn_events import (
+from lsp_harness.session.events.code_events import (
     CandidateGenerated,
     CandidateRejected,
     CheckReport,
@@ -21,18 +20,19 @@ from lsp_harness.session.turn_events import (
     EditApplied,
     EditProposed,
     EditStale,
-    IndexUpdated,
-    InvocationReceived,
     OutputRead,
     StateEntered,
-    TurnEvent,
-    UnknownEvent,
 )
+from lsp_harness.session.events.event_codec import decode_event, encode_event
+from lsp_harness.session.events.event_type import UnknownEvent
+from lsp_harness.session.events.event_types import EVENT_CLASSES, SessionEvent
+from lsp_harness.session.events.session_events import IndexUpdated, InvocationReceived
+from lsp_harness.session.log import SessionLog
 
 REPORT = CheckReport("lint", "failed", "", 1.5, ("LINT: F401 unused",))
-EVENTS: list[tuple[TurnEvent, str, list[str]]] = [
+EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
     (InvocationReceived("edit", "use pi", "a.py"), "invocation.received", ["kind", "text", "path"]),
-    (InvocationReceived("fix", "bad", "a.py", "ruff"), "invocation.received", ["kind", "text", "source", "path"]),
+    (InvocationReceived("fix", "bad", "a.py", "ruff"), "invocation.received", ["kind", "text", "path", "source"]),
     (StateEntered("LOCATE"), "state.entered", ["state"]),
     (StateEntered("FAILED", 1, "no answer"), "state.entered", ["state", "round", "reason"]),
     (OutputRead("pytest", "1 failed"), "output.read", ["tool", "summary"]),
@@ -47,7 +47,7 @@ EVENTS: list[tuple[TurnEvent, str, list[str]]] = [
         ["candidate", "kind", "temperature", "seed", "text", "evaluated", "reused", "generated"],
     ),
     (CandidateRejected(1, "it changes nothing"), "candidate.rejected", ["candidate", "reason"]),
-    (ChecksCompleted("h", False, (REPORT,), 1), "verify.completed", ["candidate", "hash", "passed", "outcomes"]),
+    (ChecksCompleted("h", False, (REPORT,), 1), "verify.completed", ["hash", "passed", "outcomes", "candidate"]),
     (ChecksCompleted("h", True, ()), "verify.completed", ["hash", "passed", "outcomes"]),
     (EditProposed("h", "-a\n+b", "passes"), "edit.proposed", ["hash", "diff", "summary"]),
     (EditApplied("1"), "edit.applied", ["proposal"]),
@@ -60,14 +60,26 @@ EVENTS: list[tuple[TurnEvent, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("event", "type", "keys"), EVENTS, ids=[type for _, type, _ in EVENTS])
-def test_each_type_of_event_has_its_form_and_is_read_back(event: TurnEvent, type: str, keys: list[str]) -> None:
+def test_each_type_of_event_has_its_form_and_is_read_back(event: SessionEvent, type: str, keys: list[str]) -> None:
     encoded_type, data = encode_event(event)
     assert (encoded_type, list(data)) == (type, keys)
     assert decode_event(encoded_type, data) == event
 
 
-def test_each_class_of_event_is_tried_above() -> None:
-    assert {event.__class__ for event, _, _ in EVENTS} == set(get_args(TurnEvent))
+def test_each_registered_class_is_an_event() -> None:
+    unions = [member for union in get_args(SessionEvent) for member in get_args(union) or [union]]
+    assert set(unions) == {*EVENT_CLASSES.values(), UnknownEvent}
+
+
+@pytest.mark.parametrize("type", EVENT_CLASSES)
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_each_event_survives_its_line_in_the_log(type: str, data: st.DataObject) -> None:
+    event = data.draw(st.builds(EVENT_CLASSES[type]))
+    encoded_type, fields = encode_event(event)
+    read_fields = json.loads(json.dumps(fields))
+    assert encoded_type == type
+    assert encode_event(decode_event(encoded_type, read_fields)) == (type, fields)
 
 
 def test_a_report_has_the_keys_of_the_log() -> None:

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.log import SessionLog, Turn, read_log
-from lsp_harness.session.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
-from lsp_harness.session.turn_events import (
+from lsp_harness.session.events.code_events import (
     CheckReport,
     ChecksCompleted,
     EditApplied,
     EditProposed,
     EditStale,
-    InvocationReceived,
     OutputRead,
-    UnknownEvent,
 )
+from lsp_harness.session.events.event_type import UnknownEvent
+from lsp_harness.session.events.session_events import InvocationReceived
+from lsp_harness.session.log import SessionLog, Turn, read_log
+from lsp_harness.session.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
 from lsp_harness.text.edit import diff
 from tests.context.counting import words as count
 

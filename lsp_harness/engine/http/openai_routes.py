@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from lsp_harness.engine.grammar.json_schema import from_json_schema
 from lsp_harness.engine.http.engine_host import EngineHost
 from lsp_harness.engine.http.openai_choices import ChatChoices, TextChoices
 from lsp_harness.engine.http.response import ChunkResponse, error_response, json_endpoint
@@ -23,6 +22,7 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
+from lsp_harness.inference.schema_grammar.json_schema import from_json_schema
 
 Json = dict[str, Any]
 TokenPrompt = str | tuple[int, ...]

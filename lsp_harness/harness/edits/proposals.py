@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import StaleDocument
+from lsp_harness.session.events.code_events import EditApplied, EditStale
 from lsp_harness.session.results import Proposal
-from lsp_harness.session.turn_events import EditApplied, EditStale
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
 

@@ -17,8 +17,9 @@ from lsp_harness.files.secrets import redact
 from lsp_harness.harness.verification import verdict_document
 from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.session.events.code_events import ChecksCompleted
+from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.log import SessionLog
-from lsp_harness.session.turn_events import ChecksCompleted, InvocationReceived
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.session.event_codec import decode_event
-from lsp_harness.session.log import SessionLog, read_log
-from lsp_harness.session.turn_events import (
+from lsp_harness.session.events.code_events import (
     CandidateGenerated,
     CandidateRejected,
     ChecksCompleted,
@@ -18,10 +16,12 @@ from lsp_harness.session.turn_events import (
     EditApplied,
     EditProposed,
     EditStale,
-    InvocationReceived,
     OutputRead,
     StateEntered,
 )
+from lsp_harness.session.events.event_codec import decode_event
+from lsp_harness.session.events.session_events import InvocationReceived
+from lsp_harness.session.log import SessionLog, read_log
 from lsp_harness.text.markdown import fence_code
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.engine.grammar.json_schema import from_json_schema
 from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.schema_grammar.json_schema import from_json_schema
 from tests.support.grammar import Acceptor
 
 PERSON = {

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 from urllib.parse import unquote
 
-from lsp_harness.engine.grammar.number_range import MAX_DIGITS, MAX_MAGNITUDE, decimal_range, integer_range
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.grammar import gbnf_literal
+from lsp_harness.inference.schema_grammar.number_range import MAX_DIGITS, MAX_MAGNITUDE, decimal_range, integer_range
 
 Schema = dict[str, Any]
 MAX_SCHEMA_DEPTH = 64

@@ -1,33 +1,13 @@
-"""The events of a session: one frozen class for each type.
+"""The events of a turn that changes code: its states, prompts, candidates, checks and edits."""
 
-`event_codec` knows their form in the log. A time, a turn and a number are not part of them: the log adds these in the
-envelope (`wire.event`).
-"""
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
+from lsp_harness.session.events.event_type import event_type
 from lsp_harness.verify.finding import Outcome, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class InvocationReceived:
-    """The event that begins a turn: a user or a program requested something.
-
-    Attributes:
-        kind: The kind of the turn: "fix", "edit", "docstring", "tests", "explain" or "check".
-        text: The request in words.
-        path: The path of the document in its workspace.
-        source: The tool that reported the finding, for a fix.
-    """
-
-    kind: str
-    text: str
-    path: str
-    source: str | None = None
-
-
+@event_type("state.entered")
 @dataclass(frozen=True, slots=True)
 class StateEntered:
     """The event that a turn enters another state.
@@ -43,6 +23,7 @@ class StateEntered:
     reason: str | None = None
 
 
+@event_type("output.read")
 @dataclass(frozen=True, slots=True)
 class OutputRead:
     """The event that the output of a tool was read for the turn. `summary` is one line about it."""
@@ -51,6 +32,7 @@ class OutputRead:
     summary: str
 
 
+@event_type("context.built")
 @dataclass(frozen=True, slots=True)
 class ContextBuilt:
     """The event that a prompt is sent to the model.
@@ -67,9 +49,10 @@ class ContextBuilt:
     prompt: int
     answer: int
     context: int
-    candidates: Sequence[int] = ()
+    candidates: tuple[int, ...] = ()
 
 
+@event_type("candidate.generated")
 @dataclass(frozen=True, slots=True)
 class CandidateGenerated:
     """The event that the model or a repair completed a candidate.
@@ -95,6 +78,7 @@ class CandidateGenerated:
     generated: int = 0
 
 
+@event_type("candidate.rejected")
 @dataclass(frozen=True, slots=True)
 class CandidateRejected:
     """The event that a candidate is not offered."""
@@ -119,7 +103,7 @@ class CheckReport:
     status: str
     reason: str = ""
     ms: float = 0.0
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...] = field(default=(), metadata={"key": "said"})
 
     @classmethod
     def from_outcome(cls, outcome: Outcome) -> "CheckReport":
@@ -128,6 +112,7 @@ class CheckReport:
         return cls(outcome.check, outcome.status, outcome.reason, round(outcome.ms, 1), lines)
 
 
+@event_type("verify.completed")
 @dataclass(frozen=True, slots=True)
 class ChecksCompleted:
     """The event that all checks of a text ran.
@@ -151,6 +136,7 @@ class ChecksCompleted:
         return cls(verdict.hash, verdict.passed, reports, candidate)
 
 
+@event_type("edit.proposed")
 @dataclass(frozen=True, slots=True)
 class EditProposed:
     """The event that an edit is offered. `hash` is the hash of the text with the edit."""
@@ -160,6 +146,7 @@ class EditProposed:
     summary: str
 
 
+@event_type("edit.applied")
 @dataclass(frozen=True, slots=True)
 class EditApplied:
     """The event that the user applied an edit. `proposal` is the id of its event `edit.proposed`."""
@@ -167,6 +154,7 @@ class EditApplied:
     proposal: str
 
 
+@event_type("edit.stale")
 @dataclass(frozen=True, slots=True)
 class EditStale:
     """The event that an edit was not offered because the document changed. `hash` is that of the text with the edit."""
@@ -174,6 +162,7 @@ class EditStale:
     hash: str
 
 
+@event_type("choice.made")
 @dataclass(frozen=True, slots=True)
 class ChoiceMade:
     """The event that the model chose one of several equally likely repairs.
@@ -189,6 +178,7 @@ class ChoiceMade:
     agreed: bool
 
 
+@event_type("choice.failed")
 @dataclass(frozen=True, slots=True)
 class ChoiceFailed:
     """The event that the model could not choose a repair."""
@@ -196,44 +186,64 @@ class ChoiceFailed:
     reason: str
 
 
+@event_type("state.exited")
 @dataclass(frozen=True, slots=True)
-class IndexUpdated:
-    """The event that the index of a folder is up to date again. This event belongs to no turn.
+class StateExited:
+    """The event that a turn leaves a state. `ms` is the time that it spent there."""
+
+    state: str
+    ms: int = 0
+
+
+@event_type("candidate.selected")
+@dataclass(frozen=True, slots=True)
+class CandidateSelected:
+    """The event that a candidate was chosen among those that passed. `passed` is the number of these."""
+
+    candidate: int
+    passed: int
+
+
+@event_type("verify.started")
+@dataclass(frozen=True, slots=True)
+class ChecksStarted:
+    """The event that the checks of a text begin. `checks` are their names, in order."""
+
+    hash: str
+    checks: tuple[str, ...]
+    candidate: int | None = None
+
+
+@event_type("verify.step")
+@dataclass(frozen=True, slots=True)
+class CheckCompleted:
+    """The event that one check of a text has a result."""
+
+    hash: str
+    report: CheckReport
+    candidate: int | None = None
+
+
+@event_type("edit.rejected")
+@dataclass(frozen=True, slots=True)
+class EditRejected:
+    """The event that the user refused an edit. `proposal` is the id of its event `edit.proposed`."""
+
+    proposal: str
+    reason: str = ""
+
+
+@event_type("edit.reverted")
+@dataclass(frozen=True, slots=True)
+class EditReverted:
+    """The event that files have the text again that they had before a turn.
 
     Attributes:
-        folder: The name of the folder.
-        paths: The number of paths that were read again or removed.
-        files: The number of files in the index.
-        ms: How long the update took.
+        checkpoint: The id of the checkpoint.
+        paths: The files, relative to the folder of the session.
+        reverted_turn: The number of the turn whose edits were undone.
     """
 
-    folder: str
-    paths: int
-    files: int
-    ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownEvent:
-    """An event of a type that this version does not know, such as an event of another version."""
-
-    type: str
-    data: Mapping[str, Any]
-
-
-TurnEvent = (
-    InvocationReceived
-    | StateEntered
-    | OutputRead
-    | ContextBuilt
-    | CandidateGenerated
-    | CandidateRejected
-    | ChecksCompleted
-    | EditProposed
-    | EditApplied
-    | EditStale
-    | ChoiceMade
-    | ChoiceFailed
-    | IndexUpdated
-    | UnknownEvent
-)
+    checkpoint: str
+    paths: tuple[str, ...]
+    reverted_turn: int | None = None

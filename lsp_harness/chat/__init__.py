@@ -1,0 +1,1 @@
+"""The driver of conversations: a loop of model calls and tools."""

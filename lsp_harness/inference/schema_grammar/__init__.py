@@ -1,0 +1,1 @@
+"""Grammars in GBNF of llama.cpp, made from JSON schemas."""

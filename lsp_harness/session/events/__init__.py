@@ -1,0 +1,1 @@
+"""The events of a session: one frozen class for each type, and their form in the log."""

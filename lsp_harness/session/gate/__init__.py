@@ -1,0 +1,1 @@
+"""The permission gate: one check before every side effect."""

@@ -1,0 +1,63 @@
+"""An action that the permission gate decides about, and its decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+ActionKind = Literal["read", "edit", "execute", "network", "agent"]
+"""What an action does: read files, change files, run a program, call another machine, or start a subagent."""
+Verdict = Literal["allow", "deny"]
+Authority = Literal["protected", "tools", "rule", "hook", "callback", "mode", "person", "nobody"]
+"""Who decided. `tools` are the lists of allowed and disallowed tools; `nobody` means that nobody could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A side effect, before it happens.
+
+    Attributes:
+        tool: The name of the tool, such as "bash", "edit" or "mcp__server__tool".
+        kind: What the action does.
+        input: The input of the tool.
+        paths: The files that it reads or changes, absolute.
+        command: The shell command, if it runs one.
+        argv: The program and its arguments, if it runs one without a shell.
+        call_id: The id of the tool call.
+        session_id: The id of the session.
+    """
+
+    tool: str
+    kind: ActionKind
+    input: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    paths: tuple[Path, ...] = ()
+    command: str = ""
+    argv: tuple[str, ...] = ()
+    call_id: str = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision about an action.
+
+    Attributes:
+        verdict: Whether the action may happen.
+        by: Who decided.
+        reason: Why, in one sentence. A denied model reads it.
+        rule: The rule that decided, as it stands in the settings.
+        updated_input: The input that a hook or a callback put in place of that of the action.
+        context: What hooks add for the model.
+    """
+
+    verdict: Verdict
+    by: Authority
+    reason: str = ""
+    rule: str = ""
+    updated_input: Mapping[str, Any] | None = None
+    context: str = ""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the action may happen."""
+        return self.verdict == "allow"

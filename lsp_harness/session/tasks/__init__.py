@@ -1,0 +1,1 @@
+"""Long pieces of work of a session: tests, commands and subagents."""
