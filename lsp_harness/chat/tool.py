@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lsp_harness.session.gate.action import Action, Decision
+from lsp_harness.session.permission.action import Action, Decision
 
 Input = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a running tool call may use.
+    """The means of a running tool call.
 
     Attributes:
         call_id: The id of the call.

@@ -59,5 +59,5 @@ class Decision:
 
     @property
     def is_allowed(self) -> bool:
-        """Whether the action may happen."""
+        """Return whether the action may happen."""
         return self.verdict == "allow"
