@@ -14,8 +14,8 @@ from lsprotocol import types
 from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.commands.command_registry import command_names, editor_commands
 from lsp_harness.server.generation import command_files
-from lsp_harness.server.version import VERSION
 from lsp_harness.verify import checks_page
+from lsp_harness.wire.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"

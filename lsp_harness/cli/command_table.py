@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import cyclopts
 
-from lsp_harness.server.version import VERSION
+from lsp_harness.wire.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from lsp_harness.coding.sampling import (
     generate_candidates,
     reindent,
 )
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.prompt_waves import CandidateSource
@@ -14,7 +13,7 @@ from lsp_harness.coding.sampling import (
     build_hole,
     generate_candidates,
 )
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill, Sampling
@@ -78,12 +77,8 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
 class WriteDocstring(EditTask):
     """The task that lets the model write a docstring for the function at a span."""
 
-    kind: ClassVar[str] = "docstring"
     context: TurnContext
     span: Span
-
-    def describe(self) -> str:
-        return "a docstring"
 
     async def create_source(self) -> CandidateSource:
         document = self.context.document

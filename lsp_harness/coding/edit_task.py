@@ -13,42 +13,26 @@ first stage that returns a proposal ends the turn. An explanation (`Explain`) ch
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_most_likely
 from lsp_harness.coding.prompt_waves import CandidateSource
 from lsp_harness.coding.sampling import CandidatePlan, plan_samples
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
-from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Proposal
 from lsp_harness.verify.check import Check
 
 
 class EditTask(ABC):
-    """One verified edit of one document version. Run it once.
+    """One verified edit of one document version. Run it once. `context` has the document and the tools."""
 
-    Attributes:
-        kind: The kind of the turn in the session log.
-        context: The document and the tools.
-    """
-
-    kind: ClassVar[str]
     context: TurnContext
 
     async def run(self) -> Proposal:
         """Return the proposal. Raises NoAnswer."""
         driver = TurnDriver(self.context, await self.create_checks(), self.choose, self.is_decided)
-        return await driver.run(self.create_request(), lambda: self._run_stages(driver))
-
-    def create_request(self) -> InvocationReceived:
-        """Return the request of the user, for the session log."""
-        return InvocationReceived(self.kind, self.describe(), self.context.path)
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return the request in words, for the session log."""
+        return await driver.run(lambda: self._run_stages(driver))
 
     async def create_checks(self) -> list[Check]:
         """Return the checks that every candidate must pass."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document

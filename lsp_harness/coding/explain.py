@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from lsp_harness.coding.selection import select_code
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
@@ -15,7 +15,6 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
-from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Progress
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
@@ -35,7 +34,6 @@ class Explain:
     async def run(self) -> str:
         """Return the explanation as Markdown. Raises NoAnswer."""
         context, document = self.context, self.context.document
-        context.turn.append(InvocationReceived("explain", "what this does", context.path))
         tree = await offload(len(document.data), lambda: parse(document))
         span, lines_with_secrets = select_code(document, tree, self.span), secret_lines(document)
         if span is None:

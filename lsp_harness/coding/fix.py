@@ -6,7 +6,6 @@ them passes the checks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from lsp_harness.coding.candidate_generator import CandidateGenerator, plan_candidates
 from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
@@ -19,13 +18,12 @@ from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.repair_choice import RepairChooser
 from lsp_harness.coding.sampling import CandidatePlan
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.process.offload import offload
-from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
@@ -52,7 +50,6 @@ class Fix(EditTask):
         linter_edits: The linter's own fix, if there is one. Then nothing else is tried.
     """
 
-    kind: ClassVar[str] = "fix"
     context: TurnContext
     finding: Finding
     is_model_allowed: bool = True
@@ -61,12 +58,6 @@ class Fix(EditTask):
     _subject: Subject = field(init=False)
     _place: FindingPlace = field(init=False)
     _next_number: int = field(default=1, init=False)
-
-    def describe(self) -> str:
-        return self.finding.message
-
-    def create_request(self) -> InvocationReceived:
-        return InvocationReceived(self.kind, self.describe(), self.context.path, self.finding.source)
 
     async def create_checks(self) -> list[Check]:
         document = self.context.document

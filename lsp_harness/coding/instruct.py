@@ -7,7 +7,6 @@ and its answer is these lines, written again.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.existing_findings import describe_existing_findings
@@ -20,8 +19,8 @@ from lsp_harness.coding.sampling import (
     reindent,
 )
 from lsp_harness.coding.selection import select_code
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_prompt import create_budget, fit_prompt
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
@@ -49,13 +48,9 @@ FIRST_RETRY_SEED = 100
 class Instruct(EditTask):
     """The task that lets the model rewrite a span of a document by an instruction."""
 
-    kind: ClassVar[str] = "edit"
     context: TurnContext
     span: Span
     instruction: str
-
-    def describe(self) -> str:
-        return self.instruction
 
     async def plan_rounds(self) -> list[list[CandidatePlan]]:
         pace = Pace.from_props((await self.context.engine.props()).raw)

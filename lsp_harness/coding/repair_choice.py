@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from lsp_harness.coding.checked_candidate import CheckedCandidate
 from lsp_harness.coding.sampling import CandidatePlan, build_hole
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.grammar import one_of_grammar

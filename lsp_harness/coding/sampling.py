@@ -6,8 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context.infill_prompt import build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine

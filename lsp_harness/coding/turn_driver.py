@@ -13,8 +13,8 @@ from lsp_harness.coding.checked_candidate import CheckedCandidate
 from lsp_harness.coding.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.sampling import Candidate, CandidatePlan
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_states import TurnStates
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
@@ -25,7 +25,6 @@ from lsp_harness.session.events.code_events import (
     EditProposed,
     OutputRead,
 )
-from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
@@ -73,15 +72,13 @@ class TurnDriver:
     def __post_init__(self) -> None:
         self.states = TurnStates(self.context.turn)
 
-    async def run(self, request: InvocationReceived, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
-        """Run the steps of the turn and record how it ends. Call it once.
+    async def run(self, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
+        """Run the steps of the turn and record its states. Call it once.
 
         Args:
-            request: The request of the user.
             steps: Returns the proposal.
         """
         try:
-            self.context.turn.append(request)
             self.states.enter("UNDERSTAND")
             if output := self.context.output:
                 self.context.turn.append(OutputRead(output.tool, output.summary))

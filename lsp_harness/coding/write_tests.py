@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from lsp_harness.coding.checked_candidate import CheckedCandidate
 from lsp_harness.coding.edit_task import EditTask
@@ -20,8 +20,8 @@ from lsp_harness.coding.sampling import (
     CandidateRequest,
     generate_candidates,
 )
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_prompt import count_hole_marks, fit_infill
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
@@ -117,12 +117,8 @@ class WriteTests(EditTask):
     The test file is empty if it does not exist yet.
     """
 
-    kind: ClassVar[str] = "tests"
     context: TurnContext
     target: TargetFunction
-
-    def describe(self) -> str:
-        return f"of {self.target.name}"
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the candidate with most assertions: a test without assertions always passes."""

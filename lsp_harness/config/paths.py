@@ -45,6 +45,15 @@ def state_folder() -> Path:
     return _folder(STATE, platform_folder("user_state_dir"))
 
 
+def sessions_folder() -> Path:
+    """Return the folder of all sessions: `sessions` in `LSP_HARNESS_HOME` or in the state folder."""
+    home = os.environ.get("LSP_HARNESS_HOME")
+    state = state_folder()
+    # a replacement of the state folder, such as a private one for temporary files, also replaces the home
+    is_replaced = replacement_message(STATE) != ""
+    return (Path(home).absolute() if home and not is_replaced else state) / "sessions"
+
+
 def cache_folder() -> Path:
     """Return the folder of files that can be created again."""
     return _folder(CACHE, platform_folder("user_cache_dir"))

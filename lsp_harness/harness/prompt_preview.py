@@ -7,14 +7,14 @@ from itertools import accumulate
 from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.turn_prompt import fit_prompt
+from lsp_harness.coding.turn.turn_prompt import fit_prompt
 from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
 from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
-from lsp_harness.harness.edits.turns import Turns
+from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
@@ -167,15 +167,20 @@ class PromptPreviews:
         self._check_private(snapshot)
         self._turns.require_editable(snapshot)
         engine = self._engine
-        turn = replace(self._turns.begin(snapshot, lambda progress: None), engine=engine)
-        instruction, answer = await Instruct(turn, span, task).first_prompt()
+        work = TurnWork("edit", task, snapshot, lambda progress: None)
+        # a preview leaves no events
+        turn = self._services.session.log.turn(is_saved=False)
+        context = replace(self._turns.create_context(work, turn), engine=engine)
+        instruction, answer = await Instruct(context, span, task).first_prompt()
         text, _ = await fit_prompt(engine, instruction, answer)
         return Prompt(
             title=f"Edit: {task}",
             text=text,
             fragments=instruction.fragments,
             texts=[fragment.text for fragment in instruction.fragments],
-            request=ChatRequest(instruction.messages, Sampling(n_predict=0), priority="background", owner=turn.owner),
+            request=ChatRequest(
+                instruction.messages, Sampling(n_predict=0), priority="background", owner=context.owner
+            ),
             answer=answer,
             context=(await engine.props()).n_ctx,
         )

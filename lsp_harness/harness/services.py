@@ -22,6 +22,7 @@ from lsp_harness.harness.events import (
 from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
+from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.open_documents import OpenDocuments
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
-    from lsp_harness.session.log import SessionLog
+    from lsp_harness.session.log.session_log import SessionLog
+    from lsp_harness.session.session import Session
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
 
@@ -168,7 +170,7 @@ class Services:
             self.verifier,
             lambda: self._config.verification,
             lambda uri, findings: self.events.publish(FindingsChanged(uri, findings)),
-            lambda: self.session_log,
+            lambda: self.session,
             self.workspace.private_files.reason,
         )
 
@@ -178,13 +180,18 @@ class Services:
         return self.__dict__.get("accepted_edits")
 
     @cached_property
-    def session_log(self) -> "SessionLog":
-        """The log of the session. Nothing of a workspace that is not trusted is written to disk."""
-        from lsp_harness.session.log import SessionLog
+    def session(self) -> "Session":
+        """The session of the client's edits. Nothing of a workspace that is not trusted is written to disk."""
+        from lsp_harness.session.events.session_events import SessionStarted
+        from lsp_harness.session.log.session_store import SessionStore
+        from lsp_harness.session.session import Session
 
-        log = SessionLog(is_saved=self.workspace.is_trusted)
+        log = SessionStore().create(is_saved=self.workspace.is_trusted)
         log.listeners.append(lambda event: self.events.publish(TurnReported(event)))
-        return log
+        root = next(iter(self.workspace.roots), None)
+        config = self._config
+        model = config.engine.model or config.engine.url or config.model.path
+        return Session(log, SessionStarted(str(root or ""), "code", model, "ask", VERSION, source="lsp"))
 
     @cached_property
     def type_gate(self) -> "TypeGate | None":
@@ -203,7 +210,8 @@ class Services:
     @property
     def session_log_if_any(self) -> "SessionLog | None":
         """The log of the session, or None if there was no turn yet."""
-        return self.__dict__.get("session_log")
+        session: Session | None = self.__dict__.get("session")
+        return session.log if session else None
 
     async def aclose(self) -> None:
         """Close everything but the documents, which must be closed before.

@@ -1,6 +1,7 @@
 """The envelope of all events, and its form as one line of JSON.
 
-`seq` counts the events of a session from 0 without gaps. A reader continues after the last `seq` that it has read.
+`seq` counts the events of a session from 0 without gaps. A reader continues after the last `seq` that it has read. A
+frame, such as a piece of text, has no `seq` and is never written.
 """
 
 import json
@@ -17,7 +18,7 @@ class Event:
     """One event. `cause` is the id of the event that it answers; `ts` is the time in UTC, ISO 8601."""
 
     id: str
-    seq: int
+    seq: int | None
     ts: str
     session_id: str
     turn: int | None

@@ -11,7 +11,7 @@ from lsp_harness.config.load import load
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS
@@ -53,7 +53,7 @@ def project(fork_server: None, shell: Shell, home: Path, tiny_model: Path, monke
     for name, text in FILES.items():
         shell.file(name, text)
     (shell.folder / "tiny.gguf").symlink_to(tiny_model)
-    log = SessionLog(paths.state_folder() / "sessions")
+    log = SessionLog(paths.sessions_folder())
     log.turn().append(InvocationReceived("edit", "use pi", "half.py"))
     log.close()
     return shell

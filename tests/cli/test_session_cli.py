@@ -11,12 +11,12 @@ from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from tests.cli.conftest import Shell
 
 
 def logged(text: str) -> str:
-    log = SessionLog(paths.state_folder() / "sessions")
+    log = SessionLog(paths.sessions_folder())
     log.turn().append(InvocationReceived("edit", text, "a.py"))
     log.close()
     return log.id
@@ -32,7 +32,7 @@ def test_the_last_session_and_any_by_its_name(shell: Shell):
 
 def long() -> None:
     """Write a session with forty edits of forty files."""
-    log = SessionLog(paths.state_folder() / "sessions")
+    log = SessionLog(paths.sessions_folder())
     for n in range(40):
         log.turn().append(InvocationReceived("edit", f"change {n}: {'very ' * 20}much", f"m{n}.py"))
     log.close()

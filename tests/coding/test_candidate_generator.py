@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, FIXED, GOOD, NEW, STILL, edits
 from tests.files.test_secrets import TOKEN

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import TurnContext
-from lsp_harness.coding.turn_states import NEXT_STATES
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import EngineError, NoAnswer
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, NEW, STILL, edits

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.turn_prompt import fit_infill
+from lsp_harness.coding.turn.turn_prompt import fit_infill
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from tests.harness.tools import Script
 
 CONTEXT = InfillContext(
@@ -61,5 +61,5 @@ def test_a_fix_does_not_load_the_library_that_runs_models():
     """That takes more than a second, in which the server would answer nobody."""
     fresh = "import sys, lsp_harness.coding.fix, lsp_harness.coding.repair_preview; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True).stdout.split()
-    assert "lsp_harness.coding.turn_prompt" in loaded
+    assert "lsp_harness.coding.turn.turn_prompt" in loaded
     assert not {"llama_cpp", "numpy", "httpx2", "rich"} & set(loaded)

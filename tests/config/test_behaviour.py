@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.engine.main import parse_arguments
@@ -18,7 +18,8 @@ from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import ChatRequest, Infill
 from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
-from lsp_harness.session.log import SessionLog, read_log
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED

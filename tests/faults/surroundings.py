@@ -253,5 +253,6 @@ def long_runtime(world: World) -> None:
 def torn_log(world: World) -> None:
     """A session log with a line cut off in its middle."""
     lines = world.session.read_bytes().splitlines(keepends=True)
-    lines[1] = lines[1][: len(lines[1]) // 2]
+    # the first state: the lines before it say what the session is about
+    lines[4] = lines[4][: len(lines[4]) // 2]
     world.session.write_bytes(b"".join(lines))

@@ -31,7 +31,7 @@ def prompt_events(b: Bench) -> list[dict[str, Any]]:
     """Return the data of the log events about the prompts that were sent."""
     return [
         event.data
-        for events in b.harness.services.session_log.turns.values()
+        for events in b.harness.services.session.log.turns.values()
         for event in events
         if event.type == "context.built"
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.summary import summarize
+from lsp_harness.session.projections.summary import summarize
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -29,12 +29,12 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     assert "LINT: F821" in b.harness.turns.verdict(published.verdict)
     b.type(src, "from math import pi\n", 0)
     assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
-    told = [event for events in b.harness.services.session_log.turns.values() for event in events]
+    told = [event for events in b.harness.services.session.log.turns.values() for event in events]
     assert [path for path, _ in summarize(told).open] == ["a.py"]
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
     # the session knows that it is mended
-    assert summarize(event for events in b.harness.services.session_log.turns.values() for event in events).open == ()
+    assert summarize(event for events in b.harness.services.session.log.turns.values() for event in events).open == ()
 
 
 async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> None:
@@ -43,10 +43,10 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
     for src in (first, second):
         await accept(b, src)
         await b.next()
-    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["b/__init__.py", "a/__init__.py"]
+    assert [path for path, _ in b.harness.services.session.log.summary.open] == ["b/__init__.py", "a/__init__.py"]
     b.type(second, "from math import pi\n", 0)
     await b.next()
-    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["a/__init__.py"]
+    assert [path for path, _ in b.harness.services.session.log.summary.open] == ["a/__init__.py"]
 
 
 async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
@@ -54,13 +54,13 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
     await b.next()
-    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["src/a.py"]
+    assert [path for path, _ in b.harness.services.session.log.summary.open] == ["src/a.py"]
     snapshot = b.harness.snapshot(src.document.uri)
     [offer] = await b.harness.fixes.offer(snapshot, b.harness.findings(snapshot.document).findings)
     proposal = await b.harness.fixes.fix(snapshot, offer, lambda progress: None)
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, snapshot.document.version + 1)
-    assert b.harness.services.session_log.summary.open == ()
+    assert b.harness.services.session.log.summary.open == ()
     await b.next()
 
 

@@ -152,7 +152,7 @@ async def test_a_first_prompt_has_what_the_code_uses_as_far_as_there_is_room(
     assert [line in prompt for line in said] == [n < shown for n in range(2)]
     assert ("What the installed packages have:\n```python\n# requests 2.32.3 has\n" in prompt) == bool(shown)
     [built] = [
-        one.data for one in b.harness.services.session_log.turns[made.proposal.turn] if one.type == "context.built"
+        one.data for one in b.harness.services.session.log.turns[made.proposal.turn] if one.type == "context.built"
     ]
     assert ("packages" in built["sections"]) == bool(shown)
 

@@ -14,7 +14,7 @@ from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.spoken import AREA, after, fenced, no_report, opened, prompt_events
-from tests.harness.tools import settings
+from tests.harness.tools import settings, turn_context
 from tests.index.place import Indexed
 
 NO_DELAY = {"debounce_ms": 0}
@@ -85,7 +85,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
 
     assert "Related code" not in b.engine.prompt(0)
-    events = b.harness.services.session_log.turns[document_edit.proposal.turn]
+    events = b.harness.services.session.log.turns[document_edit.proposal.turn]
     [event_data] = [event.data for event in events if event.type == "context.built"][:1]
     assert (list(event_data["sections"]), event_data["candidates"]) == (["system", "code", "task"], [1])
     assert (event_data["answer"], event_data["context"]) == (264, 300)
@@ -110,7 +110,7 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
     assert [request.sampling.n for request in asked] == [1, 2]
     event_data = [
         event.data
-        for events in b.harness.services.session_log.turns.values()
+        for events in b.harness.services.session.log.turns.values()
         for event in events
         if event.type == "context.built"
     ]
@@ -226,9 +226,9 @@ async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
     document_edit = await b.harness.edits.instruct(*opened(b, BROKEN), "mend it", no_report, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
-    events = b.harness.services.session_log.turns[document_edit.proposal.turn]
+    events = b.harness.services.session.log.turns[document_edit.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
-    assert "Ran pytest: 1 failed" in b.harness.services.session_log.summary.lines
+    assert "Ran pytest: 1 failed" in b.harness.services.session.log.summary.lines
 
 
 async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
@@ -278,12 +278,12 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
     for context in (8192, 48, 28):
         b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
-            job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
+            job = turn_context(b, b.harness.snapshot(src.document.uri))
             job = replace(job, workspace=WorkspaceScope(indexed.query))
             await Fix(job, src.finding).run()
         one = next(
             event.data
-            for event in b.harness.services.session_log.turns[job.turn.number]
+            for event in b.harness.services.session.log.turns[job.turn.number]
             if event.type == "context.built"
         )
         assert one["prompt"] + one["answer"] <= context
@@ -296,7 +296,7 @@ async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
     b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
     with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
-        await Fix(b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
+        await Fix(turn_context(b, b.harness.snapshot(src.document.uri)), src.finding).run()
     assert b.engine.foreground_requests == []
 
 
@@ -306,7 +306,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     b = bench("return sum(found)", "return sum(found)", config=config)
     src = b.open(TILL, "shop/till.py")
     with closing(Indexed(tmp_path, SHOP)) as indexed:
-        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
+        job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         await Fix(job, src.finding).run()
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
@@ -315,7 +315,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
         said = "".join(text for _, text in fill.context.extra)
         assert ("def items(self) -> list[int]" in said) == shown
     event_data = [
-        event.data for event in b.harness.services.session_log.turns[job.turn.number] if event.type == "context.built"
+        event.data for event in b.harness.services.session.log.turns[job.turn.number] if event.type == "context.built"
     ]
     assert [("repository" in one["sections"]) for one in event_data] == [shown] * len(event_data)
 
@@ -326,7 +326,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
     with closing(Indexed(tmp_path, shop)) as indexed:
-        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
+        job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
@@ -351,7 +351,7 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
     assert "assert total([]) == 0" in said["tests/test_till.py"]
     [event_data, *_] = [
         event.data
-        for event in b.harness.services.session_log.turns[document_edit.proposal.turn]
+        for event in b.harness.services.session.log.turns[document_edit.proposal.turn]
         if event.type == "context.built"
     ]
     assert list(event_data["sections"]) == ["related", "code", "prefix"]
@@ -434,7 +434,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
         """
     )
     with closing(Indexed(tmp_path, MANY)) as indexed:
-        job = b.harness.turns.begin(b.harness.snapshot(src.document.uri), no_report)
+        job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()

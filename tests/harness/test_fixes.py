@@ -19,7 +19,7 @@ from tests.support.verification import wait_until_verified
 
 
 def log_of(b: Bench) -> Path:
-    return b.harness.services.session_log.path
+    return b.harness.services.session.log.path
 
 
 async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Make) -> None:
@@ -123,7 +123,7 @@ async def test_each_fix_is_a_turn_of_one_session(bench: Make) -> None:
     await fixed(b, src)
     events = checked(log_of(b))
     assert {event.turn for event in events} == {0, 1}
-    assert {event.session_id for event in events} == {b.harness.services.session_log.id}
+    assert {event.session_id for event in events} == {b.harness.services.session.log.id}
 
 
 async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:

@@ -13,7 +13,7 @@ from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.query.symbol_lookup import find_symbols
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import read_log
+from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Make
 from tests.harness.tools import settings
@@ -76,18 +76,18 @@ async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, r
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)
     events: list[Event] = []
-    b.harness.services.session_log.listeners.append(events.append)
+    b.harness.services.session.log.listeners.append(events.append)
     b.harness.keep_indexes()
     await ears.until(lambda: ("a", "ready") in ears.heard)
     [first] = events
     assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
     assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
     # nothing was asked for yet: that leaves nothing on disk
-    assert not b.harness.services.session_log.path.exists()
-    b.harness.services.session_log.turn().append(InvocationReceived("edit", "use pi", "x.py"))
+    assert not b.harness.services.session.log.path.exists()
+    b.harness.services.session.log.turn().append(InvocationReceived("edit", "use pi", "x.py"))
     (roots[0] / "y.py").write_text("def more(): ...\n")
     await ears.until(lambda: len(events) == 3)
-    assert [(event.type, event.seq) for event in read_log(b.harness.services.session_log.path)] == [
+    assert [(event.type, event.seq) for event in read_log(b.harness.services.session.log.path)] == [
         ("invocation.received", 0),
         ("index.updated", 1),
     ]

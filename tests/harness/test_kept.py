@@ -11,7 +11,7 @@ from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed
-from tests.harness.tools import checked
+from tests.harness.tools import checked, turn_context
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
@@ -51,14 +51,14 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
         await fixed(b, src)
     assert b.engine.foreground_requests == b.engine.background_requests == []
     assert b.engine.counted == []
-    assert not b.harness.services.session_log.path.exists()
+    assert not b.harness.services.session.log.path.exists()
 
 
 async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: Make) -> None:
     b = bench()
     (b.folder / ".gitignore").write_text("a.py\n")
     heard: list[str] = []
-    b.harness.services.session_log.listeners.append(lambda event: heard.append(event.type))
+    b.harness.services.session.log.listeners.append(lambda event: heard.append(event.type))
     src = b.open(UNUSED)
     proposal = await fixed(b, src, FixOffer("", "linter", src.finding))
     assert proposal.summary.startswith("the linter's own fix")
@@ -69,7 +69,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     assert b.published[-1][1]
     assert heard.count("verify.completed") == 2
     assert "edit.applied" in heard
-    assert not b.harness.services.session_log.path.exists()
+    assert not b.harness.services.session.log.path.exists()
 
 
 async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Make) -> None:
@@ -138,25 +138,23 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     assert "secretly" not in b.engine.prompt(-1)
     b.harness.services.accepted_edits.start(b.harness.documents.get(uri), b.harness.workspace.snapshot(src.document))
     b.harness.close(uri)
-    assert not b.harness.services.session_log.path.exists()
+    assert not b.harness.services.session.log.path.exists()
 
 
 async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
     b = bench()
-    turn = b.harness.services.session_log.turn()
+    turn = b.harness.services.session.log.turn()
     turn.append(InvocationReceived("check", "what was taken", "private/a.py"))
     turn.append(ChecksCompleted("x", False, (CheckReport("lint", "failed", lines=("a secret name",)),)))
     src = b.open(AREA, "b.py")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == (
-        "Open in private/a.py: a secret name",
-    )
+    assert turn_context(b, snapshot).session_lines == ("Open in private/a.py: a secret name",)
     (b.folder / ".gitignore").write_text("private/\n")
-    assert b.harness.turns.begin(snapshot, lambda progress: None).session_lines == ()
+    assert turn_context(b, snapshot).session_lines == ()
 
 
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
     await fixed(b, src, FixOffer("", "linter", src.finding))
-    assert checked(b.harness.services.session_log.path)
+    assert checked(b.harness.services.session.log.path)

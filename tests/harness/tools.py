@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.coding.turn_states import NEXT_STATES, State
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import NEXT_STATES, State
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.edits.turns import TurnWork
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log import read_log
+from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.wire.event import Event
+from lsp_harness.workspace.snapshot import Snapshot
 
 
 class Script(ScriptedEngine):
@@ -91,6 +94,16 @@ def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
     )
 
 
+FLOW_TYPES = frozenset({"session.started", "turn.started", "turn.stopped", "step.started"})
+"""Events that every turn has, whatever it does."""
+
+
+def turn_context(b: Any, snapshot: Snapshot) -> TurnContext:
+    """The document and the tools of a turn that no verb has begun."""
+    work = TurnWork("edit", "a test", snapshot, lambda progress: None)
+    return b.harness.turns.create_context(work, b.harness.services.session.log.turn())
+
+
 def checked(log: Path) -> list[Event]:
     """The events of a log, after what must hold for every log was looked at."""
     events = list(read_log(log))
@@ -98,11 +111,15 @@ def checked(log: Path) -> list[Event]:
     assert len({event.id for event in events}) == len(events)
     for turn in {event.turn for event in events}:
         _checked_turn([event for event in events if event.turn == turn])
-    return events
+    return [event for event in events if event.type not in FLOW_TYPES]
 
 
 def _checked_turn(events: list[Event]) -> None:
+    if events[0].turn is None:
+        return
     first, *rest = events
+    if rest and rest[0].type == "turn.started":
+        assert rest[-1].type in ("turn.stopped", "edit.applied")
     assert first.cause is None
     assert {event.cause for event in rest} <= {first.id}
     passed: set[str] = set()
@@ -119,7 +136,7 @@ def _checked_turn(events: list[Event]) -> None:
         elif event.type == "edit.proposed":
             assert event.data["hash"] in passed, "proposed without a passed verdict on the same bytes"
             assert state == "VERIFY"
-        assert event.step == state
+        assert event.step == state or (state is None and event.step in (None, f"{event.turn}.0"))
     assert state is None or not NEXT_STATES[state], f"the log ends in {state}"
 
 

@@ -104,7 +104,7 @@ class Player:
             case "@fix":
                 return await self._fix()
             case "@events":
-                return "".join(format_event(event) + "\n" for event in checked(self.harness.services.session_log.path))
+                return "".join(format_event(event) + "\n" for event in checked(self.harness.services.session.log.path))
             case name if name.endswith(".toml"):
                 (self.folder / name).write_text(part.text)
                 return part.text

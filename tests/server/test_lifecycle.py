@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.server.commands.command_registry import command_names
 from lsp_harness.server.features.feature_table import FEATURES
-from lsp_harness.server.version import VERSION
+from lsp_harness.wire.version import VERSION
 from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 

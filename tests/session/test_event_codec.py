@@ -27,7 +27,7 @@ from lsp_harness.session.events.event_codec import decode_event, encode_event
 from lsp_harness.session.events.event_type import UnknownEvent
 from lsp_harness.session.events.event_types import EVENT_CLASSES, SessionEvent
 from lsp_harness.session.events.session_events import IndexUpdated, InvocationReceived
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 
 REPORT = CheckReport("lint", "failed", "", 1.5, ("LINT: F401 unused",))
 EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
@@ -79,7 +79,7 @@ def test_each_event_survives_its_line_in_the_log(type: str, data: st.DataObject)
     encoded_type, fields = encode_event(event)
     read_fields = json.loads(json.dumps(fields))
     assert encoded_type == type
-    assert encode_event(decode_event(encoded_type, read_fields)) == (type, fields)
+    assert json.dumps(encode_event(decode_event(encoded_type, read_fields))[1]) == json.dumps(fields)
 
 
 def test_a_report_has_the_keys_of_the_log() -> None:

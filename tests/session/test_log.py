@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lsp_harness.session.events.code_events import CandidateRejected, OutputRead, StateEntered
 from lsp_harness.session.events.event_type import UnknownEvent
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog, read_log
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.wire.event import EVENT_VERSION, Event, decode, encode
 from tests.files.test_secrets import TOKEN
 

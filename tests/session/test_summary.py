@@ -18,8 +18,10 @@ from lsp_harness.session.events.code_events import (
 )
 from lsp_harness.session.events.event_type import UnknownEvent
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog, Turn, read_log
-from lsp_harness.session.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.projections.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
 from lsp_harness.text.edit import diff
 from tests.context.counting import words as count
 

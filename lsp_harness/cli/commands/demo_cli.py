@@ -19,7 +19,7 @@ from lsp_harness.cli.console import console, say
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language_of_file
-from lsp_harness.session.log import read_log
+from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode

@@ -16,8 +16,8 @@ from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.target import is_remote
-from lsp_harness.session.log import read_log
-from lsp_harness.session.summary import BUDGET_TOKENS, Summary, summarize
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.projections.summary import BUDGET_TOKENS, Summary, summarize
 from lsp_harness.text.wording import format_count
 
 
@@ -37,7 +37,7 @@ def session(
 
     The summary lists the requests, the results and the errors that remain, in at most 200 tokens of the model.
     """
-    folder = paths.state_folder() / "sessions"
+    folder = paths.sessions_folder()
     sessions = sorted(file.parent for file in folder.glob("*/events.jsonl"))
     matches = [session for session in sessions if session.name.startswith(id)]
     if not matches:

@@ -3,14 +3,14 @@
 Each is a turn of the session. A change of a text ends as a proposal with a verdict, as a fix does.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
-from lsp_harness.harness.edits.turns import Turns
+from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Proposal, Report
 from lsp_harness.text.document import Document
@@ -18,7 +18,7 @@ from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import TurnContext
+    from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.syntax.scope import Scope
 
 EditVerb = Literal["instruct", "docstring", "tests", "explain"]
@@ -86,16 +86,16 @@ class EditVerbs:
             raise UsageError("describe in a few words what to change")
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
-        context = self._turns.begin(snapshot, report, output)
-        return await self._edit(context, Instruct(context, span, instruction.strip()).run())
+        work = TurnWork("edit", instruction.strip(), snapshot, report, output)
+        return await self._edit(work, lambda context: Instruct(context, span, work.text).run())
 
     async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write the docstring of the function at a place."""
         from lsp_harness.coding.docstring import WriteDocstring
 
         await self._turns.prepare(snapshot)
-        context = self._turns.begin(snapshot, report)
-        return await self._edit(context, WriteDocstring(context, span).run())
+        work = TurnWork("docstring", "a docstring", snapshot, report)
+        return await self._edit(work, lambda context: WriteDocstring(context, span).run())
 
     async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write tests of the function at a place, into the test file of its module or into a new one."""
@@ -112,8 +112,8 @@ class EditVerbs:
         document, is_new = open_test_file(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
-        context = self._turns.begin(test_snapshot, report)
-        return await self._edit(context, WriteTests(context, function).run(), is_new=is_new)
+        work = TurnWork("tests", f"tests for {function.name}", test_snapshot, report)
+        return await self._edit(work, lambda context: WriteTests(context, function).run(), is_new=is_new)
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
@@ -121,14 +121,21 @@ class EditVerbs:
 
         self._turns.require_editable(snapshot)
         try:
-            return await Explain(self._turns.begin(snapshot, report), span).run()
+            work = TurnWork("explain", "what this does", snapshot, report)
+            return await self._turns.run(work, lambda context: Explain(context, span).run())
         finally:
             self._services.index.embed()
 
-    async def _edit(self, context: "TurnContext", run: Awaitable[Proposal], *, is_new: bool = False) -> DocumentEdit:
+    async def _edit(
+        self, work: TurnWork, run: "Callable[[TurnContext], Awaitable[Proposal]]", *, is_new: bool = False
+    ) -> DocumentEdit:
+        async def steps(context: "TurnContext") -> Proposal:
+            proposal = await run(context)
+            return register(self._services.documents.find(context.document.uri), context, proposal)
+
         try:
-            proposal = register(self._services.documents.find(context.document.uri), context, await run)
-            return DocumentEdit(proposal, context.document, is_new)
+            proposal = await self._turns.run(work, steps, lambda proposal: proposal.summary)
+            return DocumentEdit(proposal, work.snapshot.document, is_new)
         finally:
             # the engine runs now, even if its answers were not good enough
             self._services.index.embed()

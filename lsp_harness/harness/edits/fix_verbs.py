@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
-from lsp_harness.harness.edits.turns import Turns
+from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import FixOffer, Proposal, Report
 from lsp_harness.text.position import Span
@@ -14,6 +14,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
 
@@ -77,10 +78,15 @@ class FixVerbs:
         services, turns = self._services, self._turns
         await turns.prepare(snapshot, needs_model=offer.source == "model")
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
-        context = turns.begin(snapshot, report, output)
-        try:
-            proposal = await Fix(context, offer.finding, not turns.refusal(snapshot), linter_edits).run()
+        finding = offer.finding
+
+        async def steps(context: "TurnContext") -> Proposal:
+            proposal = await Fix(context, finding, not turns.refusal(snapshot), linter_edits).run()
             return register(services.documents.find(snapshot.document.uri), context, proposal)
+
+        work = TurnWork("fix", finding.message, snapshot, report, output, finding.source)
+        try:
+            return await turns.run(work, steps, lambda proposal: proposal.summary)
         finally:
             services.index.embed()
 

@@ -10,8 +10,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import TurnContext
-    from lsp_harness.session.log import Turn
+    from lsp_harness.coding.turn.turn_context import TurnContext
+    from lsp_harness.session.log.turn import Turn
 
 MAX_PROPOSALS = 32
 """Number of proposals of a document that are remembered."""

@@ -1,6 +1,8 @@
 """The turns of the session: whether a text may be edited, what the work on it may use, and what came of it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
 from lsp_harness.harness.services import Services
@@ -8,10 +10,34 @@ from lsp_harness.session.results import Proposal, Report
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.turn_context import TurnContext
+    from lsp_harness.coding.turn.turn_context import TurnContext
+    from lsp_harness.session.log.turn import Turn
+    from lsp_harness.session.projections.summary import Summary
     from lsp_harness.verify.digest.digest_result import Digest
 
+T = TypeVar("T")
 UNTRUSTED = "this workspace is not trusted, so there are only completions; trust it in the editor"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWork:
+    """Work on code that a turn does.
+
+    Attributes:
+        kind: The kind of the turn: "fix", "edit", "docstring", "tests" or "explain".
+        text: The request in words.
+        snapshot: A text that may be edited.
+        report: Receives the progress.
+        output: The output of a tool that the turn is about.
+        source: The tool that reported the finding, for a fix.
+    """
+
+    kind: str
+    text: str
+    snapshot: Snapshot
+    report: Report
+    output: "Digest | None" = None
+    source: str | None = None
 
 
 class Turns:
@@ -64,35 +90,64 @@ class Turns:
         await self._services.documents.tree_when_ready(snapshot.document)
         self.require_editable(snapshot, needs_model=needs_model)
 
-    def begin(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "TurnContext":
-        """Begin the next turn of the session.
+    async def run(
+        self,
+        work: "TurnWork",
+        steps: "Callable[[TurnContext], Awaitable[T]]",
+        describe: "Callable[[T], str]" = lambda result: "",
+    ) -> "T":
+        """Run work on code as one turn of the session.
 
         Args:
-            snapshot: A text that may be edited.
-            report: Receives the progress.
-            output: The output of a tool that the turn is about.
+            work: The request and the text.
+            steps: Does the work, and returns its result.
+            describe: Returns one line about the result.
+
+        Raises:
+            HarnessError: The work failed.
         """
-        from lsp_harness.coding.turn_context import TurnContext
+        from lsp_harness.coding.turn.code_driver import CodeDriver
+        from lsp_harness.session.session import Ingress
+
+        snapshot = work.snapshot
+        is_saved = not self._services.workspace.private_reason(snapshot)
+        ingress = Ingress(work.kind, work.text, snapshot.path, work.source, is_saved=is_saved)
+        # the request itself is not a part of the history that its prompt shows
+        summary = self._services.session.state.summary
+        driver = CodeDriver(lambda turn: steps(self.create_context(work, turn, summary)), describe)
+        await self._services.session.submit(ingress, driver)
+        return driver.result
+
+    def create_context(self, work: "TurnWork", turn: "Turn", summary: "Summary | None" = None) -> "TurnContext":
+        """Return the document and the tools of a turn.
+
+        Args:
+            work: The request and the text.
+            turn: The turn.
+            summary: The history of the session before the turn. The default is that until now.
+        """
+        from lsp_harness.coding.turn.turn_context import TurnContext
         from lsp_harness.context.context_inputs import WorkspaceScope
 
+        snapshot, output = work.snapshot, work.output
         services, workspace = self._services, self._services.workspace
-        log, verifier = services.session_log, services.verifier
+        summary, verifier = summary or services.session.state.summary, services.verifier
         failing_tests = output.failing_tests if output else frozenset[str]()
         return TurnContext(
             engine=services.engines.current,
             config=services.config,
             ruff=verifier.linter,
-            turn=log.turn(is_saved=not workspace.private_reason(snapshot)),
+            turn=turn,
             document=snapshot.document,
             file=snapshot.tool_path,
             root=snapshot.root,
             path=snapshot.path,
-            report=report,
+            report=work.report,
             workspace=WorkspaceScope(services.index.query, failing_tests, services.index.find_similar),
             may_persist=workspace.may_persist(snapshot),
             installed=services.installed,
             output=output,
-            session_lines=tuple(log.summary.lines_for(snapshot.path, workspace.private_files.is_private)),
+            session_lines=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
             make_checks=verifier.create_checks,
         )
 
@@ -100,7 +155,7 @@ class Turns:
         """Return the name of the document that lists the checks of a proposal."""
         from lsp_harness.harness.verification.verdict_document import document_name
 
-        return document_name(self._services.session_log, proposal.turn)
+        return document_name(self._services.session.log, proposal.turn)
 
     def verdict(self, name: str) -> str:
         """Return the document of a turn that lists what was tried and checked, in Markdown.

@@ -18,8 +18,8 @@ from lsp_harness.harness.verification import verdict_document
 from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.events.code_events import ChecksCompleted
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.limits import Ending
+from lsp_harness.session.session import Ingress, Session
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
@@ -63,7 +63,7 @@ class AcceptedEdits:
         verifier: The linter and the checks.
         settings: Returns the present settings of verification.
         publish: Called with the URI of a document and its findings.
-        log: Returns the log of the session.
+        session: Returns the session of the client.
         private_reason: Returns why no model may see a document, and so the log on disk may not, either.
     """
 
@@ -72,13 +72,13 @@ class AcceptedEdits:
         verifier: Verifier,
         settings: Callable[[], Verification],
         publish: Publish,
-        log: Callable[[], SessionLog],
+        session: Callable[[], Session],
         private_reason: Callable[[str], str],
     ) -> None:
         self._verifier = verifier
         self._settings = settings
         self.publish = publish
-        self._log = log
+        self._session = session
         self._private_reason = private_reason
         self._ending: set[asyncio.Task[None]] = set()
         """Cancelled checks whose tool has not ended yet."""
@@ -143,14 +143,15 @@ class AcceptedEdits:
         if not verdict.findings and not part.published.findings:
             return PublishedFindings(version)
         # the session also records that earlier findings are gone
-        log = self._log()
-        turn = log.turn(is_saved=not self._private_reason(change.after.uri))
-        turn.append(InvocationReceived("check", "a suggestion that was accepted here", base.path))
+        session = self._session()
+        is_saved = not self._private_reason(change.after.uri)
+        turn = session.begin_turn(Ingress("check", "a suggestion that was accepted here", base.path, is_saved=is_saved))
         turn.append(ChecksCompleted.from_verdict(verdict))
+        session.end_turn(turn, Ending("completed", "checked", verdict.marks))
         if not verdict.findings:
             return PublishedFindings(version)
         return PublishedFindings(
-            version, verdict.findings, _changed_span(change), verdict_document.document_name(log, turn.number)
+            version, verdict.findings, _changed_span(change), verdict_document.document_name(session.log, turn.number)
         )
 
 

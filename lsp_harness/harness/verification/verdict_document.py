@@ -21,7 +21,8 @@ from lsp_harness.session.events.code_events import (
 )
 from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log import SessionLog, read_log
+from lsp_harness.session.log.log_reader import log_path, read_log
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.markdown import fence_code
 from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
@@ -62,7 +63,7 @@ def render_document(name: str, log: SessionLog | None) -> str:
     if log and log.id == session:
         events = log.turns.get(turn, [])
     else:
-        reader = read_log(paths.state_folder() / "sessions" / session / "events.jsonl")
+        reader = read_log(log_path(paths.sessions_folder(), session))
         try:
             events = [event for event in reader if event.turn == turn]
         except FileError:

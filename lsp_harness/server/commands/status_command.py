@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.server.version import VERSION
+from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(

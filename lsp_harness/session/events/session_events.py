@@ -5,10 +5,8 @@ from typing import Literal
 
 from lsp_harness.session.events.event_type import event_type
 
-StopReason = Literal[
-    "completed", "max_turns", "error", "interrupted", "budget_exceeded", "cancelled", "denied", "process_exited"
-]
-"""Why a turn ended. `process_exited` is added when a log is opened whose process ended within a turn."""
+StopReason = Literal["completed", "max_turns", "error", "interrupted", "budget_exceeded", "cancelled", "denied"]
+"""Why a turn ended."""
 QueueKind = Literal["steer", "follow_up"]
 
 
@@ -66,15 +64,9 @@ class SessionClosed:
 @event_type("log.repaired")
 @dataclass(frozen=True, slots=True)
 class LogRepaired:
-    """The event that an incomplete last line was moved out of the log.
+    """The event that a last line of `torn_bytes` bytes was incomplete. Readers leave it out."""
 
-    Attributes:
-        removed_bytes: The number of bytes of the line.
-        file: The name of the file in the folder of the session that has them now.
-    """
-
-    removed_bytes: int
-    file: str = ""
+    torn_bytes: int
 
 
 @event_type("invocation.received")
@@ -89,6 +81,7 @@ class InvocationReceived:
         path: The path of the document in its workspace.
         source: The tool that reported the finding, for a fix; else the surface.
         request_id: The id that the client gave the request.
+        item_id: The id of the queued text that the request takes out of the queue.
     """
 
     kind: str
@@ -96,6 +89,7 @@ class InvocationReceived:
     path: str = ""
     source: str | None = None
     request_id: str | None = None
+    item_id: str | None = None
 
 
 @event_type("invocation.auto")

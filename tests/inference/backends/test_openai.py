@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
@@ -30,7 +30,7 @@ from lsp_harness.inference.request import (
     Usage,
 )
 from lsp_harness.inference.target import Target
-from lsp_harness.session.log import SessionLog
+from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.ruff_linter import Ruff

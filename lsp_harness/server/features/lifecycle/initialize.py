@@ -13,8 +13,8 @@ from lsp_harness.errors import UsageError
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands.command_registry import command_names
 from lsp_harness.server.json_value import value_at
-from lsp_harness.server.version import VERSION
 from lsp_harness.text.uri import local_path
+from lsp_harness.wire.version import VERSION
 
 METHOD = "initialize"
 INCREMENTAL = 2

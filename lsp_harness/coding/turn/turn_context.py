@@ -10,7 +10,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from lsp_harness.session.log import Turn
+from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check, CheckContext

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from lsp_harness.session.events.code_events import StateEntered
-from lsp_harness.session.log import Turn
+from lsp_harness.session.log.turn import Turn
 
 State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
 

@@ -21,6 +21,10 @@ MAX_ITEMS = 64
 """Most items of each kind that are remembered. A session may be long."""
 REQUEST_KINDS = frozenset({"fix", "edit", "docstring", "tests"})
 """Kinds of turns that change code for the user. Their text is the goal of the session."""
+SUMMARY_TYPES = frozenset(
+    {"invocation.received", "edit.proposed", "edit.applied", "edit.stale", "output.read", "verify.completed"}
+)
+"""Types of events that change the summary."""
 DECLARATION_LINE = re.compile(
     r"^[ +-]\s*((?:async |export |pub |static )*(?:def|class|fn|func|function|struct|interface|enum|trait|type)\b.*)"
 )
@@ -114,6 +118,8 @@ class Summary:
 
     def with_event(self, event: Event) -> "Summary":
         """Return the summary after one more event."""
+        if event.type not in SUMMARY_TYPES:
+            return self
         turn = event.turn if event.turn is not None else -1
         match decode_event(event.type, event.data):
             case InvocationReceived() as invocation:

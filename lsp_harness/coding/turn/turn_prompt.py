@@ -11,7 +11,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import file_name_lines, heal
 from lsp_harness.inference.request import InfillContext, Props
 from lsp_harness.session.events.code_events import ContextBuilt
-from lsp_harness.session.log import Turn
+from lsp_harness.session.log.turn import Turn
 
 HOLE_MARK_TOKENS = 3
 """Tokens that mark a hole: where the text before it begins, where the text behind it begins, and where the answer

@@ -1,0 +1,1 @@
+"""One turn on code: its input, states, prompt and driver."""

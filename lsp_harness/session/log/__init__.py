@@ -1,0 +1,1 @@
+"""The log of a session: one writer, any number of readers."""

@@ -1,0 +1,176 @@
+"""The folder of all sessions: create, open, fork and list them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.config import paths
+from lsp_harness.disk.file_reading import open_regular
+from lsp_harness.errors import FileError, FileMissing, UsageError
+from lsp_harness.session.events.model_events import ModelCancelled
+from lsp_harness.session.events.session_events import LogRepaired, SessionForked, TurnStopped
+from lsp_harness.session.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
+from lsp_harness.session.log.log_reader import LOG_NAME, decode_line, fork_parent, log_path, read_history, read_log
+from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.session.projections.session_state import SessionState, project_session
+
+PROCESS_EXITED = "process_exited"
+TAIL_BYTES = 1 << 20
+"""Bytes at the end of a log in which its last line is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A session that was continued: its log, and the number of events that it had."""
+
+    log: SessionLog
+    event_count: int
+
+
+class SessionStore:
+    """The sessions of a user.
+
+    Args:
+        folder: The folder of all sessions. The default is the user's.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        """The folder of all sessions."""
+        return self._folder or paths.sessions_folder()
+
+    def create(self, *, is_saved: bool = True) -> SessionLog:
+        """Return the log of a new session."""
+        return SessionLog(self._folder, is_saved=is_saved)
+
+    def find(self, prefix: str) -> str:
+        """Return the id of the session whose id begins with `prefix`; the newest one if it is empty.
+
+        Raises:
+            UsageError: There is no such session, or there are several.
+        """
+        matches = [id for id in self.ids() if id.startswith(prefix.upper())]
+        if not matches:
+            raise UsageError(
+                f"there is no session {prefix!r}; `lsp-harness sessions` lists them"
+                if prefix
+                else "there is no session yet; one begins with the first prompt, fix or edit"
+            )
+        if prefix and len(matches) > 1 and prefix.upper() not in matches:
+            raise UsageError(f"{len(matches)} sessions begin with {prefix!r}; write more of the name")
+        return prefix.upper() if prefix.upper() in matches else matches[-1]
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, the oldest first."""
+        return sorted(file.parent.name for file in self.folder.glob(f"*/{LOG_NAME}"))
+
+    def path(self, id: str) -> Path:
+        """Return the path of the log of a session."""
+        return log_path(self.folder, id)
+
+    def lineage(self, id: str) -> Iterator[str]:
+        """Yield the session and the sessions that it continues, the nearest first."""
+        yield id
+        while parent := fork_parent(self.folder, id):
+            id = parent[0]
+            yield id
+
+    def open(self, id: str) -> OpenedSession:
+        """Continue a session as its only writer. What a killed process left open is closed.
+
+        Args:
+            id: The whole id.
+
+        Raises:
+            UsageError: There is no such session, or another process writes to it.
+            FileError: The log cannot be read.
+        """
+        if not self.path(id).is_file():
+            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions` lists them")
+        log = SessionLog(self._folder, id=id)
+        log.acquire()
+        try:
+            torn_bytes = self._close_torn_line(log)
+            log.continue_from(project_session(read_history(self.folder, id)))
+        except BaseException:
+            log.close()
+            raise
+        event_count = log.state.next_seq
+        if torn_bytes:
+            log.append(LogRepaired(torn_bytes))
+        close_orphans(log)
+        return OpenedSession(log, event_count)
+
+    def fork(self, id: str, at_seq: int | None = None) -> OpenedSession:
+        """Begin a session that continues another one after an event. Nothing is copied.
+
+        Args:
+            id: The session to continue, which may be in use.
+            at_seq: The number of the last event to continue. The default is the last one.
+
+        Raises:
+            UsageError: There is no such session or no such event.
+            FileError: A log cannot be read.
+        """
+        state = SessionState()
+        try:
+            for event in read_history(self.folder, id):
+                if at_seq is not None and event.seq is not None and event.seq > at_seq:
+                    break
+                state.apply(event)
+        except FileMissing as error:
+            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions` lists them") from error
+        last = state.next_seq - 1
+        if last < 0 or (at_seq is not None and at_seq != last):
+            raise UsageError(f"the session {id} has no event {at_seq}; its events are 0 to {last}")
+        log = SessionLog(self._folder, state=state)
+        count = state.next_seq
+        log.append(SessionForked(id, last))
+        close_orphans(log)
+        return OpenedSession(log, count)
+
+    def _close_torn_line(self, log: SessionLog) -> int:
+        """Prepare a log whose last line has no end. Return the size of the line, or 0 if it is a whole event."""
+        with open_regular(log.path) as file:
+            size = file.seek(0, 2)
+            start = max(0, size - TAIL_BYTES)
+            file.seek(start)
+            tail = file.read(size - start)
+        if not tail or tail.endswith(b"\n"):
+            return 0
+        last_line = tail[tail.rfind(b"\n") + 1 :]
+        log.end_torn_line()
+        # an event of which only the end of the line is missing counts
+        return 0 if decode_line(last_line) else len(last_line)
+
+
+def close_orphans(log: SessionLog) -> None:
+    """Append an end for each call, question, task and turn that a killed process left open."""
+    state = log.state
+    for turn, call in list(state.open_models.items()):
+        log.append(ModelCancelled(call.name), turn=turn)
+    for call_id, call in list(state.open_calls.items()):
+        message = "the process ended while this call ran, so its result is unknown"
+        log.append(ToolFailed(call_id, call.name, PROCESS_EXITED, message), turn=call.turn)
+    for question in list(state.open_questions.values()):
+        reason = "the process ended before anybody answered"
+        decision = PermissionDecided(
+            question.tool, question.tool, "deny", "nobody", reason, "", question.call_id, question.request_id
+        )
+        log.append(decision)
+    for task_id in list(state.open_tasks):
+        log.append(TaskCancelled(task_id, PROCESS_EXITED, is_background=True))
+    for number, request_id in list(state.open_turns.items()):
+        log.append(TurnStopped(number, "interrupted", PROCESS_EXITED, "", request_id), turn=number)
+
+
+def list_sessions(store: SessionStore) -> Iterator[tuple[str, SessionState]]:
+    """Yield each session that can be read, with its state, the newest first."""
+    for id in reversed(store.ids()):
+        try:
+            yield id, project_session(read_log(store.path(id)))
+        except (FileError, UsageError):
+            continue

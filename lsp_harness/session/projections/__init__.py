@@ -1,0 +1,1 @@
+"""The state of a session as pure functions of its events."""
