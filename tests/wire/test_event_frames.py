@@ -1,0 +1,48 @@
+"""The frames of events: every type of event has one or is ignored on purpose."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.session.events.event_codec import encode_event
+from lsp_harness.session.events.event_types import EVENT_CLASSES
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.event_frames import FRAMES, IGNORED_TYPES, make_frame
+
+FRAME_ONLY_TYPES = {"text.delta", "thinking.delta", "tool.output.delta"}
+
+
+def test_every_type_of_event_has_a_frame_or_is_ignored_and_never_both() -> None:
+    assert set(EVENT_CLASSES) == (FRAMES.keys() - FRAME_ONLY_TYPES) | IGNORED_TYPES
+    assert not FRAMES.keys() & IGNORED_TYPES
+
+
+@pytest.mark.parametrize("type", [type for type in EVENT_CLASSES if type in FRAMES])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_every_frame_is_json_with_the_place_of_its_event(type: str, data: st.DataObject) -> None:
+    _, fields = encode_event(data.draw(st.builds(EVENT_CLASSES[type])))
+    frame = make_frame(Event("e1", 7, "now", "s1", 3, None, None, type, fields), "r1")
+    assert frame is not None
+    assert (frame["session_id"], frame["seq"], frame["turn"], frame["id"]) == ("s1", 7, 3, "r1")
+    assert json.loads(json.dumps(frame))["type"] == frame["type"]
+
+
+@pytest.mark.parametrize("type", FRAMES)
+def test_an_event_of_another_version_has_a_frame_too(type: str) -> None:
+    frame = make_frame(Event("e1", None, "now", "s1", None, None, None, type, {"usage": 3, "outcomes": "x"}))
+    assert frame
+    assert "id" not in frame
+
+
+def test_a_frame_says_what_its_event_says() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 2, "cached_tokens": 3}
+    cost = make_frame(Event("e", 1, "", "s", 0, None, None, "model.completed", {"model": "m", "usage": usage}))
+    assert cost is not None
+    assert (cost["type"], cost["cached_tokens"], cost["cost"], cost["model"]) == ("cost_update", 3, 0.0, "m")
+    failed = make_frame(Event("e", 1, "", "s", 0, None, None, "tool.failed", {"call_id": "c", "output": "no"}))
+    assert failed is not None
+    assert (failed["type"], failed["error"], failed["output"]) == ("tool_end", True, "no")
+    assert make_frame(Event("e", 1, "", "s", 0, None, None, "from.2030", {})) is None
