@@ -12,23 +12,13 @@ from lsp_harness.errors import BinaryDocument, FileError, FileMissing, HarnessEr
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 MAX_FILE_BYTES = 64_000_000
 """Size above which a file is not read."""
-
-
-def make_engine(config: Config) -> Engine:
-    """Return the engine of the settings: scripted replies or a model."""
-    if config.engine.script:
-        from lsp_harness.inference.scripted_engine import ScriptedEngine
-
-        return ScriptedEngine(Path(config.engine.script))
-    from lsp_harness.inference.client import EngineClient
-
-    return EngineClient(config)
 
 
 def make_harness(config: Config, workspace: Workspace) -> Harness:

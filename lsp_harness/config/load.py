@@ -17,7 +17,7 @@ can name a model file in the project.
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -39,6 +39,8 @@ EDITOR_FORBIDDEN_KEYS = {
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
 RULE_TABLES = frozenset({"permissions", "hooks"})
 """Tables in which a value that cannot be read may be one that forbids something."""
+SETTING_SOURCES = ("user", "project", "local")
+"""The layers of files, the weakest first."""
 SYSTEM_CONFIG_FOLDER = Path("/etc/lsp-harness")
 """Folder of `config.toml` for a user without a home folder."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
@@ -79,7 +81,11 @@ def user_config_file() -> Path:
 
 
 def load(
-    project: Path | None = None, env: Mapping[str, str] | None = None, *, is_trusted: bool = False
+    project: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    is_trusted: bool = False,
+    sources: Collection[str] = SETTING_SOURCES,
 ) -> tuple[Config, list[Problem]]:
     """Return the settings for a project folder, and the errors in the layers.
 
@@ -88,16 +94,19 @@ def load(
         env: The environment, by default that of this process.
         is_trusted: Whether the user trusts the project, so that its files may permit actions. A project in one of the
             `trusted_folders` of the user is trusted in any case.
+        sources: The layers of files to read: some of `SETTING_SOURCES`.
     """
     config, problems = Config(), list[Problem]()
-    config = _from_file(config, user_config_file(), problems)
+    if "user" in sources:
+        config = _from_file(config, user_config_file(), problems)
     if project:
         is_trusted = is_trusted or _is_in_trusted_folder(project, config)
         main_file = project / "lsp-harness.toml"
-        for file in (
-            main_file if os.path.lexists(main_file) else project / "localcode.toml",
-            project / "lsp-harness.local.toml",
-        ):
+        files = {
+            "project": main_file if os.path.lexists(main_file) else project / "localcode.toml",
+            "local": project / "lsp-harness.local.toml",
+        }
+        for file in (file for source, file in files.items() if source in sources):
             config = _from_file(config, file, problems, project, is_trusted=is_trusted)
     return _from_env(config, os.environ if env is None else env, problems), problems
 

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from lsp_harness.session.events.session_events import (
 from lsp_harness.session.events.tool_events import ToolFailed
 from lsp_harness.session.limits import Budget, Ending, Limits
 from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.log.turn import Turn, current_turn
 from lsp_harness.session.loop import run_turn
 from lsp_harness.session.projections.session_state import SessionState
 
@@ -167,20 +168,26 @@ class Session:
             task.cancel()
         return bool(running)
 
-    async def aclose(self) -> None:
-        """Stop everything, and let other processes continue the session."""
+    async def stop(self) -> None:
+        """End the turns that run and wait."""
         self.next_driver = None
         self.interrupt()
         tasks = [*self._running.values(), *self._waiting]
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def aclose(self) -> None:
+        """Stop everything, and let other processes continue the session."""
+        await self.stop()
         self.log.close()
 
     async def _run(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
         turn = self.begin_turn(ingress, driver.name)
         budget = Budget(self.limits, self._now_s)
-        task = asyncio.ensure_future(run_turn(self, driver, turn, budget))
+        context = copy_context()
+        context.run(current_turn.set, turn)
+        task = asyncio.get_running_loop().create_task(run_turn(self, driver, turn, budget), context=context)
         self._running[turn.number] = task
         ending = Ending("error", "the turn ended unexpectedly")
         try:

@@ -108,7 +108,7 @@ FRAMES: dict[str, Encoder] = {
     "tool.completed": _tool_completed,
     "tool.failed": _tool_failed,
     "permission.requested": _fields(
-        "permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions"
+        "permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions", "risk", "mode"
     ),
     "permission.decided": _permission_decided,
     "hook.decision": _fields("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error"),

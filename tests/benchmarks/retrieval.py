@@ -29,7 +29,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.cli.composition import make_engine
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST

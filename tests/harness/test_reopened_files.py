@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.composition import make_engine
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.completions.hot_files import IDLE_S

@@ -71,6 +71,8 @@ class PermissionRequested:
         call_id: The id of the tool call.
         paths: The files that the action touches.
         suggestions: Rules that would answer this question from now on.
+        risk: "low", "medium" or "high".
+        mode: The permission mode.
     """
 
     request_id: str
@@ -80,6 +82,8 @@ class PermissionRequested:
     call_id: str = ""
     paths: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
+    risk: str = ""
+    mode: str = ""
 
 
 @event_type("permission.decided")

@@ -21,7 +21,7 @@ from lsp_harness.session.events.event_codec import encode_event
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.log.log_reader import LOG_NAME
 from lsp_harness.session.log.session_lock import SessionLock
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.log.turn import Turn, current_turn
 from lsp_harness.session.projections.session_state import SessionState
 from lsp_harness.session.projections.summary import Summary
 from lsp_harness.wire.event import Event, encode
@@ -129,6 +129,11 @@ class SessionLog:
             self.turns[turn].append(envelope)
         self._call_listeners(envelope)
         return envelope
+
+    def append_to_running(self, event: SessionEvent) -> Event:
+        """Append an event to the turn that runs in this task, or to none."""
+        turn = current_turn.get()
+        return turn.append(event) if turn and turn.belongs_to(self) else self.append(event)
 
     def send_frame(
         self, type: str, data: Mapping[str, object], *, turn: int | None = None, step: str | None = None

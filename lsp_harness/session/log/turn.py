@@ -1,5 +1,6 @@
 """One turn of a session, and the numbers that its events carry."""
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from lsp_harness.session.events.code_events import StateEntered
@@ -9,6 +10,10 @@ from lsp_harness.wire.event import Event
 
 if TYPE_CHECKING:
     from lsp_harness.session.log.session_log import SessionLog
+
+
+current_turn: "ContextVar[Turn | None]" = ContextVar("current_turn", default=None)
+"""The turn that runs in this task, and in the tasks that it started."""
 
 
 class Turn:
@@ -25,6 +30,15 @@ class Turn:
         self.number = number
         self.step: str | None = None
         self.cause: str | None = None
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session."""
+        return self._log.id
+
+    def belongs_to(self, log: "SessionLog") -> bool:
+        """Return whether this is a turn of a session."""
+        return self._log is log
 
     def append(self, event: SessionEvent) -> Event:
         """Append an event of this turn and return it in its envelope."""

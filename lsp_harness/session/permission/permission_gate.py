@@ -209,7 +209,17 @@ class PermissionGate:
         action = check.action
         paths, suggestions = tuple(map(str, action.paths)), self._judge.suggestions(check)
         self._record(
-            PermissionRequested(check.request_id, action.tool, action.input, reason, action.call_id, paths, suggestions)
+            PermissionRequested(
+                check.request_id,
+                action.tool,
+                action.input,
+                reason,
+                action.call_id,
+                paths,
+                suggestions,
+                check.split.risk,
+                self.mode,
+            )
         )
 
     async def _ask(self, check: GateCheck, reason: str) -> Decision:

@@ -1,0 +1,286 @@
+"""The driver of conversations: the model answers, or calls a tool and goes on with its result."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ulid import ULID
+
+from lsp_harness.chat.compaction import CompactionStep, plan_step, promotion_event
+from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
+from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tool_calls import parse_answer
+from lsp_harness.chat.tool_execution import ToolExecution
+from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
+from lsp_harness.chat.tool_prompt import render_tools
+from lsp_harness.errors import EngineError, EngineUnavailable, NoAnswer
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import ChatRequest, Owner, Sampling, Stop, Usage
+from lsp_harness.session.driver import CallResult, ModelOutput
+from lsp_harness.session.events.model_events import (
+    CompactionCompleted,
+    CompactionStarted,
+    ModelCompleted,
+    ModelFailed,
+    ModelStarted,
+    TokenUsage,
+    ToolCall,
+)
+from lsp_harness.session.events.tool_events import ToolFailed
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.projections.session_state import SessionState
+
+ANSWER_TOKENS = 512
+"""Tokens that are reserved for an answer."""
+MIN_CONTEXT_TOKENS = 512
+DEFAULT_CONTEXT_TOKENS = 8192
+"""The window of a model that does not report it."""
+WINDOW_SHARE = 0.85
+"""The share of the window that a prompt and its answer may use. The rest covers what the template adds."""
+MAX_ATTEMPTS = 2
+"""Attempts to reach a model."""
+MAX_UNREADABLE_ANSWERS = 3
+"""Unreadable tool calls in a row after which the turn fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that can answer, and its name for the log."""
+
+    name: str
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """The settings of a conversation.
+
+    Attributes:
+        system: The system text, without the tools.
+        answer_schema: The JSON schema of the last answer, for structured output.
+        context_tokens: The window to use; 0 is that of the model.
+        answer_tokens: Tokens that are reserved for an answer.
+        temperature: The temperature of sampling.
+        owner: The sender of the requests.
+    """
+
+    system: str
+    answer_schema: Mapping[str, Any] | None = None
+    context_tokens: int = 0
+    answer_tokens: int = ANSWER_TOKENS
+    temperature: float = 0.0
+    owner: Owner = field(default_factory=Owner)
+
+
+class ChatDriver:
+    """Runs the turns of a conversation (see `Driver`).
+
+    Args:
+        models: The models. The next one is used after a failure of the one before it.
+        tools: Name → tool.
+        execution: Runs the calls.
+        settings: The settings.
+    """
+
+    name = "chat"
+    is_exclusive = True
+
+    def __init__(
+        self, models: Sequence[Model], tools: Mapping[str, Tool], execution: ToolExecution, settings: ChatSettings
+    ) -> None:
+        self._models = list(models)
+        self._tools = tools
+        self._execution = execution
+        self._settings = settings
+        self._window = 0
+        self._prompt: ChatPrompt | None = None
+        self._prompt_seq = -1
+        self._unreadable = 0
+        self.system = "\n\n".join(part for part in (settings.system, render_tools(tools.values())) if part)
+        self.grammar = build_tool_grammar(tools.values(), AnswerForm(answer_schema=settings.answer_schema))
+
+    # -- prompt
+    async def should_compact(self, state: SessionState) -> bool:
+        """Return whether a tier of the compaction applies."""
+        prompt = await self._count(state)
+        return plan_step(state, prompt.tokens / await self._budget()) is not None
+
+    async def compact(self, state: SessionState, turn: Turn) -> None:
+        """Apply the next tier of the compaction, and record the tokens before and after it."""
+        budget = await self._budget()
+        before = (await self._count(state)).tokens
+        step = plan_step(state, before / budget)
+        if step is None:
+            return
+        turn.append(CompactionStarted(before, budget))
+        self._apply(step, turn)
+        until, tier = step.until_seq, step.tier
+        # the tiers that have no events of their own take effect with the last event
+        conversation = state.conversation
+        if tier == "drop_thinking":
+            conversation = replace(conversation, thinking_until=until)
+        elif tier == "tombstone":
+            conversation = replace(conversation, tombstoned_until=until)
+        after = await self._measure(build_messages(self.system, conversation))
+        turn.append(CompactionCompleted(tier, before, after, until))
+
+    async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
+        """Return the prompt.
+
+        Raises:
+            NoAnswer: The prompt does not fit into the window, and nothing can be left out.
+        """
+        prompt, budget = await self._count(state), await self._budget()
+        if prompt.tokens > budget:
+            raise NoAnswer(
+                f"the prompt has {prompt.tokens} tokens, and {budget} fit into the window of the model; write a "
+                "shorter text, begin a new session, or use a model with a larger window"
+            )
+        return prompt
+
+    def _apply(self, step: CompactionStep, turn: Turn) -> None:
+        for message in step.promoted:
+            turn.append(promotion_event(message, self._execution.promote(message.text, message.call_id)))
+        for event in step.events:
+            turn.append(event)
+
+    async def _count(self, state: SessionState) -> ChatPrompt:
+        """Return the prompt of a state with its tokens, which are counted once for each state."""
+        if self._prompt is None or self._prompt_seq != state.next_seq:
+            messages = build_messages(self.system, state.conversation)
+            sections = await self._count_sections(messages)
+            self._prompt = ChatPrompt(messages, sum(sections.values()), sections)
+            self._prompt_seq = state.next_seq
+        return self._prompt
+
+    async def _count_sections(self, messages: Sequence[tuple[str, str]]) -> dict[str, int]:
+        counts = await self._models[0].engine.count(
+            [f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages]
+        )
+        sections = {"system": 0, "summary": 0, "messages": 0}
+        for (role, content), tokens in zip(messages, counts, strict=True):
+            is_summary = role == "user" and content.startswith("Summary of the conversation")
+            sections["system" if role == "system" else "summary" if is_summary else "messages"] += tokens
+        return sections
+
+    async def _measure(self, messages: Sequence[tuple[str, str]]) -> int:
+        return sum((await self._count_sections(messages)).values())
+
+    async def _budget(self) -> int:
+        """Return the most tokens of a prompt."""
+        if not self._window:
+            reported = (await self._models[0].engine.props()).n_ctx or DEFAULT_CONTEXT_TOKENS
+            wanted = self._settings.context_tokens or reported
+            self._window = max(MIN_CONTEXT_TOKENS, min(wanted, reported))
+        return max(MIN_CONTEXT_TOKENS // 2, int(self._window * WINDOW_SHARE) - self._settings.answer_tokens)
+
+    # -- model
+    async def call_model(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
+        """Ask the model. A call that fails is repeated once, and then sent to the next model, if there is one.
+
+        Raises:
+            EngineError: The model cannot be reached or refuses the prompt.
+            NoAnswer: The model wrote unreadable calls again and again.
+        """
+        attempts = 0
+        while True:
+            model = self._models[0]
+            turn.append(ModelStarted(model.name, prompt.tokens, prompt.sections or {}, self._window, prompt.hash))
+            try:
+                return await self._ask(prompt, turn)
+            except EngineError as error:
+                attempts += 1
+                may_repeat = attempts < MAX_ATTEMPTS and isinstance(error, EngineUnavailable)
+                will_retry = may_repeat or len(self._models) > 1
+                turn.append(ModelFailed(model.name, error.message, type(error).__name__, will_retry))
+                if not will_retry:
+                    raise
+                if not may_repeat:
+                    self._models.pop(0)
+                    attempts = 0
+
+    async def _ask(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
+        settings, started_s = self._settings, time.monotonic()
+        sampling = Sampling(
+            n_predict=settings.answer_tokens, temperature=settings.temperature, grammar=self.grammar.text
+        )
+        request = ChatRequest(prompt.messages, sampling, owner=settings.owner)
+        text, stop, usage = "", cast("Stop | None", None), Usage()
+        frames = _TextFrames(turn)
+        async with aclosing(cast("Any", self._models[0].engine.stream(request))) as chunks:
+            async for chunk in chunks:
+                text, stop, usage = text + chunk.text, chunk.stop, chunk.usage
+                frames.add(chunk.text)
+        ms = round(1000 * (time.monotonic() - started_s))
+        answer = parse_answer(text, self._tools)
+        calls = tuple(ToolCall(str(ULID()), call.name, call.input) for call in answer.calls)
+        tokens = await self._usage(prompt, text, usage)
+        shown = answer.text or (text if answer.problem else "")
+        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, stop or "", ms))
+        if not answer.problem:
+            self._unreadable = 0
+            return ModelOutput(answer.text, calls)
+        self._unreadable += 1
+        if self._unreadable >= MAX_UNREADABLE_ANSWERS:
+            raise NoAnswer(f"the model wrote {self._unreadable} unreadable tool calls in a row; use a larger model")
+        return ModelOutput(answer.text, (ToolCall("", "", {"problem": answer.problem}),))
+
+    async def _usage(self, prompt: ChatPrompt, text: str, usage: Usage) -> TokenUsage:
+        """Return the tokens as the engine reports them, or as they are counted if it reports none."""
+        read = usage.evaluated + usage.reused
+        if read or usage.generated:
+            return TokenUsage(read, usage.generated, usage.reused)
+        [written] = await self._models[0].engine.count([text])
+        return TokenUsage(prompt.tokens, written, 0, is_estimated=True)
+
+    # -- tools
+    async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:
+        """Run the calls of an answer, one after another, and record their results."""
+        results: list[CallResult] = []
+        for call in output.tool_calls:
+            if not call.call_id:
+                # the model reads the message as the result of the call that it meant
+                turn.append(ToolFailed(str(ULID()), "unreadable call", "invalid_input", str(call.input["problem"])))
+                results.append(CallResult("", is_error=True))
+                continue
+            results.append(await self._execution.run(call, turn))
+            # other turns and the client may act between two calls
+            await asyncio.sleep(0)
+        return results
+
+
+class _TextFrames:
+    """Sends the text of an answer as it arrives, without the tool calls in it.
+
+    Args:
+        turn: The turn of the answer.
+    """
+
+    CALL_MARK = "<tool_call>"
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._pending = ""
+        self._is_call = False
+
+    def add(self, text: str) -> None:
+        """Send a piece of the answer, as far as it is certainly not the beginning of a call."""
+        if self._is_call or not text:
+            return
+        self._pending += text
+        mark = self._pending.find(self.CALL_MARK)
+        if mark >= 0:
+            self._is_call = True
+            self._send(self._pending[:mark])
+            return
+        size = next((n for n in range(len(self.CALL_MARK) - 1, 0, -1) if self._pending.endswith(self.CALL_MARK[:n])), 0)
+        whole = self._pending[: len(self._pending) - size]
+        self._pending = self._pending[len(whole) :]
+        self._send(whole)
+
+    def _send(self, text: str) -> None:
+        if text:
+            self._turn.send_frame("text.delta", content=text)

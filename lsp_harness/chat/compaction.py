@@ -1,0 +1,161 @@
+"""Makes the prompt of a long conversation smaller, tier by tier, without a model.
+
+The pressure is the share of the token budget that the prompt uses. Each tier begins at a pressure of its own, and the
+last two turns are exempt from all of them. Only if the prompt would not fit at all, older steps of these two turns are
+summarized and shortened as well. Compaction appends events; the log keeps everything.
+
+The same events always give the same prompt, because nothing here depends on time or chance.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from lsp_harness.session.events.event_types import SessionEvent
+from lsp_harness.session.events.model_events import CompactionSummary, ToolOutputPromoted
+from lsp_harness.session.projections.message_history import Conversation, Message
+from lsp_harness.session.projections.session_state import SessionState
+
+EXEMPT_TURNS = 2
+WINDOW_TURNS = 4
+"""Turns that a summary replaces at once."""
+PROMOTED_CHARS = 1024
+"""Outputs with more characters become artifacts."""
+PRESSURES = {"drop_thinking": 0.5, "promote": 0.65, "tombstone": 0.75, "summarize": 0.85, "summarize_more": 0.95}
+"""Tier → the pressure at which it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStep:
+    """One tier that is applied.
+
+    Attributes:
+        tier: The name of the tier.
+        until_seq: The number of the last event that it is about.
+        events: The events that say what it does, before `compaction.completed`.
+        promoted: The messages whose outputs become artifacts.
+    """
+
+    tier: str
+    until_seq: int
+    events: tuple[SessionEvent, ...] = ()
+    promoted: tuple[Message, ...] = ()
+
+
+def plan_step(state: SessionState, pressure: float) -> CompactionStep | None:
+    """Return the next tier to apply at a pressure, or None if nothing more can be left out.
+
+    Args:
+        state: The state of the session.
+        pressure: The tokens of the prompt divided by the budget. Above 1, the prompt does not fit.
+    """
+    for tier, plan in TIERS.items():
+        if pressure >= PRESSURES[tier] and (step := plan(state, exempt_from(state))):
+            return step
+    if pressure > 1:
+        return next(filter(None, (plan(state) for plan in EMERGENCY_TIERS)), None)
+    return None
+
+
+def exempt_from(state: SessionState) -> int:
+    """Return the number of the first event of the last two turns. Messages from there on are exempt."""
+    turns = sorted({message.turn for message in state.conversation.messages if message.turn >= 0})
+    if len(turns) < EXEMPT_TURNS:
+        return 0
+    first_turn = turns[-EXEMPT_TURNS]
+    return min(message.seq for message in state.conversation.messages if message.turn == first_turn)
+
+
+def _plan_thinking(state: SessionState, exempt: int) -> CompactionStep | None:
+    conversation = state.conversation
+    old = [message for message in _before(conversation, exempt) if message.thinking]
+    until = max((message.seq for message in old), default=-1)
+    return CompactionStep("drop_thinking", until) if until > conversation.thinking_until else None
+
+
+def _plan_promotion(state: SessionState, exempt: int) -> CompactionStep | None:
+    large = tuple(_large_outputs(state.conversation, exempt))
+    return CompactionStep("promote", large[-1].seq, (), large) if large else None
+
+
+def _plan_tombstones(state: SessionState, exempt: int) -> CompactionStep | None:
+    conversation = state.conversation
+    until = max((message.seq for message in _before(conversation, exempt) if message.role == "tool"), default=-1)
+    return CompactionStep("tombstone", until) if until > conversation.tombstoned_until else None
+
+
+def _plan_summary(state: SessionState, exempt: int, windows: int = 1) -> CompactionStep | None:
+    old = list(_before(state.conversation, exempt))
+    turns = sorted({message.turn for message in old})[: WINDOW_TURNS * windows]
+    until = max((message.seq for message in old if message.turn in turns), default=-1)
+    return _summarize(state, until)
+
+
+def _plan_larger_summary(state: SessionState, exempt: int) -> CompactionStep | None:
+    return _plan_summary(state, exempt, windows=2)
+
+
+TIERS: dict[str, Callable[[SessionState, int], CompactionStep | None]] = {
+    "drop_thinking": _plan_thinking,
+    "promote": _plan_promotion,
+    "tombstone": _plan_tombstones,
+    "summarize": _plan_summary,
+    "summarize_more": _plan_larger_summary,
+}
+"""Tier → the function that plans it, the cheapest loss first."""
+
+
+def _cut_old_turns(state: SessionState) -> CompactionStep | None:
+    """Summarize all turns but the last two."""
+    return _summarize(state, exempt_from(state) - 1)
+
+
+def _cut_old_steps(state: SessionState) -> CompactionStep | None:
+    """Summarize everything before the last step whose calls all have results."""
+    answers = [message.seq for message in state.conversation.messages if message.role == "assistant"]
+    open_seqs = [
+        message.seq
+        for message in state.conversation.messages
+        if any(call.call_id in state.open_calls for call in message.calls)
+    ]
+    last = min([*answers[-1:], *open_seqs], default=0)
+    return _summarize(state, last - 1)
+
+
+def _promote_last_outputs(state: SessionState) -> CompactionStep | None:
+    """Move every large output to an artifact, those of the last step too."""
+    large = tuple(_large_outputs(state.conversation, state.next_seq))
+    return CompactionStep("promote", large[-1].seq, (), large) if large else None
+
+
+EMERGENCY_TIERS = (_cut_old_turns, _cut_old_steps, _promote_last_outputs)
+"""What is done, in this order, if the prompt does not fit although all tiers were applied."""
+
+
+def _summarize(state: SessionState, until: int) -> CompactionStep | None:
+    """Return the step that replaces the messages up to an event, or None if there are none.
+
+    A call without a result must stay in the prompt, so the summary ends before it.
+    """
+    for message in state.conversation.messages:
+        if message.seq <= until and any(call.call_id in state.open_calls for call in message.calls):
+            until = message.seq - 1
+    if not any(message.seq <= until for message in state.conversation.messages):
+        return None
+    summary = CompactionSummary(until, "\n".join(state.activity.lines))
+    return CompactionStep("summarize", until, (summary,))
+
+
+def _before(conversation: Conversation, exempt: int) -> Iterator[Message]:
+    return (message for message in conversation.messages if message.seq < exempt)
+
+
+def _large_outputs(conversation: Conversation, exempt: int) -> Iterator[Message]:
+    for message in _before(conversation, exempt):
+        is_shown = message.seq > conversation.tombstoned_until and message.call_id not in conversation.promoted
+        if message.role == "tool" and is_shown and len(message.text) > PROMOTED_CHARS:
+            yield message
+
+
+def promotion_event(message: Message, artifact_id: str) -> ToolOutputPromoted:
+    """Return the event that the output of a message is in an artifact."""
+    return ToolOutputPromoted(message.call_id, artifact_id)

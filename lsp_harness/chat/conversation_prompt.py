@@ -1,0 +1,99 @@
+"""The prompt of a conversation: the system text with the tools, then the messages of the session.
+
+The beginning never changes within a session, and messages are only appended. So the engine evaluates only what is new.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from lsp_harness.chat.tool import ToolResult
+from lsp_harness.chat.tool_grammar import CALL_END, CALL_START
+from lsp_harness.chat.tool_prompt import break_marks, render_result
+from lsp_harness.session.artifacts import STUB_CHARS
+from lsp_harness.session.events.model_events import ToolCall
+from lsp_harness.session.projections.message_history import Conversation, Message
+
+SUMMARY_TITLE = "Summary of the conversation until here:"
+REMOVED_OUTPUT = "[the output was removed to save room; call the tool again if you need it]"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPrompt:
+    """The messages for a model.
+
+    Attributes:
+        messages: Pairs of role (`system`, `user` or `assistant`) and content, oldest first.
+        tokens: The tokens of the whole prompt, or 0 before they are counted.
+        sections: The tokens of each section.
+    """
+
+    messages: tuple[tuple[str, str], ...]
+    tokens: int = 0
+    sections: Mapping[str, int] | None = None
+
+    @property
+    def hash(self) -> str:
+        """A hash by which two prompts are compared."""
+        digest = blake2b(digest_size=16)
+        for role, content in self.messages:
+            digest.update(f"{role}\0{content}\0".encode("utf-8", "replace"))
+        return digest.hexdigest()
+
+
+def build_messages(system: str, conversation: Conversation) -> tuple[tuple[str, str], ...]:
+    """Return the messages for a model. Neighbours of one role become one message, because some services demand it.
+
+    Args:
+        system: The system text. If it is empty, there is no such message.
+        conversation: The messages of the session, after compaction.
+    """
+    pairs = [("system", system)] if system else []
+    if conversation.summary:
+        pairs.append(("user", f"{SUMMARY_TITLE}\n{conversation.summary}"))
+    pairs += [render_message(message, conversation) for message in conversation.messages]
+    merged: list[tuple[str, str]] = []
+    for role, content in pairs:
+        if merged and merged[-1][0] == role:
+            merged[-1] = (role, f"{merged[-1][1]}\n\n{content}")
+        else:
+            merged.append((role, content))
+    return tuple(merged)
+
+
+def render_message(message: Message, conversation: Conversation) -> tuple[str, str]:
+    """Return the role and the content of one message, without what compaction removed."""
+    match message.role:
+        case "assistant":
+            thinking = message.thinking if message.seq > conversation.thinking_until else ""
+            parts = [f"<think>\n{thinking}\n</think>"] if thinking else []
+            parts += [message.text] if message.text else []
+            parts += [format_call(call) for call in message.calls]
+            return "assistant", "\n".join(parts)
+        case "tool":
+            return "user", render_result(ToolResult(render_output(message, conversation), message.is_error))
+        case _:
+            return "user", break_marks(message.text)
+
+
+def format_call(call: ToolCall) -> str:
+    """Return a call as the model wrote it."""
+    body = json.dumps({"name": call.tool, "arguments": dict(call.input)}, ensure_ascii=False)
+    return f"{CALL_START}\n{body}\n{CALL_END}"
+
+
+def render_output(message: Message, conversation: Conversation) -> str:
+    """Return the output of a call, or what stands in its place."""
+    if message.call_id in conversation.promoted:
+        artifact_id = conversation.promoted[message.call_id]
+        hint = f'call read_artifact with artifact_id "{artifact_id}" to read the rest' if artifact_id else "not kept"
+        return f"{message.text[:STUB_CHARS]}\n[{len(message.text):,} characters; {hint}]"
+    if message.seq <= conversation.tombstoned_until:
+        return f"{'failed ' if message.is_error else ''}{REMOVED_OUTPUT}"
+    return message.text
+
+
+def size_of(messages: Sequence[tuple[str, str]]) -> int:
+    """Return the characters of messages."""
+    return sum(len(content) for _, content in messages)

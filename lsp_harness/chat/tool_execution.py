@@ -1,0 +1,126 @@
+"""Runs the tool calls of a model: validation, the permission gate, the tool, and the record of the result."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from lsp_harness.chat.tool import CallContext, Tool, ToolResult
+from lsp_harness.errors import HarnessError
+from lsp_harness.session.artifacts import ArtifactStore
+from lsp_harness.session.driver import CallResult
+from lsp_harness.session.events.model_events import ToolCall
+from lsp_harness.session.events.tool_events import ToolCompleted, ToolFailed, ToolStarted
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.permission.action import Action, Decision
+from lsp_harness.session.permission.hooks import Hooks
+
+MAX_EQUAL_CALLS = 3
+"""Calls of one tool with the same input in a row. The last one is refused."""
+
+
+class PermissionGate(Protocol):
+    """Decides about side effects."""
+
+    async def check(self, action: Action) -> Decision:
+        """Return the decision about an action. This raises nothing."""
+        ...
+
+
+class ToolExecution:
+    """The tools of a session, and what their calls must pass.
+
+    Args:
+        tools: Name → tool.
+        gate: Decides about every call.
+        artifacts: Keeps large outputs.
+        find_problem: Returns why an input does not fit the schema of its tool, or an empty text.
+        hooks: Hear of the results of calls.
+    """
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        gate: PermissionGate,
+        artifacts: ArtifactStore,
+        find_problem: Callable[[Tool, Mapping[str, Any]], str],
+        hooks: Hooks | None = None,
+    ) -> None:
+        self._tools = tools
+        self._gate = gate
+        self._artifacts = artifacts
+        self._find_problem = find_problem
+        self._hooks = hooks or Hooks()
+        self._last_call: tuple[str, str] = ("", "")
+        self._equal_calls = 0
+
+    def promote(self, text: str, call_id: str) -> str:
+        """Keep an output as an artifact and return its id. The id is empty if it cannot be written."""
+        try:
+            return self._artifacts.store(text, "tool_output", call_id).artifact_id
+        except HarnessError:
+            return ""
+
+    async def run(self, call: ToolCall, turn: Turn) -> CallResult:
+        """Run one call. Every call gets exactly one result in the log, whatever happens.
+
+        Raises:
+            asyncio.CancelledError: The turn was interrupted. The loop records the result.
+        """
+        tool = self._tools.get(call.tool)
+        turn.append(ToolStarted(call.call_id, call.tool, call.input))
+        if tool is None:
+            names = ", ".join(self._tools) or "none"
+            return self._fail(turn, call, "unknown_tool", f"there is no tool {call.tool!r}; the tools are: {names}")
+        if problem := self._find_problem(tool, call.input):
+            return self._fail(turn, call, "invalid_input", problem)
+        if self._count_equal(call) >= MAX_EQUAL_CALLS:
+            message = (
+                f"{call.tool} was called with the same input {self._equal_calls} times in a row; the result will not "
+                "change, so do something else or answer"
+            )
+            return self._fail(turn, call, "repeated", message)
+        try:
+            result = await self._run_allowed(tool, call, turn)
+        except HarnessError as error:
+            result = self._fail(turn, call, "error", error.message)
+        except Exception as error:  # noqa: BLE001 - a tool of somebody else must not end the turn
+            result = self._fail(turn, call, "error", f"{type(error).__name__}: {error}")
+        facts = {"tool": call.tool, "tool_input": dict(call.input), "call_id": call.call_id}
+        await self._hooks.run("postToolUseFailure" if result.is_error else "postToolUse", facts)
+        return result
+
+    async def _run_allowed(self, tool: Tool, call: ToolCall, turn: Turn) -> CallResult:
+        action = replace(tool.action(call.input), call_id=call.call_id, session_id=turn.session_id)
+        decision = await self._gate.check(action)
+        if not decision.is_allowed:
+            reason = "not_allowed" if decision.by == "tools" else "denied"
+            # a person who refuses wants the model to stop, and not to try another way
+            ends_turn = decision.by == "person"
+            return self._fail(turn, call, reason, f"not allowed: {decision.reason}", ends_turn=ends_turn)
+        call_input = call.input if decision.updated_input is None else decision.updated_input
+        started_s = time.monotonic()
+        result = await tool.run(call_input, CallContext(call.call_id, _reporter(turn, call), self._gate.check))
+        if decision.context:
+            result = ToolResult(f"{result.text}\n{decision.context}", result.is_error, result.findings, result.data)
+        if result.is_error:
+            return self._fail(turn, call, "error", result.text)
+        output, artifact_id = self._artifacts.shorten(result.text, "tool_output", call.call_id)
+        ms = round(1000 * (time.monotonic() - started_s))
+        turn.append(ToolCompleted(call.call_id, call.tool, output, artifact_id, result.findings, ms))
+        return CallResult(call.call_id)
+
+    def _count_equal(self, call: ToolCall) -> int:
+        """Return how often this call was made in a row, with this one."""
+        key = (call.tool, repr(sorted(call.input.items())))
+        self._equal_calls = self._equal_calls + 1 if key == self._last_call else 1
+        self._last_call = key
+        return self._equal_calls
+
+    def _fail(self, turn: Turn, call: ToolCall, reason: str, message: str, *, ends_turn: bool = False) -> CallResult:
+        turn.append(ToolFailed(call.call_id, call.tool, reason, self._artifacts.shorten(message, "tool_output")[0]))
+        return CallResult(call.call_id, is_error=True, ends_turn=ends_turn)
+
+
+def _reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
+    return lambda text: turn.send_frame("tool.output.delta", call_id=call.call_id, content=text)

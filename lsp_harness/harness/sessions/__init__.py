@@ -1,0 +1,1 @@
+"""Sessions for other programs: their options, their parts, and the protocol that serves them."""

@@ -1,0 +1,255 @@
+"""A session that is open: its log, gate, tasks, tools and model, put together from its options."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lsp_harness.chat.chat_driver import ChatDriver, ChatSettings, Model
+from lsp_harness.chat.schema_check import find_input_problem
+from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tool_execution import ToolExecution
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.harness.sessions.pending_questions import PendingQuestions
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.inference.request import Owner
+from lsp_harness.session.artifacts import ArtifactStore
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.checkpoints.undo_plan import plan_undo
+from lsp_harness.session.events.session_events import SessionClosed, SessionResumed, TurnStopped
+from lsp_harness.session.limits import Ending
+from lsp_harness.session.log.log_reader import read_history
+from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.projections.task_list import TaskRow, project_tasks
+from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.tasks.task_runner import TaskRunner
+
+SYSTEM_PROMPT = """You are a coding assistant in the folder {folder}. Answer in a few sentences. Use the tools to look
+at files instead of guessing, and change a file only if the user asks for it. Paths are relative to the folder."""
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """The parts of an open session.
+
+    Attributes:
+        config: The settings.
+        models: The models, the first choice first.
+        gate: The permission gate.
+        hooks: The hooks.
+        tasks: The tasks.
+        artifacts: The large outputs.
+        checkpoints: The texts of files before edits.
+        tools: Name → tool.
+        questions: The questions that the client answers.
+        closers: Functions that close what the session has opened, in order.
+        on_task_end: Functions that receive the id of a background task that ended.
+    """
+
+    config: Config
+    models: tuple[Model, ...]
+    gate: PermissionGate
+    hooks: Hooks
+    tasks: TaskRunner
+    artifacts: ArtifactStore
+    checkpoints: Checkpoints
+    tools: Mapping[str, Tool]
+    questions: PendingQuestions
+    closers: Sequence[Callable[[], Any]] = ()
+    on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+
+
+class OpenSession:
+    """A session that is open in this process.
+
+    Args:
+        session: The turns and the log.
+        options: The options.
+        parts: The parts.
+        event_count: The number of events that the session had when it was opened.
+        store: The folder of all sessions.
+    """
+
+    def __init__(
+        self, session: Session, options: SessionOptions, parts: SessionParts, event_count: int, store: SessionStore
+    ) -> None:
+        self.session = session
+        self.options = options
+        self.parts = parts
+        self.event_count = event_count
+        self._store = store
+        session.next_driver = self.create_driver
+
+    @property
+    def model(self) -> str:
+        """The name of the model that answers."""
+        return self.parts.models[0].name
+
+    @property
+    def permission_mode(self) -> str:
+        """The present permission mode."""
+        return self.parts.gate.mode
+
+    def record_start(self) -> None:
+        """Append the event that the session begins or is continued."""
+        if self.event_count:
+            self.session.log.append(SessionResumed(self.event_count, self.model, self.options.source))
+        else:
+            self.session.record_start()
+
+    def create_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:
+        """Return the driver of a turn.
+
+        Args:
+            schema: The JSON schema of the answer. The default is that of the options.
+
+        Raises:
+            EngineRefused: The grammar cannot express the schema.
+        """
+        options, parts = self.options, self.parts
+        system = options.system_prompt
+        if system is None:
+            system = SYSTEM_PROMPT.format(folder=options.root.name or options.root)
+        settings = ChatSettings(
+            system=system,
+            answer_schema=schema or options.json_schema,
+            context_tokens=options.context_tokens,
+            owner=Owner(persist=True, affinity=self.session.id),
+        )
+        execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, find_input_problem, parts.hooks)
+        return ChatDriver(parts.models, parts.tools, execution, settings)
+
+    async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
+        """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
+
+        Raises:
+            HarnessError: The turn failed.
+        """
+        hooks = self.parts.hooks
+        facts = {"session_id": self.session.id, "prompt": ingress.text}
+        for event in ("userPromptSubmit", "turnStart"):
+            outcome = await hooks.run(event, facts)
+            if outcome.is_denied:
+                return self._refuse(ingress, f"the hook {outcome.hook} does not allow this prompt: {outcome.reason}")
+            if outcome.context:
+                ingress = replace(ingress, text=f"{ingress.text}\n\n{outcome.context}")
+        try:
+            stopped = await self.session.submit(ingress, driver)
+        except HarnessError as error:
+            await hooks.run("turnStop", facts | {"reason": "error", "detail": error.message})
+            raise
+        await hooks.run("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
+        return stopped
+
+    def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
+        turn = self.session.begin_turn(ingress, "chat")
+        return self.session.end_turn(turn, Ending("denied", reason), ingress.request_id)
+
+    # -- questions and settings
+    def answer_question(self, request_id: str, fields: Mapping[str, Any]) -> None:
+        """Give the answer of the client to a question. Raise UsageError if there is no such question."""
+        self.parts.questions.answer(request_id, fields)
+
+    async def set_permission_mode(self, mode: str) -> None:
+        """Change the permission mode from the next action on.
+
+        Raises:
+            UsageError: A hook does not allow it, or there is no such mode.
+        """
+        outcome = await self.parts.hooks.run("configChange", {"session_id": self.session.id, "permission_mode": mode})
+        if outcome.is_denied:
+            raise UsageError(f"the hook {outcome.hook} does not allow this mode: {outcome.reason}")
+        try:
+            self.parts.gate.set_mode(mode)  # pyright: ignore[reportArgumentType] - checked there
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
+    # -- what a client can ask
+    def status(self) -> dict[str, Any]:
+        """Return the state of the session in numbers and names."""
+        state, tokens = self.session.state, self.session.state.tokens
+        return {
+            "session_id": self.session.id,
+            "model": self.model,
+            "permission_mode": self.permission_mode,
+            "events": state.next_seq,
+            "turns": state.turn_count,
+            "is_idle": self.session.is_idle,
+            "tools": list(self.parts.tools),
+            "queue": [{"item_id": item.item_id, "kind": item.kind, "text": item.text} for item in state.queue.values()],
+            "tokens": {"input": tokens.input, "output": tokens.output, "cached": tokens.cached},
+            "questions": self.parts.questions.open_ids,
+            "summary": state.summary.lines,
+        }
+
+    def fork(self, at_seq: int | None) -> str:
+        """Begin a session that continues this one after an event, and return its id. Raise UsageError."""
+        if not self.session.log.is_saved:
+            raise UsageError("this session is not saved, so it cannot be forked")
+        opened = self._store.fork(self.session.id, at_seq)
+        opened.log.close()
+        return opened.log.id
+
+    async def undo(self, turn: int | None = None, *, force: bool = False) -> dict[str, Any]:
+        """Give the files of a turn the texts that they had before it.
+
+        Args:
+            turn: The number of the turn. None means the last one that changed files.
+            force: Restore files that somebody changed after the turn, too.
+
+        Raises:
+            UsageError: There is nothing to undo.
+            StaleDocument: Somebody changed a file after the turn.
+        """
+        history = read_history(self._store.folder, self.session.id)
+        plan = plan_undo(history, turn)
+        restoration = await self.parts.checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force)
+        return {"turn": plan.turn, "paths": list(restoration.event.paths), "skipped": dict(restoration.skipped)}
+
+    def list_tasks(self) -> list[dict[str, Any]]:
+        """Return the tasks of the session, those of earlier processes too."""
+        rows: list[TaskRow] = []
+        if self.session.log.path.exists():
+            rows += project_tasks(read_history(self._store.folder, self.session.id))
+        known = {row.task_id: row for row in (*rows, *self.parts.tasks.list())}
+        return [
+            {"task_id": row.task_id, "kind": row.kind, "title": row.title, "status": row.state, "summary": row.summary}
+            for row in known.values()
+        ]
+
+    def read_task(self, task_id: str, since: int) -> dict[str, Any]:
+        """Return the output of a task from a byte on. Raise UsageError for an unknown id."""
+        part = self.parts.tasks.read(task_id, since)
+        return {"text": part.text, "cursor": part.next_cursor, "is_running": part.is_running}
+
+    async def cancel_task(self, task_id: str) -> dict[str, Any]:
+        """End a task and all its processes. Raise UsageError for an unknown id."""
+        result = await self.parts.tasks.cancel(task_id)
+        return {"task_id": task_id, "status": result.status}
+
+    def report_task_end(self, task_id: str) -> None:
+        """Begin a turn about a background task that ended, if the session is idle."""
+        row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
+        title = f" ({row.title})" if row and row.title else ""
+        self.session.report_task_end(task_id, f"The background task {task_id}{title} has ended. Go on with its result.")
+
+    async def aclose(self) -> None:
+        """Stop everything, record the end, and let other processes continue the session."""
+        self.session.next_driver = None
+        self.session.interrupt()
+        await self.parts.tasks.aclose()
+        await self.session.stop()
+        await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
+        if self.session.state.next_seq:
+            self.session.log.append(SessionClosed("the client ended the session"))
+        for close in self.parts.closers:
+            await close()
+        await self.session.aclose()
+
+
+def command_environment(options: SessionOptions) -> Mapping[str, str]:
+    """Return the environment of commands: that of this process with the variables of the options."""
+    return {**os.environ, **options.env}

@@ -1,0 +1,109 @@
+"""The commands that a client may send while a session is open. A new command is a function and a row in the table."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from lsp_harness.errors import UsageError
+from lsp_harness.harness.sessions.open_session import OpenSession
+
+Frame = Mapping[str, Any]
+
+
+async def interrupt(opened: OpenSession, frame: Frame) -> Any:
+    """Stop the running turn. The session goes on."""
+    return {"interrupted": opened.session.interrupt()}
+
+
+async def steer(opened: OpenSession, frame: Frame) -> Any:
+    """Send a text into the running turn, at its next step."""
+    return {"item_id": opened.session.enqueue("steer", _read_text(frame, "text"))}
+
+
+async def follow_up(opened: OpenSession, frame: Frame) -> Any:
+    """Send a text for the next turn."""
+    return {"item_id": opened.session.enqueue("follow_up", _read_text(frame, "text"))}
+
+
+async def edit_queued(opened: OpenSession, frame: Frame) -> Any:
+    """Replace a text that waits."""
+    opened.session.edit_queued(_read_text(frame, "item_id"), _read_text(frame, "text"))
+
+
+async def remove_queued(opened: OpenSession, frame: Frame) -> Any:
+    """Withdraw a text that waits."""
+    opened.session.remove_queued(_read_text(frame, "item_id"))
+
+
+async def answer_permission(opened: OpenSession, frame: Frame) -> Any:
+    """Answer a question about a permission. `question_id` names it if `request_id` is the id of the command."""
+    question_id = frame.get("question_id") or _read_text(frame, "request_id")
+    opened.answer_question(str(question_id), frame)
+
+
+async def set_permission_mode(opened: OpenSession, frame: Frame) -> Any:
+    """Change the permission mode from the next action on."""
+    await opened.set_permission_mode(_read_text(frame, "mode"))
+    return {"permission_mode": opened.permission_mode}
+
+
+async def status(opened: OpenSession, frame: Frame) -> Any:
+    """Return the state of the session."""
+    return opened.status()
+
+
+async def fork(opened: OpenSession, frame: Frame) -> Any:
+    """Begin a session that continues this one after the event `at_seq`."""
+    return {"session_id": opened.fork(_read_number(frame, "at_seq"))}
+
+
+async def undo(opened: OpenSession, frame: Frame) -> Any:
+    """Undo the edits of a turn."""
+    return await opened.undo(_read_number(frame, "turn"), force=frame.get("force") is True)
+
+
+async def list_tasks(opened: OpenSession, frame: Frame) -> Any:
+    """Return the tasks of the session."""
+    return opened.list_tasks()
+
+
+async def read_task(opened: OpenSession, frame: Frame) -> Any:
+    """Return the output of a task from the byte `since` on."""
+    return opened.read_task(_read_text(frame, "task_id"), _read_number(frame, "since") or 0)
+
+
+async def cancel_task(opened: OpenSession, frame: Frame) -> Any:
+    """End a task and all its processes."""
+    return await opened.cancel_task(_read_text(frame, "task_id"))
+
+
+Command = Callable[[OpenSession, Frame], Awaitable[Any]]
+COMMANDS: dict[str, Command] = {
+    "interrupt": interrupt,
+    "steer": steer,
+    "follow_up": follow_up,
+    "edit_queued": edit_queued,
+    "remove_queued": remove_queued,
+    "permission": answer_permission,
+    "set_permission_mode": set_permission_mode,
+    "status": status,
+    "fork": fork,
+    "undo": undo,
+    "tasks": list_tasks,
+    "read_task": read_task,
+    "cancel_task": cancel_task,
+}
+"""Name of a command → the function that runs it and returns the result for the client."""
+
+
+def _read_text(frame: Frame, name: str) -> str:
+    value = frame.get(name)
+    if not isinstance(value, str):
+        raise UsageError(f"the command {frame.get('command')!r} needs a text {name!r}")
+    return value
+
+
+def _read_number(frame: Frame, name: str) -> int | None:
+    value = frame.get(name)
+    if value is not None and type(value) is not int:
+        raise UsageError(f"{name!r} must be a whole number, not {value!r}")
+    return value

@@ -1,0 +1,211 @@
+"""Serves one session to another program: objects in, objects out (see docs/sessions.md).
+
+The first object may be `{"command": "open", "options": {…}}`. Then prompts and commands come, and the frames of all
+events go out. Every prompt ends with exactly one `turn_stop`, and every command with a `request_id` gets one
+`response`.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_commands import COMMANDS
+from lsp_harness.harness.sessions.session_opening import open_session
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.session.session import Ingress
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.event_frames import make_frame
+from lsp_harness.wire.session_frames import WIRE_VERSION
+from lsp_harness.wire.version import VERSION
+
+Frame = Mapping[str, Any]
+FrameQueue = asyncio.Queue[Frame | None]
+Opener = Callable[[SessionOptions], Awaitable[OpenSession]]
+MAX_SCHEMA_CHARS = 200_000
+
+
+async def serve_session(
+    incoming: FrameQueue,
+    outgoing: FrameQueue,
+    options: Mapping[str, Any] | None = None,
+    opener: Opener = open_session,
+) -> None:
+    """Serve one session until the input ends or the client sends the command `exit`.
+
+    Args:
+        incoming: The objects of the client. None ends them.
+        outgoing: The objects for the client. None is the last item.
+        options: The options of the session. With None, the first object must be the command `open`.
+        opener: Opens the session.
+    """
+    try:
+        await _SessionHost(incoming, outgoing, opener).run(options)
+    finally:
+        outgoing.put_nowait(None)
+
+
+class _SessionHost:
+    def __init__(self, incoming: FrameQueue, outgoing: FrameQueue, opener: Opener) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._opener = opener
+        self._opened: OpenSession | None = None
+        self._request_ids: dict[int, str] = {}
+        self._schemas: dict[str, Mapping[str, Any]] = {}
+        self._turns: set[asyncio.Task[None]] = set()
+
+    async def run(self, options: Mapping[str, Any] | None) -> None:
+        """Serve until the end."""
+        first: Frame | None = None
+        if options is None:
+            first = await self._incoming.get()
+            if first is None:
+                return
+            if first.get("command") == "open":
+                options, first = first.get("options") or {}, None
+        try:
+            await self._open(SessionOptions.from_mapping(options or {}))
+        except HarnessError as error:
+            self._send({"type": "error", **_error_fields(error), "recoverable": False})
+            return
+        try:
+            while True:
+                frame = first if first is not None else await self._incoming.get()
+                first = None
+                if frame is None or frame.get("command") == "exit":
+                    break
+                await self._handle(frame)
+            if frame is None:
+                # the input ended: what was asked is still answered
+                await asyncio.gather(*self._turns, return_exceptions=True)
+        finally:
+            await self._close()
+
+    async def _open(self, options: SessionOptions) -> None:
+        opened = self._opened = await self._opener(options)
+        log = opened.session.log
+        ready = {
+            "type": "ready",
+            "version": VERSION,
+            "wire": WIRE_VERSION,
+            "session_id": log.id,
+            "seq": None,
+            "turn": None,
+            "model": opened.model,
+            "resumed_events": opened.event_count,
+            "cwd": str(options.root),
+            "permission_mode": opened.permission_mode,
+        }
+        self._send(ready)
+        log.listeners.append(self._forward)
+        opened.record_start()
+
+    async def _close(self) -> None:
+        opened = self._opened
+        if opened is None:
+            return
+        for task in list(self._turns):
+            task.cancel()
+        await asyncio.gather(*self._turns, return_exceptions=True)
+        await opened.aclose()
+
+    # -- frames
+    def _send(self, frame: Frame) -> None:
+        self._outgoing.put_nowait(frame)
+
+    def _forward(self, event: Event) -> None:
+        if event.type == "turn.started" and event.turn is not None and event.data.get("request_id"):
+            self._request_ids[event.turn] = str(event.data["request_id"])
+        request_id = self._request_ids.get(event.turn) if event.turn is not None else None
+        if event.type == "invocation.received" and event.data.get("request_id"):
+            request_id = str(event.data["request_id"])
+        frame = make_frame(event, request_id)
+        if frame is None:
+            return
+        if frame["type"] == "turn_stop":
+            frame["structured_output"] = self._structured_output(request_id, frame)
+        self._send(frame)
+
+    def _structured_output(self, request_id: str | None, frame: Frame) -> Any:
+        has_schema = self._opened is not None and self._opened.options.json_schema is not None
+        if (request_id not in self._schemas and not has_schema) or frame.get("reason") != "completed":
+            return None
+        try:
+            return json.loads(str(frame.get("text")))
+        except ValueError:
+            return None
+
+    # -- prompts
+    async def _handle(self, frame: Frame) -> None:
+        if "prompt" in frame:
+            self._handle_prompt(frame)
+            return
+        request_id = frame.get("request_id")
+        command = frame.get("command")
+        run_command = COMMANDS.get(command) if isinstance(command, str) else None
+        try:
+            if run_command is None:
+                raise UsageError(
+                    f"there is no command {command!r}; send a prompt, or one of {', '.join(['exit', *COMMANDS])}"
+                )
+            result = await run_command(self._require_open(), frame)
+        except HarnessError as error:
+            response = {"ok": False, "error": _error_fields(error)}
+        else:
+            response = {"ok": True, "result": result}
+        if request_id is not None or not response["ok"]:
+            self._send({"type": "response", "command": command, "request_id": request_id, **response})
+
+    def _handle_prompt(self, frame: Frame) -> None:
+        request_id, prompt, schema = frame.get("id"), frame.get("prompt"), frame.get("json_schema")
+        name = str(request_id) if request_id is not None else None
+        if not isinstance(prompt, str) or not prompt.strip():
+            self._refuse(name, "the prompt must be a text that is not empty")
+            return
+        if schema is not None and not isinstance(schema, Mapping):
+            self._refuse(name, "json_schema must be a JSON schema: an object")
+            return
+        if schema is not None and name is not None:
+            self._schemas[name] = cast("Mapping[str, Any]", schema)
+        task = asyncio.ensure_future(self._run_turn(prompt, name, cast("Mapping[str, Any] | None", schema)))
+        self._turns.add(task)
+        task.add_done_callback(self._turns.discard)
+
+    def _refuse(self, request_id: str | None, message: str) -> None:
+        """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
+        fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
+        fields |= {"id": request_id} if request_id is not None else {}
+        self._send({"type": "error", "message": message, "code": "UsageError", "recoverable": False, **fields})
+        stop = {"type": "turn_stop", "turn_number": None, "reason": "error", "detail": message, "text": ""}
+        self._send(stop | fields)
+
+    async def _run_turn(self, prompt: str, request_id: str | None, schema: Mapping[str, Any] | None) -> None:
+        opened = self._require_open()
+        try:
+            driver = opened.create_driver(schema)
+        except HarnessError as error:
+            self._refuse(request_id, error.message)
+            return
+        ingress = Ingress("message", prompt, source=opened.options.source, request_id=request_id)
+        try:
+            await opened.submit(ingress, driver)
+        except HarnessError:
+            # the log has the error and the end of the turn
+            return
+        finally:
+            self._schemas.pop(request_id or "", None)
+
+    @property
+    def _session_id(self) -> str:
+        return self._opened.session.id if self._opened else ""
+
+    def _require_open(self) -> OpenSession:
+        assert self._opened, "a session is open before anything is handled"
+        return self._opened
+
+
+def _error_fields(error: HarnessError) -> dict[str, Any]:
+    return {"message": error.message, "code": type(error).__name__, "exit_code": error.exit_code}

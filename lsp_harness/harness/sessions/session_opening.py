@@ -1,0 +1,177 @@
+"""Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.tool_registry import create_tools
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.errors import UsageError
+from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
+from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
+from lsp_harness.harness.sessions.pending_questions import PendingQuestions
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.session_tasks import SessionArtifacts, SessionTasks
+from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.inference.engine_choice import describe_model, make_engine
+from lsp_harness.session.artifacts import ArtifactStore
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.events.event_types import SessionEvent
+from lsp_harness.session.events.session_events import SessionStarted
+from lsp_harness.session.events.tool_events import CheckpointCreated
+from lsp_harness.session.limits import Limits
+from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.session.log.session_store import OpenedSession, SessionStore
+from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
+from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.session import Session
+from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.wire.version import VERSION
+
+DEFAULT_MODE = "trust"
+"""The permission mode of a session without a person."""
+
+
+async def open_session(options: SessionOptions) -> OpenSession:
+    """Open a new session, or continue one.
+
+    Raises:
+        UsageError: An option is not valid, or there is no such session.
+        ModelError: The model does not exist.
+        ConfigError: The settings name a server that cannot be asked.
+    """
+    config = read_session_settings(_with_environment(options))
+    store = SessionStore()
+    async with AsyncExitStack() as stack:
+        models = _create_models(config, options, stack)
+        opened = _open_log(options, store)
+        stack.callback(opened.log.close)
+        parts = await _create_parts(options, config, models, opened.log, store, stack)
+        stack.pop_all()
+    log, model = opened.log, models[0].name
+    start = SessionStarted(
+        str(options.root), options.driver, model, parts.gate.mode, VERSION, options.parent or None, options.source
+    )
+    limits = Limits(options.max_turns, options.max_tokens_total, options.max_seconds)
+    session = Session(log, start, limits)
+    open_session = OpenSession(session, options, parts, opened.event_count, store)
+    parts.on_task_end.append(open_session.report_task_end)
+    await parts.hooks.run("sessionStart", {"session_id": log.id, "cwd": str(options.root), "model": model})
+    return open_session
+
+
+def _with_environment(options: SessionOptions) -> SessionOptions:
+    """Return the options with the provider and the model of the environment, if the options have none."""
+    if options.provider or options.model:
+        return options
+    provider, model = os.environ.get("LSP_HARNESS_PROVIDER", ""), os.environ.get("LSP_HARNESS_MODEL", "")
+    return replace(options, provider=provider, model=model)
+
+
+def _create_models(config: Config, options: SessionOptions, stack: AsyncExitStack) -> tuple[Model, ...]:
+    configs = [config]
+    if options.fallback_model:
+        configs.append(choose_model(config, "", options.fallback_model))
+    models: list[Model] = []
+    for choice in configs:
+        name = describe_model(choice)
+        engine = make_engine(choice)
+        stack.push_async_callback(engine.aclose)
+        models.append(Model(name, engine))
+    return tuple(models)
+
+
+def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
+    if not options.resume:
+        return OpenedSession(store.create(is_saved=options.session_persistence), 0)
+    return store.open(store.find(options.resume))
+
+
+async def _create_parts(
+    options: SessionOptions,
+    config: Config,
+    models: tuple[Model, ...],
+    log: SessionLog,
+    store: SessionStore,
+    stack: AsyncExitStack,
+) -> SessionParts:
+    def record(event: SessionEvent) -> object:
+        return log.append_to_running(event)
+
+    root = options.root
+    hooks = _create_hooks(config, options, record)
+    questions = PendingQuestions()
+    gate = PermissionGate(_create_policy(config, options), record, hooks)
+    if options.ask_permissions:
+        gate.callback = questions.decide
+    if options.has_person:
+        gate.person = questions
+    parents = [store.folder / id for id in list(store.lineage(log.id))[1:]] if log.path.exists() else []
+    artifacts = ArtifactStore(log.folder, record, parents)
+    on_task_end: list[Callable[[str], None]] = []
+
+    def report_end(task_id: str) -> None:
+        for call in on_task_end:
+            call(task_id)
+
+    callbacks = TaskCallbacks(
+        report=lambda task_id, text: log.send_frame("tool.output.delta", {"call_id": task_id, "content": text}),
+        on_background_end=report_end,
+    )
+    tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
+    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record)
+    environment = ToolEnvironment(
+        roots=[root],
+        private_files=PrivateFiles([root]),
+        create_checks=_check_factory(config),
+        tasks=SessionTasks(tasks, root, command_environment(options)),
+        artifacts=SessionArtifacts(artifacts),
+        before_edit=_keep_copies(checkpoints),
+    )
+    tools: dict[str, Tool] = dict(create_tools(environment))
+    closers: list[Callable[[], Awaitable[object]]] = [model.engine.aclose for model in models]
+    return SessionParts(
+        config, models, gate, hooks, tasks, artifacts, checkpoints, tools, questions, closers, on_task_end
+    )
+
+
+def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
+    policy, problems = make_policy(config, [options.root], DEFAULT_MODE)
+    for problem in problems:
+        warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+    try:
+        allowed, disallowed = parse_tools(options.allowed_tools), parse_tools(options.disallowed_tools) or ()
+    except ValueError as error:
+        raise UsageError(f"the list of tools is not valid: {error}") from error
+    mode = options.permission_mode or policy.mode
+    return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
+
+
+def _create_hooks(config: Config, options: SessionOptions, record: Callable[[SessionEvent], object]) -> Hooks:
+    hooks, problems = make_hooks(config)
+    for problem in problems:
+        warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+    return Hooks(() if options.bare else hooks, record, options.root)
+
+
+def _check_factory(config: Config) -> Callable[[], Sequence[Check]]:
+    verifier = Verifier.for_workspace(is_trusted=True)
+    return lambda: verifier.create_checks(config.verification, CheckContext(verifier.linter))
+
+
+def _keep_copies(checkpoints: Checkpoints) -> Callable[[Sequence[Path]], Awaitable[None]]:
+    async def keep(edited: Sequence[Path]) -> None:
+        created: CheckpointCreated = await checkpoints.capture(edited)
+        del created
+
+    return keep
