@@ -23,6 +23,7 @@ class Command:
         arguments: The arguments, as the usage shows them.
         example: A command line without the program, for the help of the command.
         has_subcommands: Whether the module has an `app` with subcommands instead of a function with the command's name.
+        package: The package of its module in `lsp_harness.cli`.
     """
 
     name: str
@@ -30,12 +31,13 @@ class Command:
     arguments: str = ""
     example: str = ""
     has_subcommands: bool = False
+    package: str = "commands"
 
     @property
     def target(self) -> str:
         """Return the place of the function or of the `app`, as `module:attribute`."""
         attribute = "app" if self.has_subcommands else self.name
-        return f"lsp_harness.cli.commands.{self.name}_cli:{attribute}"
+        return f"lsp_harness.cli.{self.package}.{self.name}_cli:{attribute}"
 
 
 CommandGroups = Mapping[str, Iterable[Command]]
@@ -54,6 +56,14 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("model", "Download, list, inspect and delete models.", has_subcommands=True),
     ),
     "Daily work": (
+        Command(
+            "run",
+            "Send one prompt to the model, which may use tools, and print the answer.",
+            '"PROMPT"',
+            'run "what does geo.py do?"',
+            package="sessions",
+        ),
+        Command("chat", "Talk with the model in a terminal, in the present folder.", package="sessions"),
         Command(
             "fix",
             "Repair an error in a file and show the diff.",
@@ -97,11 +107,19 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
+    ),
+    "Sessions": (
         Command(
-            "session",
-            "Show what was done in an editing session.",
-            "[ID]",
+            "sessions", "List, show, search, fork and export saved sessions.", has_subcommands=True, package="sessions"
         ),
+        Command(
+            "events",
+            "Show the events of a session, one in each line.",
+            "[ID]",
+            "events --types tool.started",
+            package="sessions",
+        ),
+        Command("session", "Serve a session to another program over standard input and output.", package="sessions"),
     ),
     "For developers of lsp-harness": (
         Command(

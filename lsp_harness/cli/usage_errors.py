@@ -5,6 +5,7 @@ places in files are in `cli/file_place.py`.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,7 +39,6 @@ SYNONYMS = {
     "lint": "fix",
     "lsp": "serve",
     "repair": "fix",
-    "run": "serve",
     "server": "serve",
     "setup": "doctor",
     "version": "--version",
@@ -48,11 +48,42 @@ TYPE_NAMES = {int: "a whole number", float: "a number"}
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status. Raise UsageError for arguments that it cannot use."""
+    """Run a command and return its exit status. Raise UsageError for arguments that it cannot use.
+
+    A text that is no command is a prompt for the model. Without arguments, a conversation begins in a terminal.
+    """
+    arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     try:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")
     except CycloptsError as error:
         raise UsageError(explain_error(error, arguments)) from error
+
+
+def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:
+    """Return the arguments with the command that the user left out: `run` before a prompt, `chat` before nothing.
+
+    Args:
+        arguments: The arguments.
+        is_terminal: Whether a person reads and writes.
+
+    Raises:
+        UsageError: There is neither a command nor a prompt, and no terminal to ask for one.
+    """
+    words = [word for word in arguments if not word.startswith("-")]
+    if not words and not {"--help", "-h", "--version"} & set(arguments):
+        if is_terminal:
+            return ["chat", *arguments]
+        raise UsageError(
+            f'write a prompt or a command, such as: {PROGRAM} "what does geo.py do?"; see {PROGRAM} --help'
+        )
+    if not words or arguments[0] in COMMANDS:
+        return arguments
+    has_option = arguments[0].startswith("-")
+    prompt = words[-1] if has_option else arguments[0]
+    is_command_like = " " not in prompt and not has_option and bool(_similar_commands(prompt, []))
+    if is_command_like or Path(PlaceText.of(prompt).file).is_file():
+        return arguments
+    return ["run", *arguments]
 
 
 def explain_error(error: CycloptsError, arguments: Sequence[str]) -> str:

@@ -22,13 +22,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.coding.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.embedding_recipe import make_recipe
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import cases

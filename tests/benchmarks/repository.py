@@ -29,7 +29,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
@@ -40,6 +39,7 @@ from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse

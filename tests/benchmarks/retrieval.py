@@ -29,7 +29,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WorkspaceFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
@@ -41,6 +40,7 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import Case, cases

@@ -130,7 +130,7 @@ def test_what_a_test_fails_by_is_fixed_in_the_function_of_a_line(shell: Shell) -
     assert ": rewrite\n" in result.out
     assert ": fill" not in result.out
     assert "return 3 * width * r" in file.read_text()
-    summary = shell.run("session").out
+    summary = shell.run("sessions", "show", "--summary").out
     assert "Ran pytest: 1 failed, 3 passed" in summary
 
 

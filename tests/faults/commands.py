@@ -45,7 +45,7 @@ COMMANDS = (
     Command("index context ring", "def ring(r, hole):"),
     Command("index graph ring", "a.py:5 ring"),
     Command("index patterns", "", 1),
-    Command("session", "Goal: `os` imported but unused"),
+    Command("sessions show --summary", "Goal: `os` imported but unused"),
     Command("digest out.txt", "Undefined name `pi`", 1),
     Command("docs tiny.area", "area(r: number): number"),
     Command("model list", "qwen2.5-coder-0.5b-instruct"),

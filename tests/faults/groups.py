@@ -10,7 +10,7 @@ FIND = ("search ring", "locate area_of_a_ring", "index context ring", "index gra
 ENGINE = ("engine status", "engine token", "engine stop")
 MODEL = ("model path ../models/tiny.gguf", "model info ../models/tiny.gguf")
 REBUILD, STATUS, TOKEN, SESSION, LOGS, DOCS = (
-    *("index rebuild", "index status", "engine token", "session", "engine logs", "docs tiny.area"),
+    *("index rebuild", "index status", "engine token", "sessions show --summary", "engine logs", "docs tiny.area"),
 )
 NO_FILE = "not a regular file; remove it or replace it with a file"
 NOT_IGNORED = "until then its patterns are not used"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.completions.hot_files import IDLE_S
 from lsp_harness.harness.harness import Harness
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import end_engine
 from lsp_harness.workspace.workspace import Workspace

@@ -30,7 +30,7 @@ MAX_SCHEMA_CHARS = 200_000
 async def serve_session(
     incoming: FrameQueue,
     outgoing: FrameQueue,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | SessionOptions | None = None,
     opener: Opener = open_session,
 ) -> None:
     """Serve one session until the input ends or the client sends the command `exit`.
@@ -57,7 +57,7 @@ class _SessionHost:
         self._schemas: dict[str, Mapping[str, Any]] = {}
         self._turns: set[asyncio.Task[None]] = set()
 
-    async def run(self, options: Mapping[str, Any] | None) -> None:
+    async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
         """Serve until the end."""
         first: Frame | None = None
         if options is None:
@@ -67,7 +67,8 @@ class _SessionHost:
             if first.get("command") == "open":
                 options, first = first.get("options") or {}, None
         try:
-            await self._open(SessionOptions.from_mapping(options or {}))
+            is_ready = isinstance(options, SessionOptions)
+            await self._open(options if is_ready else SessionOptions.from_mapping(options or {}))
         except HarnessError as error:
             self._send({"type": "error", **_error_fields(error), "recoverable": False})
             return

@@ -55,7 +55,7 @@ class SessionStore:
         matches = [id for id in self.ids() if id.startswith(prefix.upper())]
         if not matches:
             raise UsageError(
-                f"there is no session {prefix!r}; `lsp-harness sessions` lists them"
+                f"there is no session {prefix!r}; `lsp-harness sessions list` shows them"
                 if prefix
                 else "there is no session yet; one begins with the first prompt, fix or edit"
             )
@@ -89,7 +89,7 @@ class SessionStore:
             FileError: The log cannot be read.
         """
         if not self.path(id).is_file():
-            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions` lists them")
+            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions list` shows them")
         log = SessionLog(self._folder, id=id)
         log.acquire()
         try:
@@ -122,7 +122,7 @@ class SessionStore:
                     break
                 state.apply(event)
         except FileMissing as error:
-            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions` lists them") from error
+            raise UsageError(f"there is no session {id!r}; `lsp-harness sessions list` shows them") from error
         last = state.next_seq - 1
         if last < 0 or (at_seq is not None and at_seq != last):
             raise UsageError(f"the session {id} has no event {at_seq}; its events are 0 to {last}")

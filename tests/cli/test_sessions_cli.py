@@ -1,11 +1,11 @@
-"""`lsp-harness session`: the summary of a session."""
+"""`lsp-harness sessions`: the summary of a session."""
 
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.commands.session_cli import count_tokens
+from lsp_harness.cli.sessions.sessions_cli import count_tokens
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.inference.backends.backend import estimate_counts
@@ -23,11 +23,11 @@ def logged(text: str) -> str:
 
 
 def test_the_last_session_and_any_by_its_name(shell: Shell):
-    assert "there is no session yet" in shell.run("session").err
+    assert "there is no session yet" in shell.run("sessions", "show", "--summary").err
     first, last = sorted([logged("use pi"), logged("use tau")])
-    assert shell.run("session").out.startswith(f"{last}, 1 turn\nGoal: use")
-    assert shell.run("session", first).out.startswith(f"{first}, 1 turn\nGoal: use")
-    assert shell.run("session", first, "--json").json["files"] == ["a.py"]
+    assert shell.run("sessions", "show", "--summary").out.startswith(f"{last}, 1 turn\nGoal: use")
+    assert shell.run("sessions", "show", "--summary", first).out.startswith(f"{first}, 1 turn\nGoal: use")
+    assert shell.run("sessions", "show", "--summary", first, "--json").json["files"] == ["a.py"]
 
 
 def long() -> None:
@@ -40,15 +40,15 @@ def long() -> None:
 
 def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_asked_for(shell: Shell):
     long()
-    head, *lines, more = shell.run("session").out.splitlines()
+    head, *lines, more = shell.run("sessions", "show", "--summary").out.splitlines()
     assert (head.endswith(", 40 turns"), more) == (True, "(--all shows more)")
     assert lines[0].startswith("Goal: change 39: very")
     assert 150 < sum(estimate_counts([f"{line}\n" for line in lines])) <= 200
-    everything = shell.run("session", "--all").out
+    everything = shell.run("sessions", "show", "--summary", "--all").out
     assert all(f"change {n}: {'very ' * 20}much (m{n}.py)" in everything for n in range(40))
     assert "--all" not in everything
     logged("use pi")
-    assert "--all" not in shell.run("session").out
+    assert "--all" not in shell.run("sessions", "show", "--summary").out
 
 
 async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
@@ -67,5 +67,8 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
 def test_a_name_that_means_none_or_several(shell: Shell):
     logged("use pi")
     logged("use tau")
-    assert shell.run("session", "nope").err == "lsp-harness: there is no session 'nope'\n"
-    assert "2 sessions begin with '0'" in shell.run("session", "0").err
+    assert (
+        shell.run("sessions", "show", "--summary", "nope").err
+        == "lsp-harness: there is no session 'nope'; `lsp-harness sessions list` shows them\n"
+    )
+    assert "2 sessions begin with '0'" in shell.run("sessions", "show", "--summary", "0").err

@@ -1,0 +1,188 @@
+"""`lsp-harness chat`: a conversation in a terminal, line by line."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.cli.sessions.session_client import Frame, SessionClient, as_object, run_session
+from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_input
+from lsp_harness.config import paths
+
+PROMPT, ANSWER = "you: ", "lsp-harness: "
+HISTORY_LINES = 1000
+HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends the conversation.
+/mode MODE    change the permission mode
+/undo         undo the edits of the last turn
+/status       show the session
+/tasks        show the background tasks
+/fork         begin another session that continues this one
+/exit         end the conversation"""
+CHOICES = {"y": "once", "yes": "once", "s": "session", "a": "always"}
+"""What the user types → how long the answer counts. Everything else refuses."""
+EDIT_TOOLS = frozenset({"edit", "create"})
+
+
+def chat(*, flags: SessionFlags | None = None) -> int:
+    """Talk with the model in a terminal, in the present folder.
+
+    The model may use tools. Before it changes a file or runs a command, you are asked.
+    """
+    flags = flags or SessionFlags()
+    history = _load_history()
+    try:
+        return asyncio.run(Conversation(flags, _read_line).run())
+    finally:
+        _save_history(history)
+
+
+class Conversation:
+    """The conversation of a person with a session.
+
+    Args:
+        flags: The options of the command.
+        read_line: Returns the next line of the person for a prompt, or None at the end.
+    """
+
+    def __init__(self, flags: SessionFlags, read_line: Callable[[str], Awaitable[str | None]]) -> None:
+        self._options = flags.options("cli", has_person=True)
+        self._read_line = read_line
+        self._printer = SessionPrinter(sys.stdout, sys.stdout, is_verbose=flags.debug)
+        self._number = 0
+
+    async def run(self) -> int:
+        """Talk until the person ends it. Return the exit status."""
+        async with run_session(self._options) as client:
+            frames = client.frames()
+            async for frame in frames:
+                if frame["type"] == "error":
+                    self._printer.show(frame)
+                    return 1
+                if frame["type"] == "ready":
+                    self._greet(frame)
+                    break
+            while (line := await self._read_line(PROMPT)) is not None:
+                text = line.strip()
+                if text in ("/exit", "/quit"):
+                    break
+                if text.startswith("/"):
+                    await self._run_command(client, text)
+                elif text:
+                    await self._ask(client, text)
+        return 0
+
+    def _greet(self, frame: Frame) -> None:
+        sys.stdout.write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help\n")
+        if frame.get("resumed_events"):
+            sys.stdout.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
+
+    async def _ask(self, client: SessionClient, text: str) -> None:
+        self._number += 1
+        request_id = str(self._number)
+        client.send({"id": request_id, "prompt": text})
+        sys.stdout.write(ANSWER)
+        sys.stdout.flush()
+        while (frame := await self._next_frame(client)) is not None:
+            self._printer.show(frame)
+            if frame["type"] == "permission_request":
+                client.send(await self._decide(frame))
+            if frame["type"] == "turn_stop" and frame.get("id") == request_id:
+                return
+
+    async def _next_frame(self, client: SessionClient) -> Frame | None:
+        try:
+            return await client.outgoing.get()
+        except asyncio.CancelledError:
+            # Ctrl-C stops the answer and not the conversation
+            task = asyncio.current_task()
+            if task is None:
+                raise
+            task.uncancel()
+            client.send({"command": "interrupt"})
+            return await client.outgoing.get()
+
+    async def _decide(self, frame: Frame) -> Frame:
+        """Ask the person about an action, and return the answer for the session."""
+        tool, given = str(frame.get("tool")), as_object(frame.get("input"))
+        self._printer.end_line()
+        sys.stdout.write(f"{tool} {shorten_input(given)}\n")
+        if tool in EDIT_TOOLS:
+            _show_edit(given)
+            question = "Apply? [y/n] "
+        else:
+            suggestions = ", ".join(frame.get("suggestions") or ())
+            remember = f" · s = for this session, a = always ({suggestions})" if suggestions else ""
+            question = f"Allow? [y/n{remember}] "
+        answer = ((await self._read_line(question)) or "n").strip().casefold()
+        remember_for = CHOICES.get(answer)
+        reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
+        if remember_for is None:
+            return reply | {"decision": "deny", "reason": "the user said no"}
+        return reply | {"decision": "allow", "remember": remember_for}
+
+    async def _run_command(self, client: SessionClient, text: str) -> None:
+        name, _, argument = text[1:].partition(" ")
+        commands: dict[str, dict[str, Any]] = {
+            "mode": {"command": "set_permission_mode", "mode": argument.strip()},
+            "undo": {"command": "undo"},
+            "status": {"command": "status"},
+            "tasks": {"command": "tasks"},
+            "fork": {"command": "fork"},
+        }
+        if name not in commands:
+            sys.stdout.write(f"{HELP}\n")
+            return
+        client.send(commands[name] | {"request_id": name})
+        while (frame := await client.outgoing.get()) is not None:
+            if frame["type"] == "response":
+                sys.stdout.write(f"{_describe(frame)}\n")
+                return
+
+
+def _describe(frame: Frame) -> str:
+    if not frame.get("ok"):
+        return str(as_object(frame.get("error")).get("message"))
+    result = frame.get("result")
+    if isinstance(result, dict):
+        return "\n".join(f"{key}: {value}" for key, value in result.items())  # pyright: ignore[reportUnknownVariableType]
+    return "\n".join(str(row) for row in result) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _show_edit(given: Any) -> None:
+    for mark, key in (("-", "old"), ("+", "new"), ("+", "text")):
+        for line in str(given.get(key) or "").splitlines():
+            sys.stdout.write(f"  {mark} {line}\n")
+
+
+async def _read_line(prompt: str) -> str | None:
+    try:
+        return await asyncio.to_thread(input, prompt)
+    except EOFError:
+        sys.stdout.write("\n")
+        return None
+
+
+def _load_history() -> Path | None:
+    """Load the lines of earlier conversations. Return their file, or None where there is no line editor."""
+    with suppress(ImportError, OSError):
+        import readline
+
+        file = paths.state_folder() / "chat_history"
+        with suppress(FileNotFoundError):
+            readline.read_history_file(file)
+        readline.set_history_length(HISTORY_LINES)
+        return file
+    return None
+
+
+def _save_history(file: Path | None) -> None:
+    if file is None:
+        return
+    with suppress(ImportError, OSError):
+        import readline
+
+        readline.write_history_file(file)
+        file.chmod(0o600)

@@ -1,0 +1,127 @@
+"""`lsp-harness run`: one prompt, and its answer on standard output."""
+
+import asyncio
+import json as json_module
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from lsp_harness.cli.console import print_json, say
+from lsp_harness.cli.sessions.session_client import run_session
+from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
+from lsp_harness.cli.sessions.session_printer import SessionPrinter
+from lsp_harness.errors import EngineRefused, UsageError
+
+EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
+"""Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
+OutputFormat = Literal["text", "json", "stream-json"]
+
+
+@dataclass(slots=True)
+class RunResult:
+    """The result of a prompt.
+
+    Attributes:
+        session_id: The session.
+        stop: The last frame of the turn.
+        usage: The tokens of all model calls.
+        error: The last error.
+    """
+
+    session_id: str = ""
+    stop: dict[str, Any] = field(default_factory=dict[str, Any])
+    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOKEN_KEYS, 0))
+    error: str = ""
+
+    def add(self, frame: Mapping[str, Any]) -> None:
+        """Take over what a frame says."""
+        self.session_id = str(frame.get("session_id") or self.session_id)
+        match frame.get("type"):
+            case "turn_stop":
+                self.stop = dict(frame)
+            case "cost_update":
+                for key in TOKEN_KEYS:
+                    self.usage[key] += int(frame.get(key) or 0)
+            case "error":
+                self.error = str(frame.get("message"))
+            case _:
+                pass
+
+
+TOKEN_KEYS = ("input_tokens", "output_tokens", "cached_tokens")
+
+
+def run(
+    prompt: Annotated[str, Parameter(help="The prompt. - reads it from standard input.")],
+    /,
+    *,
+    flags: SessionFlags | None = None,
+    output_format: Annotated[
+        OutputFormat, Parameter(help="text: the answer. json: one object. stream-json: an object for each event.")
+    ] = "text",
+) -> int:
+    """Send one prompt to the model, which may use tools, and print the answer.
+
+    The answer goes to standard output, and what the tools do to standard error. The exit status is 0 if the model
+    finished, and 1 if it did not.
+    """
+    text = sys.stdin.read() if prompt == "-" else prompt
+    if not text.strip():
+        raise UsageError("the prompt is empty; write what to do")
+    return asyncio.run(_run(text, flags or SessionFlags(), output_format))
+
+
+async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) -> int:
+    options = flags.options("cli")
+    result = RunResult()
+    printer = SessionPrinter(shows_text=False, is_verbose=flags.debug)
+    async with run_session(options) as client:
+        client.send({"id": "1", "prompt": prompt})
+        client.end()
+        async for frame in client.frames():
+            result.add(frame)
+            if output_format == "stream-json":
+                say(json_module.dumps(frame, ensure_ascii=False))
+            elif output_format == "text":
+                if frame.get("type") == "ready" and frame.get("resumed_events"):
+                    sys.stderr.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
+                printer.show(frame)
+    return _finish(result, output_format, has_schema=options.json_schema is not None)
+
+
+def _finish(result: RunResult, output_format: OutputFormat, *, has_schema: bool) -> int:
+    reason = result.stop.get("reason")
+    text = str(result.stop.get("text") or "")
+    if output_format == "json":
+        print_json(
+            {
+                "session_id": result.session_id,
+                "reason": reason or "error",
+                "detail": result.stop.get("detail") or result.error,
+                "result": text,
+                "structured_output": result.stop.get("structured_output"),
+                "usage": result.usage,
+            }
+        )
+    elif output_format == "text" and text:
+        say(text)
+    if not result.stop:
+        raise UsageError(result.error or "the session ended before it answered")
+    if has_schema and EngineRefused.__name__ in str(result.stop.get("detail")):
+        raise SchemaError(str(result.stop.get("detail")))
+    if reason != "completed":
+        return 1
+    if has_schema:
+        return _check_structure(text)
+    return 0
+
+
+def _check_structure(text: str) -> int:
+    try:
+        json_module.loads(text)
+    except ValueError:
+        return EXIT_NOT_JSON
+    return 0

@@ -1,0 +1,57 @@
+"""Runs a session in this process for a command: prompts in, frames out."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+from lsp_harness.harness.sessions.session_host import FrameQueue, serve_session
+from lsp_harness.harness.sessions.session_options import SessionOptions
+
+Frame = Mapping[str, Any]
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    """Return a member of a frame as an object. Anything else is an empty object."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+class SessionClient:
+    """The two ends of a session that a task of this process serves.
+
+    Attributes:
+        incoming: The objects for the session.
+        outgoing: The objects of the session. None is the last item.
+    """
+
+    def __init__(self) -> None:
+        self.incoming: FrameQueue = asyncio.Queue()
+        self.outgoing: FrameQueue = asyncio.Queue()
+
+    def send(self, frame: Frame) -> None:
+        """Send an object to the session."""
+        self.incoming.put_nowait(frame)
+
+    def end(self) -> None:
+        """End the input: what was asked is still answered."""
+        self.incoming.put_nowait(None)
+
+    async def frames(self) -> AsyncIterator[Frame]:
+        """Yield the frames until the session ends."""
+        while (frame := await self.outgoing.get()) is not None:
+            yield frame
+
+
+@asynccontextmanager
+async def run_session(options: SessionOptions) -> AsyncGenerator[SessionClient]:
+    """Serve a session while the block runs. At its end, the session is closed."""
+    client = SessionClient()
+    task = asyncio.ensure_future(serve_session(client.incoming, client.outgoing, options))
+    try:
+        yield client
+        client.end()
+        await task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

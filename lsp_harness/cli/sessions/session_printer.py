@@ -1,0 +1,105 @@
+"""Shows the frames of a session to a person."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from lsp_harness.cli.console import encodable, escape_controls
+
+MAX_INPUT_CHARS = 100
+MAX_OUTPUT_LINES = 6
+Frame = Mapping[str, Any]
+
+
+class SessionPrinter:
+    """Prints answers to one stream, and everything else to another one.
+
+    Args:
+        answers: The stream for the text of answers.
+        details: The stream for tools, states and errors.
+        shows_text: Whether the text is printed as it arrives.
+        is_verbose: Whether every frame is printed to `details`, too.
+    """
+
+    def __init__(
+        self,
+        answers: TextIO | None = None,
+        details: TextIO | None = None,
+        *,
+        shows_text: bool = True,
+        is_verbose: bool = False,
+    ) -> None:
+        self._answers = answers or sys.stdout
+        self._details = details or sys.stderr
+        self._shows_text = shows_text
+        self._is_verbose = is_verbose
+        self._is_within_line = False
+
+    def show(self, frame: Frame) -> None:
+        """Print one frame, if it says something to a person."""
+        if self._is_verbose:
+            self._line(json.dumps(frame, ensure_ascii=False, default=str))
+        match frame.get("type"):
+            case "text" if self._shows_text:
+                self._write_text(str(frame.get("content", "")))
+            case "tool_start":
+                self._line(f"· {frame.get('tool')} {shorten_input(frame.get('input'))}")
+            case "tool_end":
+                self._show_end(frame)
+            case "error":
+                self._line(f"error: {frame.get('message')}")
+            case "state" if frame.get("status") == "entered":
+                self._line(f"[{frame.get('state')}]")
+            case "task":
+                self._line(f"· task {frame.get('task_id')} {frame.get('status')}: {frame.get('summary') or ''}")
+            case "compaction":
+                self._line(f"· {frame.get('tier')}: {frame.get('before')} → {frame.get('after')} tokens")
+            case "edit" if frame.get("status") == "proposed":
+                self._line(str(frame.get("diff", "")))
+            case "turn_stop":
+                self._show_stop(frame)
+            case _:
+                pass
+
+    def end_line(self) -> None:
+        """End a line of an answer that has no end yet."""
+        if self._is_within_line:
+            self._answers.write("\n")
+            self._is_within_line = False
+        self._answers.flush()
+
+    def _write_text(self, text: str) -> None:
+        self._answers.write(encodable(escape_controls(text), self._answers))
+        self._answers.flush()
+        if text:
+            self._is_within_line = not text.endswith("\n")
+
+    def _line(self, text: str) -> None:
+        self.end_line()
+        self._details.write(f"{encodable(escape_controls(text), self._details)}\n")
+        self._details.flush()
+
+    def _show_end(self, frame: Frame) -> None:
+        output = str(frame.get("output") or "")
+        lines = output.splitlines()
+        shown = lines[:MAX_OUTPUT_LINES]
+        more = len(lines) - len(shown)
+        mark = "✗" if frame.get("error") else "✓"
+        self._line("\n".join([f"  {mark} {shown[0] if shown else ''}", *(f"    {line}" for line in shown[1:])]))
+        if more:
+            self._line(f"    … {more} more lines")
+        for finding in frame.get("findings") or ():
+            self._line(f"    {finding}")
+
+    def _show_stop(self, frame: Frame) -> None:
+        self.end_line()
+        reason, detail = frame.get("reason"), frame.get("detail")
+        if reason != "completed":
+            self._line(f"the turn ended: {reason}{f' ({detail})' if detail and detail != reason else ''}")
+
+
+def shorten_input(value: Any) -> str:
+    """Return the input of a tool in one short line."""
+    text = json.dumps(value, ensure_ascii=False, default=str) if value else ""
+    return text if len(text) <= MAX_INPUT_CHARS else f"{text[: MAX_INPUT_CHARS - 1]}…"
