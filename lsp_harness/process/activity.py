@@ -4,10 +4,10 @@ Some of our processes write no output while they work, for example while they re
 hash. Their processor time distinguishes them from a process that is stopped or waits forever.
 """
 
-import os
 from collections.abc import Callable, Collection
-from pathlib import Path
 from time import monotonic
+
+from lsp_harness.process.process_table import list_processes, stat_fields
 
 POLL_INTERVAL_S = 20.0
 """Time between two checks."""
@@ -58,8 +58,7 @@ class ProcessActivity:
 
 def session_pids(leader: int) -> list[int]:
     """Return the numbers of the processes in the session of a session leader, including the leader."""
-    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()] if Path("/proc").is_dir() else [leader]
-    return [pid for pid in pids if _stat_fields(pid)[3:4] == [str(leader)]]
+    return [row.pid for row in list_processes() if leader in (row.session, row.group)]
 
 
 def cpu_ticks(pid: int) -> int:
@@ -67,13 +66,4 @@ def cpu_ticks(pid: int) -> int:
 
     It is 0 for a process that has ended.
     """
-    return sum(map(int, _stat_fields(pid)[11:15]))
-
-
-def _stat_fields(pid: int) -> list[str]:
-    """Return the fields of `/proc/PID/stat` from the state on."""
-    try:
-        # the program name is in parentheses and may contain any character
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
+    return sum(map(int, stat_fields(pid)[11:15]))

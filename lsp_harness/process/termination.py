@@ -8,8 +8,9 @@ import asyncio
 import os
 import signal
 from contextlib import suppress
-from pathlib import Path
 from typing import Literal
+
+from lsp_harness.process.process_table import stat_fields
 
 Ending = Literal["", "terminated", "killed"]
 """How a process ended. It is empty for a process that still runs."""
@@ -103,12 +104,7 @@ def describe_state(pid: int) -> str:
 
 
 def _stat_field(pid: int, field: int) -> str:
-    try:
-        # the program name is in parentheses and may contain any character
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return fields[field - 2]
-    except (OSError, IndexError):
-        return ""
+    return "".join(stat_fields(pid)[field - 2 : field - 1])
 
 
 async def _wait_readable(descriptor: int) -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -29,13 +29,18 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name)
 
 
-def _lower_priority() -> None:
-    # checks must not take processor time from the engine
+def lower_priority() -> None:
+    """Lower the priority of this process: checks and tasks must not take processor time from the engine."""
     os.nice(5)
 
 
 async def run_tool(
-    argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, limit_s: float = 20.0
+    argv: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    limit_s: float = 20.0,
 ) -> ToolResult:
     """Run `argv` in its own process group. The whole group is killed at the end.
 
@@ -43,6 +48,7 @@ async def run_tool(
         argv: The command.
         stdin: The standard input of the command.
         cwd: The folder in which the command runs.
+        env: The environment of the command. The default is that of this process.
         limit_s: Maximum run time. After it the result has no exit code.
     """
     starting = asyncio.ensure_future(
@@ -52,8 +58,9 @@ async def run_tool(
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=cwd,
+            env=env,
             start_new_session=True,
-            preexec_fn=_lower_priority,
+            preexec_fn=lower_priority,
         )
     )
     try:

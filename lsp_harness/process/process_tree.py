@@ -1,0 +1,245 @@
+"""A program with all processes that it starts. At the end none of them is left.
+
+A process can leave the group and the session of its parent, and its parent can end before it. So the processes of a
+program are found in four ways: by the session and the group of the program, by the chain of parents (the program is
+told to adopt orphans among its descendants), and by a mark in the environment, which descendants inherit.
+"""
+
+import asyncio
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, stat_fields
+from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
+from lsp_harness.process.tool_run import lower_priority
+
+MARK_VARIABLE = "LSP_HARNESS_TASK"
+"""The variable of the environment with the marks of a process, separated by colons. Marks of nested programs add up."""
+GRACE_S = 2.0
+"""Time for the processes to end after SIGTERM."""
+MAX_KILL_ROUNDS = 20
+"""Maximum number of rounds of SIGKILL. Each round finds the processes that were started during the one before."""
+WAIT_STEP_S = 3600.0
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+_prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+
+
+class ProcessTree:
+    """A running program with all its descendants.
+
+    Attributes:
+        pid: The number of the program. It is also the number of its session and its process group.
+        output: The standard output and standard error of all processes, as one stream.
+    """
+
+    def __init__(self, child: "subprocess.Popen[bytes]", mark: str) -> None:
+        """Take charge of a child that leads its own session. Use `start` to start a program."""
+        self.pid = child.pid
+        self.output = asyncio.StreamReader()
+        self._child = child
+        self._search = _Search(child.pid, mark)
+        self._transport: asyncio.ReadTransport | None = None
+        self._reaping = asyncio.ensure_future(self._reap())
+
+    @classmethod
+    async def start(
+        cls, argv: Sequence[str], *, mark: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> "ProcessTree":
+        """Start a program in its own session, without an input.
+
+        Args:
+            argv: The command.
+            mark: A name by which the descendants are found. It must not contain a colon.
+            cwd: The folder in which the program runs.
+            env: The environment. The default is that of this process.
+
+        Raises:
+            OSError: The program cannot be started.
+        """
+        environment = dict(os.environ if env is None else env)
+        outer = environment.get(MARK_VARIABLE)
+        environment[MARK_VARIABLE] = f"{outer}:{mark}" if outer else mark
+        parent = os.getpid()
+        # it starts in the thread of the event loop, because it gets a signal when the thread that started it ends
+        child = subprocess.Popen(  # noqa: ASYNC220
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=lambda: _prepare(parent),  # noqa: PLW1509 - it takes no lock
+        )
+        tree = cls(child, mark)
+        assert child.stdout
+        try:
+            tree._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(tree.output), child.stdout
+            )
+        except BaseException:
+            tree.kill()
+            raise
+        return tree
+
+    async def wait(self) -> int:
+        """Wait until the program has ended, and return its exit status. Its descendants may still run."""
+        return await asyncio.shield(self._reaping)
+
+    async def find_processes(self) -> list[ProcessRow]:
+        """Return the program and its descendants, as far as they run."""
+        return await asyncio.to_thread(self._search.find)
+
+    async def end(self, grace_s: float = GRACE_S, kill_s: float = KILL_WAIT_S) -> list[int]:
+        """End the program and all its descendants: SIGTERM first, and SIGKILL after a grace time.
+
+        Args:
+            grace_s: Time to end after SIGTERM.
+            kill_s: Maximum wait after SIGKILL.
+
+        Returns:
+            The numbers of processes that still run, for example because they wait for a disk.
+        """
+        try:
+            left = await _end_processes(self._search, grace_s, kill_s)
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        # the program itself becomes a zombie, which only this process can remove
+        await asyncio.wait({self._reaping}, timeout=kill_s)
+        return left
+
+    def kill(self) -> None:
+        """Send SIGKILL to the program and its descendants at once, without waiting for their end."""
+        for row in self._search.find():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(row.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Stop reading the output. A process that could not be ended may hold it open."""
+        if self._transport:
+            self._transport.close()
+        self._reaping.cancel()
+        # the event loop may have cancelled the wait for its end
+        self._child.poll()
+
+    async def _reap(self) -> int:
+        process = OpenProcess(self.pid)
+        try:
+            while (code := self._child.poll()) is None:
+                await process.wait_for_end(WAIT_STEP_S)
+            return code
+        finally:
+            process.close()
+
+
+async def end_marked(mark: str, grace_s: float = GRACE_S, kill_s: float = KILL_WAIT_S) -> list[int]:
+    """End all processes with a mark, such as those of a process of ours that was killed.
+
+    Returns:
+        The numbers of processes that still run.
+    """
+    return await _end_processes(_Search(0, mark), grace_s, kill_s)
+
+
+class _Search:
+    """The search for a program and its descendants. It remembers their sessions and groups."""
+
+    def __init__(self, leader: int, mark: str) -> None:
+        self._mark = mark
+        self._leaders = {leader: _start_ticks(leader)} if leader else dict[int, int]()
+        self._earliest = self._leaders.get(leader, 0)
+
+    def find(self) -> list[ProcessRow]:
+        """Return the processes that run now."""
+        rows = {row.pid: row for row in list_processes()}
+        own = self._own_processes(rows)
+        candidates = [row for row in rows.values() if row.pid not in own]
+        members = {row.pid: row for row in candidates if self._is_in_known_session(row, rows) or self._is_marked(row)}
+        self._add_descendants(members, candidates)
+        for row in members.values():
+            if row.pid in (row.session, row.group):
+                self._leaders[row.pid] = row.started
+        return list(members.values())
+
+    def _own_processes(self, rows: Mapping[int, ProcessRow]) -> set[int]:
+        own, pid = {0, 1}, os.getpid()
+        while pid not in own:
+            own.add(pid)
+            pid = rows[pid].parent if pid in rows else 0
+        return own
+
+    def _is_in_known_session(self, row: ProcessRow, rows: Mapping[int, ProcessRow]) -> bool:
+        for leader in {row.session, row.group} & self._leaders.keys():
+            # a number can be given to a new process after its session has ended
+            if leader not in rows or rows[leader].started in (0, self._leaders[leader]):
+                return True
+        return False
+
+    def _is_marked(self, row: ProcessRow) -> bool:
+        # reading an environment takes longer than reading the table
+        return row.started >= self._earliest and self._mark in environment_value(row.pid, MARK_VARIABLE).split(":")
+
+    def _add_descendants(self, members: dict[int, ProcessRow], candidates: Iterable[ProcessRow]) -> None:
+        children: dict[int, list[ProcessRow]] = {}
+        for row in candidates:
+            children.setdefault(row.parent, []).append(row)
+        pending = list(members)
+        while pending:
+            for row in children.get(pending.pop(), ()):
+                if row.pid not in members:
+                    members[row.pid] = row
+                    pending.append(row.pid)
+
+
+def _start_ticks(pid: int) -> int:
+    fields = stat_fields(pid)
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
+async def _end_processes(search: _Search, grace_s: float, kill_s: float) -> list[int]:
+    rows = await asyncio.to_thread(search.find)
+    if not rows:
+        return []
+    # a stopped process handles SIGTERM only after SIGCONT
+    await _signal_all(rows, (signal.SIGTERM, signal.SIGCONT), grace_s)
+    for _ in range(MAX_KILL_ROUNDS):
+        rows = await asyncio.to_thread(search.find)
+        if not rows or not await _signal_all(rows, (signal.SIGKILL,), kill_s):
+            break
+    return [row.pid for row in rows]
+
+
+async def _signal_all(rows: Iterable[ProcessRow], signals: Sequence[int], limit_s: float) -> bool:
+    """Send signals to processes and wait for their ends. Return whether all ended in time."""
+    processes: list[OpenProcess] = []
+    try:
+        for row in rows:
+            with suppress(ProcessLookupError, PermissionError):
+                process = OpenProcess(row.pid)
+                processes.append(process)
+                # the number may belong to a new process by now
+                if not row.started or _start_ticks(row.pid) == row.started:
+                    for number in signals:
+                        process.send_signal(number)
+        return all(await asyncio.gather(*(process.wait_for_end(limit_s) for process in processes)))
+    finally:
+        for process in processes:
+            process.close()
+
+
+def _prepare(parent: int) -> None:
+    """Prepare a new process between its start and that of its program."""
+    lower_priority()
+    if _prctl:
+        _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)

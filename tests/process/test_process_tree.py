@@ -1,0 +1,153 @@
+"""No process of a program survives its end, wherever it went."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from ulid import ULID
+
+from lsp_harness.process import process_table
+from lsp_harness.process.process_table import environment_value, list_processes
+from lsp_harness.process.process_tree import MARK_VARIABLE, ProcessTree, end_marked
+
+ESCAPES = {
+    "in the background": "sleep 1000 & echo ready",
+    "in its own group": "bash -c 'set -m; sleep 1000 & exit'; echo ready",
+    "in its own session": "setsid sleep 1000 & echo ready",
+    "without hang-up": "nohup setsid sleep 1000 >/dev/null 2>&1 & echo ready",
+    "an orphan in its own session": "(setsid sleep 1000 >/dev/null 2>&1 &); echo ready",
+    "without the mark": "env -i setsid sleep 1000 & echo ready",
+    "an orphan without the mark": "(env -i setsid sleep 1000 >/dev/null 2>&1 &); echo ready",
+    "deaf": "sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1000; done' & wait",
+    "stopped": "sleep 1000 & kill -STOP $!; echo ready",
+}
+
+
+def marked(mark: str) -> list[int]:
+    return [row.pid for row in list_processes() if mark in environment_value(row.pid, MARK_VARIABLE).split(":")]
+
+
+@pytest.fixture
+async def mark() -> AsyncIterator[str]:
+    name = str(ULID())
+    yield name
+    assert marked(name) == []
+
+
+async def start(script: str, mark: str) -> ProcessTree:
+    """Start a script, and wait until it says that it is ready."""
+    tree = await ProcessTree.start(["/bin/sh", "-c", script], mark=mark)
+    assert await tree.output.readline() == b"ready\n"
+    return tree
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+async def test_every_descendant_is_ended_while_the_program_runs(escape: str, mark: str):
+    tree = await start(f"{ESCAPES[escape]}; exec sleep 1000", mark)
+    rows = await tree.find_processes()
+
+    # deaf: two shells and a sleep
+    assert len(rows) >= 2
+    assert await tree.end(grace_s=0.05) == []
+    assert await tree.find_processes() == []
+    assert {row.pid for row in list_processes()}.isdisjoint(row.pid for row in rows)
+    assert await tree.wait() < 0
+    tree.close()
+
+
+@pytest.mark.parametrize("escape", [escape for escape in ESCAPES if "without the mark" not in escape])
+async def test_what_a_program_leaves_is_ended_too(escape: str, mark: str):
+    tree = await start(
+        f"{ESCAPES[escape].removesuffix('& wait')} & exit 3" if escape == "deaf" else ESCAPES[escape], mark
+    )
+
+    await tree.wait()
+    assert await tree.find_processes()
+    assert await tree.end(grace_s=0.05) == []
+    assert await tree.find_processes() == []
+    tree.close()
+
+
+async def test_a_program_that_ends_by_itself_has_an_exit_status_and_an_output(mark: str):
+    tree = await ProcessTree.start(["/bin/sh", "-c", "echo out; echo err >&2; exit 3"], mark=mark)
+
+    assert await tree.output.read() == b"out\nerr\n"
+    assert await tree.wait() == 3
+    assert await tree.end() == []
+    tree.close()
+
+
+async def test_it_gets_its_own_session_folder_environment_and_a_lower_priority(mark: str, tmp_path: Path):
+    script = f"import os; print(os.getsid(0) == os.getpid(), os.nice(0), os.getcwd(), os.environ['{MARK_VARIABLE}'])"
+    env = {"PATH": os.environ["PATH"], MARK_VARIABLE: "outer"}
+    tree = await ProcessTree.start([sys.executable, "-c", script], mark=mark, cwd=tmp_path, env=env)
+
+    assert (await tree.output.read()).decode() == f"True {os.nice(0) + 5} {tmp_path} outer:{mark}\n"
+    await tree.end()
+    tree.close()
+
+
+async def test_a_program_that_is_not_there():
+    with pytest.raises(FileNotFoundError):
+        await ProcessTree.start(["/no/such/program"], mark="x")
+
+
+async def test_a_program_can_end_in_order_after_sigterm(mark: str):
+    tree = await start("trap 'echo bye; exit 0' TERM; sleep 1000 & echo ready; wait", mark)
+
+    await tree.end()
+    assert await tree.output.read() == b"bye\n"
+    assert await tree.wait() == 0
+    tree.close()
+
+
+async def test_processes_of_a_killed_process_of_ours_are_found_by_their_mark(mark: str):
+    tree = await start("(setsid sleep 1000 >/dev/null 2>&1 &); echo ready; exec sleep 1000", mark)
+    os.kill(tree.pid, signal.SIGKILL)
+    await tree.wait()
+    assert len(marked(mark)) == 1
+
+    assert await end_marked(mark) == []
+    tree.close()
+
+
+async def test_a_cancelled_end_kills_at_once(mark: str):
+    tree = await start("trap '' TERM; echo ready; while :; do sleep 1000; done", mark)
+    ending = asyncio.ensure_future(tree.end(grace_s=1000))
+    while not (await tree.find_processes()):  # noqa: ASYNC110 - it runs at once
+        await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait({ending})
+
+    assert await tree.wait() == -signal.SIGKILL
+    await tree.end(grace_s=0)
+    tree.close()
+
+
+async def test_without_proc_the_list_of_ps_is_used(mark: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    program = tmp_path / "ps"
+    tree = await start("sleep 1000 & echo ready; exec sleep 1000", mark)
+    rows = await tree.find_processes()
+    lines = "".join(f"{row.pid} {row.parent} {row.group} S\n" for row in rows)
+    program.write_text(f"#!/bin/sh\necho '999999 1 999999 Z+\nnonsense\n{lines}'\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(process_table, "PS_COMMAND", (str(program),))
+    monkeypatch.setattr(process_table, "PROC", tmp_path / "none")
+
+    assert [row.pid for row in await tree.find_processes()] == [row.pid for row in rows]
+    assert list_processes()[0].session == 0
+    monkeypatch.undo()
+    await tree.end(grace_s=0.5)
+    tree.close()
+
+
+def test_a_system_without_proc_and_ps_has_no_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(process_table, "PS_COMMAND", ("/no/such/ps",))
+    monkeypatch.setattr(process_table, "PROC", tmp_path / "none")
+
+    assert list_processes() == []
+    assert environment_value(1, "A") == ""
