@@ -36,11 +36,11 @@ class SkippedFile(NamedTuple):
     reason: str
 
 
-def walk(root: Path, ignores: IgnoreFiles) -> Iterator[WorkspaceFile | SkippedFile]:
+def walk(root: Path, ignores: IgnoreFiles, *, with_links: bool = False) -> Iterator[WorkspaceFile | SkippedFile]:
     """Yield the files of a workspace folder that are not ignored, folder by folder.
 
     Files in `SKIPPED_FOLDERS` are left out. Links are not followed: a target in the workspace is yielded at its own
-    place.
+    place. A link itself is yielded only if `with_links` is true.
     """
     top = str(root)
     pending = [(top, ignores.rules_above(root))]
@@ -57,16 +57,17 @@ def walk(root: Path, ignores: IgnoreFiles) -> Iterator[WorkspaceFile | SkippedFi
         rules = ignores.rules_within(folder, outer)
         for entry in entries:
             try:
-                if entry.is_symlink():
+                is_link = entry.is_symlink()
+                if is_link and not with_links:
                     continue
-                is_folder = entry.is_dir()
+                is_folder = entry.is_dir(follow_symlinks=False)
                 if (is_folder and entry.name in SKIPPED_FOLDERS) or (
                     rules and find_ignoring_file(rules, entry.path, is_folder=is_folder)
                 ):
                     continue
                 if is_folder:
                     pending.append((entry.path, rules))
-                elif entry.is_file():
+                elif is_link or entry.is_file():
                     yield _check_file(entry, entry.path[len(top.rstrip("/")) + 1 :])
             except OSError as error:
                 yield skip_unreadable(os.path.relpath(entry.path, top), error)
@@ -79,7 +80,7 @@ def _check_file(entry: "os.DirEntry[str]", path: str) -> WorkspaceFile | Skipped
         path.encode()
     except UnicodeEncodeError:
         return SkippedFile(path.encode(errors="replace").decode(), "its name is not UTF-8")
-    return workspace_file(path, entry.stat())
+    return workspace_file(path, entry.stat(follow_symlinks=False))
 
 
 def workspace_file(path: str, status: os.stat_result) -> WorkspaceFile:

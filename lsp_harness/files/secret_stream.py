@@ -1,0 +1,90 @@
+"""Removal of secrets from a text that arrives in pieces. A piece may end within a secret."""
+
+import re
+
+from lsp_harness.files.secrets import KEY_BLOCK, KEY_START, redact
+
+MAX_HELD_BYTES = 65_536
+"""Maximum number of bytes that are held back because they may be the start of a secret."""
+MAX_END_BYTES = 64
+"""Maximum length of the last line of a key."""
+BLANKS = (b"\n", b" ", b"\t", b"\r")
+KEY_LINE = re.compile(rb"[ +-]?[ \t]*[A-Za-z0-9+/=]{32,}[ \t]*\r?\n")
+LAST_KEY_LINE = re.compile(rb"[ +-]?[ \t]*[A-Za-z0-9+/=]{8,}[ \t]*\r?\n")
+"""Lines that may be those of a private key. The last one of a key may be short."""
+KEY_END = re.compile(rb"-----END [A-Z0-9 ]*-----")
+KEY_START_LINE = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+
+
+class SecretStream:
+    """The redaction of one text. Give it the pieces in order, and call `finish` at the end."""
+
+    def __init__(self) -> None:
+        self._held = b""
+        self._is_in_key = False
+
+    def feed(self, piece: bytes) -> bytes:
+        """Take the next piece. Return what can be shown by now, without secrets."""
+        held = self._skip_key(self._held + piece)
+        cut = self._cut(held)
+        if len(held) - cut > MAX_HELD_BYTES:
+            if KEY_START_LINE.search(held, cut):
+                # a key without an end: its lines are dropped as they arrive
+                self._is_in_key, self._held = True, b""
+                return _redact(held)
+            cut = len(held)
+        self._held = held[cut:]
+        return _redact(held[:cut])
+
+    def finish(self) -> bytes:
+        """Return the rest, without secrets."""
+        rest, self._held = b"" if self._is_in_key else self._held, b""
+        return _redact(rest)
+
+    def _skip_key(self, data: bytes) -> bytes:
+        if not self._is_in_key:
+            return data
+        if end := KEY_END.search(data):
+            self._is_in_key = False
+            return data[end.end() :]
+        # the end may arrive in two pieces
+        return data[-MAX_END_BYTES:]
+
+    def _cut(self, data: bytes) -> int:
+        """Return the number of bytes after which a secret may begin that is not complete."""
+        if self._is_in_key:
+            return 0
+        # no secret but a key contains a blank
+        cut = _key_lines_start(data, max(data.rfind(blank) for blank in BLANKS) + 1)
+        start = data.rfind(KEY_START)
+        if (
+            start >= 0
+            and not KEY_END.search(data, start)
+            and (data.find(b"\n", start) < 0 or KEY_BLOCK.match(data, start))
+        ):
+            # a token may end at the start of the key
+            cut = min(cut, max(data.rfind(blank, 0, start) for blank in BLANKS) + 1)
+        return cut
+
+
+def _key_lines_start(data: bytes, end: int) -> int:
+    """Return where the lines before `end` begin that may be those of a private key whose last line is to come."""
+    lines = 0
+    while end > 0 and data[end - 1 : end] == b"\n":
+        start = data.rfind(b"\n", 0, end - 1) + 1
+        is_long = KEY_LINE.fullmatch(data, start, end)
+        if not is_long and (lines or not LAST_KEY_LINE.fullmatch(data, start, end)):
+            break
+        if not is_long and not _is_key_line_before(data, start):
+            break
+        end, lines = start, lines + 1
+    return end
+
+
+def _is_key_line_before(data: bytes, end: int) -> bool:
+    start = data.rfind(b"\n", 0, max(0, end - 1)) + 1
+    return bool(KEY_LINE.fullmatch(data, start, end))
+
+
+def _redact(data: bytes) -> bytes:
+    return redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") if data else b""
