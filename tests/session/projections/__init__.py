@@ -1,0 +1,1 @@
+"""The state of a session is a fold over its events."""

@@ -1,0 +1,1 @@
+"""Tasks run, end and are cancelled with all their processes."""
