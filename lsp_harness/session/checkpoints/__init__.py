@@ -1,0 +1,1 @@
+"""The texts of files before a turn, and undo."""

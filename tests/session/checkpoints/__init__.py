@@ -1,0 +1,1 @@
+"""Files get the texts of a checkpoint again."""
