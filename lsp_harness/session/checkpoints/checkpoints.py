@@ -309,5 +309,7 @@ async def _complete(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:
-        await asyncio.wait({working})
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({working})
         raise

@@ -233,21 +233,34 @@ class GitStore:
     async def _create(self) -> None:
         if (self._folder / "HEAD").exists():
             return
+        # another process may create it at the same time
+        new = self._folder.with_name(f"{self._folder.name}-{secrets.token_hex(6)}")
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            new.mkdir(mode=0o700, parents=True)
+            await self._run("init", "--quiet", "--bare", "--object-format=sha1", "--template=", str(new), cwd=new)
+            with suppress(OSError):
+                os.rename(new, self._folder)
         except OSError as error:
-            raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
-        await self._run("init", "--quiet", "--bare", "--object-format=sha1", "--template=", str(self._folder))
+            raise StoreUnavailable(f"{new}: {system_message(error).lower()}") from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        if not (self._folder / "HEAD").exists():
+            raise StoreUnavailable(f"{self._folder} is no git directory; remove it")
 
     async def _run(
-        self, *arguments: str, stdin: bytes = b"", index: Path | None = None, limit_s: float | None = None
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        index: Path | None = None,
+        limit_s: float | None = None,
+        cwd: Path | None = None,
     ) -> bytes:
         options = [part for key, value in GIT_OPTIONS.items() for part in ("-c", f"{key}={value}")]
         try:
             result = await run_tool(
                 [self._program, *options, *arguments],
                 stdin=stdin,
-                cwd=self._folder,
+                cwd=cwd or self._folder,
                 env=self._environment(
                     None if arguments[0] == "init" else index or self._folder / f"index-{secrets.token_hex(8)}"
                 ),
