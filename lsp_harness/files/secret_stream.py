@@ -55,7 +55,11 @@ class SecretStream:
         if self._is_in_key:
             return 0
         # no secret but a key contains a blank
-        cut = _key_lines_start(data, max(data.rfind(blank) for blank in BLANKS) + 1)
+        cut = max(data.rfind(blank) for blank in BLANKS) + 1
+        # the last line may be the end of a key
+        line = data.rfind(b"\n") + 1
+        if (lines := _key_lines_start(data, line)) < line:
+            cut = lines
         start = data.rfind(KEY_START)
         if (
             start >= 0

@@ -23,6 +23,8 @@ MARK_VARIABLE = "LSP_HARNESS_TASK"
 """The variable of the environment with the marks of a process, separated by colons. Marks of nested programs add up."""
 GRACE_S = 2.0
 """Time for the processes to end after SIGTERM."""
+KILLED_WAIT_S = 0.5
+"""Maximum time for which a killed program stops this process. Nearly always it is a millisecond."""
 MAX_KILL_ROUNDS = 20
 """Maximum number of rounds of SIGKILL. Each round finds the processes that were started during the one before."""
 WAIT_STEP_S = 3600.0
@@ -85,7 +87,8 @@ class ProcessTree:
                 lambda: asyncio.StreamReaderProtocol(tree.output), child.stdout
             )
         except BaseException:
-            tree.kill()
+            await tree.end(grace_s=0.0)
+            tree.close()
             raise
         return tree
 
@@ -117,10 +120,12 @@ class ProcessTree:
         return left
 
     def kill(self) -> None:
-        """Send SIGKILL to the program and its descendants at once, without waiting for their end."""
+        """Send SIGKILL to the program and its descendants at once, when the event loop cannot wait any more."""
         for row in self._search.find():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(row.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(KILLED_WAIT_S)
 
     def close(self) -> None:
         """Stop reading the output. A process that could not be ended may hold it open."""

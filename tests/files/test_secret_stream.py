@@ -21,13 +21,23 @@ def stream(text: str, *cuts: int) -> str:
 
 
 PARTS = st.sampled_from(
-    ["a b\n", "ä", TOKEN, KEY, KEY[40:], "https://u:hunter22@h/ ", "\n", " ", "-----BEGIN ", "x" * 40 + "\n", "word\n"]
+    ["a b\n", "ä", TOKEN, KEY, "https://u:hunter22@h/ ", "\n", " ", "-----BEGIN ", "x" * 40 + "\n", "word\n"]
 )
 
 
 @given(st.lists(PARTS, max_size=6).map("".join), st.lists(st.integers(0, 3000), max_size=6))
 def test_pieces_and_the_whole_give_the_same(text: str, cuts: list[int]):
     assert stream(text, *cuts) == redact(text)
+
+
+@given(st.sampled_from(["", "a b\n", "+", " ", "a ", f"{TOKEN}\n"]), st.lists(st.integers(0, 1500), max_size=6))
+def test_the_end_of_a_key_is_hidden(before: str, cuts: list[int]):
+    shown = stream(f"{before}{KEY[40:]}after\n", *cuts)
+
+    assert TOKEN not in shown
+    assert shown.endswith("…\nafter\n")
+    # a first line that does not look like one of a key may be shown
+    assert len(shown) < len(before) + 80
 
 
 @given(st.integers(0, len(KEY)))

@@ -13,6 +13,7 @@ from ulid import ULID
 from lsp_harness.process import process_table
 from lsp_harness.process.process_table import environment_value, list_processes
 from lsp_harness.process.process_tree import MARK_VARIABLE, ProcessTree, end_marked
+from lsp_harness.process.termination import OpenProcess
 
 ESCAPES = {
     "in the background": "sleep 1000 & echo ready",
@@ -113,6 +114,28 @@ async def test_processes_of_a_killed_process_of_ours_are_found_by_their_mark(mar
 
     assert await end_marked(mark) == []
     tree.close()
+
+
+async def test_a_program_ends_when_this_process_is_killed(mark: str):
+    script = f"""
+import asyncio
+from lsp_harness.process.process_tree import ProcessTree
+
+async def main():
+    tree = await ProcessTree.start(["sleep", "1000"], mark="{mark}")
+    print(tree.pid, flush=True)
+    await tree.wait()
+
+asyncio.run(main())
+"""
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    assert parent.stdout
+    program = OpenProcess(int(await parent.stdout.readline()))
+    parent.kill()
+    await parent.wait()
+
+    assert await program.wait_for_end(20)
+    program.close()
 
 
 async def test_a_cancelled_end_kills_at_once(mark: str):

@@ -5,7 +5,7 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,11 +133,13 @@ class CheckpointFolder:
                     removed.append(checkpoint_id)
         return removed
 
-    def all(self) -> Iterator[Checkpoint]:
-        """Yield all checkpoints that can be read."""
+    def needed_digests(self) -> set[str]:
+        """Return the hashes of all contents that the checkpoints need."""
+        needed: set[str] = set()
         for checkpoint_id in self.ids():
             with suppress(FileError):
-                yield self.load(checkpoint_id)
+                needed.update(state.digest for state in self.load(checkpoint_id).before.values() if state.is_saved)
+        return needed
 
     def _path(self, checkpoint_id: str) -> Path:
         return self.folder / f"{checkpoint_id}{SUFFIX}"

@@ -9,11 +9,12 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from time import monotonic
+from typing import Any, TypeVar
 
 from ulid import ULID
 
@@ -36,6 +37,7 @@ from lsp_harness.session.events.code_events import EditReverted
 from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.permission.action import Action, Decision
 
+T = TypeVar("T")
 CAPTURE_LIMIT_S = 10.0
 """Maximum time for the contents of a whole folder. After it the remaining files are known, but not saved."""
 
@@ -150,16 +152,15 @@ class Checkpoints:
         async with self._lock:
             checkpoints = [await self._load(checkpoint_id) for checkpoint_id in ids]
             steps = await asyncio.to_thread(self._plan, checkpoints, wanted, force)
-            backup = await self._take_steps(steps) if steps.paths else ""
-        event = EditReverted(ids[0] if ids else "", steps.paths, turn)
-        self._record(event)
+            backup, contents = await self._prepare(steps) if steps.paths else ("", dict[str, bytes]())
+            event = await _complete(self._take_steps(steps, contents, ids[0] if ids else "", turn))
         return Restoration(event, steps.skipped, backup)
 
     async def prune(self, max_age_s: float = MAX_AGE_S) -> int:
         """Remove old checkpoints, and return their number."""
         removed = await asyncio.to_thread(self._checkpoints.remove_old, max_age_s)
         if removed:
-            needed = await asyncio.to_thread(self._needed_digests)
+            needed = await asyncio.to_thread(self._checkpoints.needed_digests)
             for store in self._stores():
                 with suppress(StoreUnavailable):
                     await store.drop(removed, needed)
@@ -237,8 +238,8 @@ class Checkpoints:
                 sealed.append(checkpoint.with_after(after))
         return plan_steps(self._root, merge_changes(sealed), wanted, force=force)
 
-    async def _take_steps(self, steps: UndoSteps) -> str:
-        """Restore files. Return the id of a checkpoint with the texts before."""
+    async def _prepare(self, steps: UndoSteps) -> tuple[str, dict[str, bytes]]:
+        """Return the id of a checkpoint with the texts before a restoration, and the contents to restore."""
         await self._ask(steps.paths)
         backup = await self._take(steps.paths)
         for path in list(steps.created):
@@ -252,8 +253,17 @@ class Checkpoints:
             contents.update(await store.read(digests))
         if missing := steps.kinds.keys() - contents.keys():
             raise FileError(f"the checkpoint needs git, which is not installed: {len(missing)} contents are missing")
-        await asyncio.to_thread(take_steps, self._root, steps, contents)
-        return backup.id
+        return backup.id, contents
+
+    async def _take_steps(
+        self, steps: UndoSteps, contents: Mapping[str, bytes], checkpoint_id: str, turn: int | None
+    ) -> EditReverted:
+        """Restore files, and record it."""
+        if steps.paths:
+            await asyncio.to_thread(take_steps, self._root, steps, contents)
+        event = EditReverted(checkpoint_id, steps.paths, turn)
+        self._record(event)
+        return event
 
     async def _ask(self, paths: Sequence[str]) -> None:
         if self._gate:
@@ -292,10 +302,14 @@ class Checkpoints:
             self._is_pruned = True
             await self.prune()
 
-    def _needed_digests(self) -> set[str]:
-        return {
-            state.digest
-            for checkpoint in self._checkpoints.all()
-            for state in checkpoint.before.values()
-            if state.is_saved
-        }
+
+async def _complete(work: Coroutine[Any, Any, T]) -> T:
+    """Do work that must not stop half-way. A cancellation takes effect when it is done."""
+    working = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({working})
+        raise

@@ -33,6 +33,7 @@ GIT_OPTIONS = {
 GIT_LIMIT_S = 10.0
 PRUNE_LIMIT_S = 60.0
 READ_BATCH = 64
+SAVE_BATCH = 1000
 UNUSED_S = 3600
 """Age after which a content that no checkpoint needs is removed. A younger one may belong to a new checkpoint."""
 
@@ -42,6 +43,10 @@ DIGEST = re.compile("[0-9a-f]{40}")
 
 class StoreUnavailable(Exception):
     """The error that a store cannot be used. Its text is the reason."""
+
+
+class StoreTooSlow(StoreUnavailable):
+    """The error that a store did not answer in time."""
 
 
 class ContentStore(Protocol):
@@ -159,16 +164,23 @@ class GitStore:
         """Write files as objects, as they are: without filters and without other line ends."""
         await self._create()
         plain = [path for path, state in states.items() if not state.is_link and "\n" not in path]
-        saved = await self._save_files(root, plain, deadline)
-        for path in states.keys() - saved.keys():
+        # the last changed ones come first, because there may be no time for all
+        plain.sort(key=lambda path: -states[path].mtime)
+        saved: dict[str, str] = {}
+        for start in range(0, len(plain), SAVE_BATCH):
+            try:
+                saved.update(await self._save_files(root, plain[start : start + SAVE_BATCH], deadline))
+            except StoreTooSlow:
+                if not saved:
+                    raise
+                return saved
+        for path in states.keys() - set(plain):
             with suppress(OSError):
                 data = read_content(root / path, states[path])
                 saved[path] = (await self._run("hash-object", "-w", "--stdin", stdin=data)).decode().strip()
         return saved
 
     async def _save_files(self, root: Path, paths: Sequence[str], deadline: float) -> dict[str, str]:
-        if not paths:
-            return {}
         listed = b"".join(os.fsencode(root / path) + b"\n" for path in paths)
         command = ("hash-object", "-w", "--no-filters", "--stdin-paths")
         output = await self._run(*command, stdin=listed, limit_s=max(0.0, deadline - monotonic()))
@@ -221,21 +233,34 @@ class GitStore:
     async def _create(self) -> None:
         if (self._folder / "HEAD").exists():
             return
+        # another process may create it at the same time
+        new = self._folder.with_name(f"{self._folder.name}-{secrets.token_hex(6)}")
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            new.mkdir(mode=0o700, parents=True)
+            await self._run("init", "--quiet", "--bare", "--object-format=sha1", "--template=", str(new), cwd=new)
+            with suppress(OSError):
+                os.rename(new, self._folder)
         except OSError as error:
-            raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
-        await self._run("init", "--quiet", "--bare", "--object-format=sha1", "--template=", str(self._folder))
+            raise StoreUnavailable(f"{new}: {system_message(error).lower()}") from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        if not (self._folder / "HEAD").exists():
+            raise StoreUnavailable(f"{self._folder} is no git directory; remove it")
 
     async def _run(
-        self, *arguments: str, stdin: bytes = b"", index: Path | None = None, limit_s: float | None = None
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        index: Path | None = None,
+        limit_s: float | None = None,
+        cwd: Path | None = None,
     ) -> bytes:
         options = [part for key, value in GIT_OPTIONS.items() for part in ("-c", f"{key}={value}")]
         try:
             result = await run_tool(
                 [self._program, *options, *arguments],
                 stdin=stdin,
-                cwd=self._folder,
+                cwd=cwd or self._folder,
                 env=self._environment(
                     None if arguments[0] == "init" else index or self._folder / f"index-{secrets.token_hex(8)}"
                 ),
@@ -244,7 +269,7 @@ class GitStore:
         except OSError as error:
             raise StoreUnavailable(f"git cannot be started: {system_message(error).lower()}") from error
         if result.exit_code is None:
-            raise StoreUnavailable(f"git {arguments[0]} took too long")
+            raise StoreTooSlow(f"git {arguments[0]} took too long")
         if result.exit_code:
             message = result.stderr.decode(errors="replace").strip().rpartition("\n")[2]
             raise StoreUnavailable(f"git {arguments[0]} failed: {message or f'exit code {result.exit_code}'}")

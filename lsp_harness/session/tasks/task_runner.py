@@ -190,16 +190,19 @@ class TaskRunner:
     async def _supervise(self, task_id: str, entry: _Entry) -> TaskResult:
         """Do the work of a task, and record its end exactly once."""
         work = asyncio.ensure_future(self._perform(entry))
+        is_cancelled = False
         try:
             await asyncio.wait({work, entry.stop}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            # the event loop ends
+            # the event loop ends, and has cancelled the work too
+            is_cancelled = True
             if not entry.stop.done():
                 entry.stop.set_result("process_exited")
         if work.done():
             result = _result_of(entry, work)
         else:
-            work.cancel()
+            if not is_cancelled:
+                work.cancel()
             await asyncio.wait({work}, timeout=STOP_S + self._grace_s)
             result = TaskResult("cancelled", task_id, summary=entry.stop.result())
         await _close_parts(entry.output)

@@ -437,6 +437,65 @@ exec {shutil.which("git")} "$@"
     assert (root / "a").read_text() == "new"
 
 
+async def test_without_time_for_all_files_the_last_changed_ones_are_saved(
+    make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    program = tmp_path / "git"
+    program.write_text(f"""#!/bin/sh
+case "$*" in *stdin-paths*) [ -e {tmp_path}/once ] && exec sleep 1000; touch {tmp_path}/once;; esac
+exec {shutil.which("git")} "$@"
+""")
+    program.chmod(0o700)
+    monkeypatch.setattr(content_store.shutil, "which", lambda name: str(program))
+    monkeypatch.setattr(content_store, "SAVE_BATCH", 1)
+    for number, name in enumerate("ab"):
+        (root / name).write_text("old")
+        os.utime(root / name, (number, number))
+    checkpoints = make(limit_s=1.0)
+    created = await checkpoints.capture()
+    for name in "ab":
+        (root / name).write_text("new text")
+
+    done = await checkpoints.restore(created.checkpoint_id, force=True)
+    assert created.kind == "git"
+    assert done.event.paths == ("b",)
+    assert list(done.skipped) == ["a"]
+    assert {name: (root / name).read_text() for name in "ab"} == {"a": "new text", "b": "old"}
+
+
+async def test_a_cancelled_restoration_is_completed_and_recorded(
+    kind: str, make: Make, root: Path, events: list[Any], monkeypatch: pytest.MonkeyPatch
+):
+    (root / "a").write_text("old")
+    checkpoints = make()
+    created = await checkpoints.capture(["a"])
+    (root / "a").write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+    loop, rename = asyncio.get_running_loop(), os.rename
+    restoring = asyncio.ensure_future(checkpoints.restore(created.checkpoint_id, turn=1))
+
+    def cancel(source: Any, target: Any) -> None:
+        loop.call_soon_threadsafe(restoring.cancel)
+        rename(source, target)
+
+    monkeypatch.setattr(file_swap.os, "rename", cancel)
+    await asyncio.wait({restoring})
+
+    assert restoring.cancelled()
+    assert (root / "a").read_text() == "old"
+    assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1)
+
+
+async def test_captures_at_the_same_time_do_not_disturb_each_other(kind: str, make: Make, root: Path):
+    for name in "abc":
+        (root / name).write_text("old")
+    checkpoints, others = make(), make()
+    made = await asyncio.gather(*(checkpoints.capture([name]) for name in "abc"), *(others.capture() for _ in range(2)))
+
+    assert len({created.checkpoint_id for created in made}) == 5
+    assert {created.kind for created in made} == {kind}
+
+
 async def test_checkpoints_that_are_missing_or_damaged(kind: str, make: Make, root: Path, tmp_path: Path):
     (root / "a").write_text("old")
     checkpoints = make()
