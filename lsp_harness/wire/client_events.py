@@ -1,0 +1,329 @@
+"""The events of a session as its clients see them: one frozen class for each type of frame.
+
+A client distinguishes them by `isinstance`. `client_event_codec` knows the type of each class on the wire.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientEvent:
+    """The fields that all events have.
+
+    Attributes:
+        session_id: The id of the session.
+        seq: The number of the event in the log of the session. It is None for an event that is not in the log, such
+            as a piece of text.
+        turn: The number of the turn, or None if the event belongs to no turn.
+        prompt_id: The id of the prompt that the event answers, or None. Its key on the wire is `id`.
+    """
+
+    session_id: str = ""
+    seq: int | None = None
+    turn: int | None = None
+    prompt_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(ClientEvent):
+    """A piece of the answer, as the model writes it."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta(ClientEvent):
+    """A piece of the reasoning of the model, if it reports that apart."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutputDelta(ClientEvent):
+    """A piece of the output of a running tool."""
+
+    call_id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStart(ClientEvent):
+    """The beginning of a tool call. `call_id` pairs it with its end."""
+
+    tool: str
+    call_id: str = ""
+    input: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnd(ClientEvent):
+    """The end of a tool call.
+
+    Attributes:
+        tool: The name of the tool.
+        call_id: The id of the call.
+        output: The output, or the reason of a failure.
+        error: Whether the call failed or was denied.
+        artifact_id: The artifact with the whole output, if it is large.
+        findings: What the checks report about files that the tool changed.
+    """
+
+    tool: str
+    call_id: str = ""
+    output: str = ""
+    error: bool = False
+    artifact_id: str = ""
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent(ClientEvent):
+    """An error. If it is `recoverable`, the turn goes on."""
+
+    message: str
+    code: str = ""
+    recoverable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CostUpdate(ClientEvent):
+    """The tokens of one model call. `cached_tokens` of the `input_tokens` were not evaluated again."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float = 0.0
+    model: str = ""
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart(ClientEvent):
+    """The beginning of a turn. `turn_number` counts the turns of the session from 0."""
+
+    turn_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStop(ClientEvent):
+    """The last event of a turn.
+
+    Attributes:
+        turn_number: The number of the turn.
+        reason: "completed", "max_turns", "error", "interrupted", "budget_exceeded", "cancelled" or "denied".
+        detail: The reason in more detail, such as the message of an error.
+        text: The whole answer.
+        structured_output: The value of the answer, if the prompt had a JSON schema.
+    """
+
+    turn_number: int
+    reason: str
+    detail: str = ""
+    text: str = ""
+    structured_output: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnComplete(ClientEvent):
+    """The end of a turn of a subagent."""
+
+    reason: str
+    agent: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookDecision(ClientEvent):
+    """A decision about an action.
+
+    Attributes:
+        event: The event that was decided about, such as "preToolUse".
+        tool: The tool.
+        decision: "allow", "deny" or "ask".
+        reason: Why, in one sentence.
+        by: Who decided, such as "rule", "hook", "callback", "mode", "person" or "nobody".
+        rule: The rule that decided.
+    """
+
+    event: str
+    tool: str = ""
+    decision: str = ""
+    reason: str = ""
+    by: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart(ClientEvent):
+    """The beginning of a session, or of the work of a process on it.
+
+    Attributes:
+        model: The model that answers, after the settings were applied.
+        permission_mode: The permission mode.
+        driver: The name of the driver of its turns, "chat" or "code".
+        cwd: The working folder.
+        resumed_events: The number of events that were read from the log of a resumed session.
+        version: The version of lsp-harness.
+    """
+
+    model: str = ""
+    permission_mode: str = ""
+    driver: str = ""
+    cwd: str = ""
+    resumed_events: int = 0
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage(ClientEvent):
+    """A text of the user that takes effect. `kind` is "message", "steer", "follow_up", "auto" or another word."""
+
+    text: str
+    kind: str = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest(ClientEvent):
+    """A question whether an action is allowed.
+
+    Attributes:
+        request_id: The id by which the question is answered.
+        tool: The tool.
+        input: Its input.
+        reason: Why it is asked.
+        call_id: The id of the tool call.
+        paths: The files that the action touches.
+        suggestions: Rules that would answer the question from now on.
+        mode: The permission mode.
+        risk: How dangerous the action is.
+    """
+
+    request_id: str
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reason: str = ""
+    call_id: str = ""
+    paths: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    mode: str = ""
+    risk: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange(ClientEvent):
+    """The event that a turn of the driver "code" enters another state. `round` counts the rounds of candidates."""
+
+    state: str
+    round: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart(ClientEvent):
+    """The beginning of a step of a turn: one model call with the tools that it requests."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateEvent(ClientEvent):
+    """The event that a candidate was generated, rejected or selected, as `status` says."""
+
+    status: str
+    candidate: int = 0
+    reason: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyEvent(ClientEvent):
+    """The progress of the checks.
+
+    Attributes:
+        status: "started", "passed", "failed", "skipped" or "completed".
+        check: The name of the check, if it is about one.
+        passed: Whether the verdict is passed, or None if there is none yet.
+        lines: The findings of a failed check.
+    """
+
+    status: str
+    check: str = ""
+    passed: bool | None = None
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditEvent(ClientEvent):
+    """The event that an edit was proposed, applied, rejected or reverted, as `status` says."""
+
+    status: str
+    proposal: str = ""
+    diff: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvent(ClientEvent):
+    """The event that a task started, completed, failed or was cancelled, as `status` says."""
+
+    status: str
+    task_id: str
+    kind: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactEvent(ClientEvent):
+    """The event that a large output is in a file. `path` is relative to the folder of the session."""
+
+    artifact_id: str
+    path: str
+    kind: str = ""
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointEvent(ClientEvent):
+    """The event that the texts of files can be restored by the id of the checkpoint."""
+
+    checkpoint_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEvent(ClientEvent):
+    """The event that a tier made the prompt smaller, from `before` to `after` tokens."""
+
+    tier: str
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEvent(ClientEvent):
+    """The event that a queued text was added, edited, removed or taken, as `status` says."""
+
+    status: str
+    item_id: str
+    kind: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChange(ClientEvent):
+    """The event that a session was resumed, forked, closed or repaired.
+
+    Attributes:
+        status: "resumed", "forked", "closed" or "repaired".
+        details: The other fields of the frame, such as the parent of a fork.
+    """
+
+    status: str
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEvent(ClientEvent):
+    """A frame of a type that this version does not know, or one that is not complete. `raw` is the whole frame."""
+
+    raw: Mapping[str, Any] = field(default_factory=dict[str, Any])
