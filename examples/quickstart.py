@@ -1,0 +1,20 @@
+"""One prompt: print the answer as the model writes it."""
+
+import asyncio
+
+from lsp_harness.sdk import TextDelta, ToolStart, TurnStop, query
+
+
+async def main() -> None:
+    """Ask one question about the current folder."""
+    async for event in query("What does this project do?", permission_mode="plan"):
+        if isinstance(event, TextDelta):
+            print(event.content, end="", flush=True)
+        elif isinstance(event, ToolStart):
+            print(f"\n[{event.tool} {dict(event.input)}]")
+        elif isinstance(event, TurnStop):
+            print(f"\n({event.reason})")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

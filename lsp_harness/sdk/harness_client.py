@@ -1,0 +1,246 @@
+"""A client of one session that stays open over many prompts."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, Unpack
+
+from lsp_harness.sdk.child_connection import ChildConnection
+from lsp_harness.sdk.client_turn import Turn
+from lsp_harness.sdk.frame_router import EventFeed, FrameRouter
+from lsp_harness.sdk.harness_binary import find_binary
+from lsp_harness.sdk.harness_options import HarnessKeywords, HarnessOptions, PermissionMode
+from lsp_harness.sdk.in_process_connection import InProcessConnection
+from lsp_harness.sdk.permission_callback import ask_callback, read_answer
+from lsp_harness.sdk.python_tools import collect_tools
+from lsp_harness.sdk.sdk_errors import HarnessError
+from lsp_harness.sdk.session_arguments import session_arguments, session_options
+from lsp_harness.sdk.session_connection import SessionConnection
+from lsp_harness.sdk.socket_connection import SocketConnection
+from lsp_harness.sdk.tool_config import ToolConfig
+from lsp_harness.sdk.tool_server import ToolServer
+from lsp_harness.wire.client_events import PermissionRequest, SessionStart
+from lsp_harness.wire.session_socket import socket_path
+
+DEFAULT_LIMIT_S = 60.0
+
+
+class HarnessClient:
+    """A session that is open as long as its `async with` block runs.
+
+    The process, the model and the conversation stay the same over all prompts. Prompts are answered one after the
+    other, in the order of the calls of `send`.
+    """
+
+    def __init__(self, **options: Unpack[HarnessKeywords]) -> None:
+        """Set the options, which `HarnessOptions` describes. Raise HarnessError if one is wrong."""
+        self._options = HarnessOptions(**options)
+        self._tools = collect_tools(self._options.tools or ())
+        self._connection: SessionConnection | None = None
+        self._router: FrameRouter | None = None
+        self._started: SessionStart | None = None
+        self._tool_server: ToolServer | None = None
+        self._tool_config: ToolConfig | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._queue = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Start the session. Raise HarnessError."""
+        if self._connection or self._closing:
+            raise HarnessError("a client can be opened once; create another one", code="usage")
+        try:
+            await self._open()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _open(self) -> None:
+        options = self._options
+        options.working_folder()
+        config = None
+        if self._tools:
+            self._tool_server = ToolServer(self._tools)
+            await self._tool_server.start()
+            other = Path(options.mcp_config) if options.mcp_config else None
+            self._tool_config = ToolConfig(self._tool_server.entry(), other)
+            config = self._tool_config.path
+        self._connection = _make_connection(options, config)
+        self._router = FrameRouter(self._connection, self._answer if options.can_use_tool else None)
+        limit = options.start_timeout or DEFAULT_LIMIT_S
+        await self._connection.open()
+        try:
+            self._started = await asyncio.wait_for(self._router.read_ready(), limit)
+        except TimeoutError:
+            raise HarnessError(f"the session was not ready within {limit:g} s", code="timeout") from None
+        self._reading = asyncio.create_task(self._router.run())
+
+    @property
+    def session_id(self) -> str:
+        """Return the id of the session, by which a later client can resume it."""
+        return self.started.session_id
+
+    @property
+    def started(self) -> SessionStart:
+        """Return the properties of the session: its model, its mode and its folder."""
+        if not self._started:
+            raise HarnessError("the client is not open; use `async with`", code="closed")
+        return self._started
+
+    @property
+    def pid(self) -> int | None:
+        """Return the number of the process of the session, or None if it has none of its own."""
+        return self._connection.pid if self._connection else None
+
+    async def send(self, prompt: str, *, json_schema: Mapping[str, Any] | None = None) -> Turn:
+        """Send a prompt when the turns of earlier prompts have ended, and return its events.
+
+        Args:
+            prompt: The prompt.
+            json_schema: The schema of the answer, in place of that of the options.
+
+        Raises:
+            HarnessError: The session has ended.
+        """
+        router = self._open_router()
+        await self._queue.acquire()
+        turn = None
+        try:
+            turn = router.begin_turn()
+            frame: dict[str, Any] = {"id": turn.prompt_id, "prompt": prompt}
+            schema = json_schema if json_schema is not None else self._options.json_schema
+            if schema is not None:
+                frame["json_schema"] = schema
+            router.start_task(self._release_after(turn.ended))
+            await self._connected().write(frame)
+        except HarnessError as error:
+            if turn is None:
+                self._queue.release()
+            else:
+                turn.fail(error)
+            raise
+        except BaseException:
+            if turn is not None:
+                turn.close()
+                router.interrupt_turn(turn)
+            raise
+        return Turn(turn, router.interrupt_turn)
+
+    async def _release_after(self, ended: asyncio.Event) -> None:
+        try:
+            await ended.wait()
+        finally:
+            self._queue.release()
+
+    async def interrupt(self) -> None:
+        """Stop the running turn. The session stays open, and the turn ends with `TurnStop(reason="interrupted")`."""
+        router = self._open_router()
+        if router.has_running_turn:
+            await router.send_command("interrupt")
+
+    async def steer(self, text: str) -> None:
+        """Send a text into the running turn. The model reads it at the next step."""
+        await self._open_router().send_command("steer", text=text)
+
+    async def follow_up(self, text: str) -> None:
+        """Queue a text as the prompt of a turn after the running one. `events` has the events of that turn."""
+        await self._open_router().send_command("follow_up", text=text)
+
+    async def set_permission_mode(self, mode: PermissionMode) -> None:
+        """Change the permission mode from now on."""
+        HarnessOptions(permission_mode=mode)
+        await self._open_router().send_command("set_permission_mode", mode=mode)
+
+    async def answer_permission(
+        self,
+        request: PermissionRequest,
+        decision: Literal["allow", "deny"],
+        *,
+        reason: str = "",
+        updated_input: Mapping[str, Any] | None = None,
+        remember: Literal["once", "session", "always"] = "once",
+    ) -> None:
+        """Answer a `PermissionRequest` that an iterator returned. It is for programs without `can_use_tool`."""
+        answer = {"decision": decision, "reason": reason, "updated_input": updated_input, "remember": remember}
+        router = self._open_router()
+        await router.send_command("permission", request_id=request.request_id, **read_answer(answer))
+
+    async def status(self) -> dict[str, Any]:
+        """Return what the session reports about itself."""
+        return await self._open_router().send_command("status")
+
+    def events(self) -> EventFeed:
+        """Return all events of the session from now on, also those of no prompt, such as the end of a task."""
+        return self._open_router().subscribe()
+
+    def _answer(self, request: PermissionRequest) -> None:
+        self._open_router().start_task(self._send_answer(request))
+
+    async def _send_answer(self, request: PermissionRequest) -> None:
+        callback, router = self._options.can_use_tool, self._open_router()
+        assert callback
+        answer = await ask_callback(callback, request, self._options.permission_timeout or DEFAULT_LIMIT_S)
+        router.send_later("permission", request_id=request.request_id, **answer)
+
+    async def close(self) -> None:
+        """End the session and everything that it started. Iterators that are still read end with HarnessError."""
+        if not self._closing:
+            self._closing = asyncio.create_task(self._close())
+        try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            # nobody waits any more, so nothing may be left
+            if self._connection:
+                self._connection.kill()
+            raise
+
+    async def _close(self) -> None:
+        router, connection = self._router, self._connection
+        try:
+            at_once = self._started is None
+            if router:
+                at_once = at_once or router.has_running_turn
+                router.fail(HarnessError("the client was closed", code="closed"))
+                router.cancel_tasks()
+            if self._reading:
+                self._reading.cancel()
+                await asyncio.wait({self._reading})
+            if connection:
+                await connection.close(at_once)
+        finally:
+            if connection:
+                connection.kill()
+            if self._tool_config:
+                self._tool_config.close()
+            if self._tool_server:
+                await self._tool_server.close()
+
+    def _open_router(self) -> FrameRouter:
+        if not self._router or not self._started:
+            raise HarnessError("the client is not open; use `async with`", code="closed")
+        return self._router
+
+    def _connected(self) -> SessionConnection:
+        assert self._connection
+        return self._connection
+
+
+def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> SessionConnection:
+    values = session_options(options, mcp_config)
+    environment = {**os.environ, **(options.env or {})}
+    if options.in_process:
+        return InProcessConnection({**values, "env": dict(options.env or {})})
+    if attach := options.attach:
+        path = socket_path(options.working_folder(), environment) if attach is True else Path(attach)
+        return SocketConnection(path, {**values, "env": dict(options.env or {})})
+    return ChildConnection(
+        [*find_binary(environment), "session", *session_arguments(values)], options.working_folder(), environment
+    )

@@ -1,0 +1,107 @@
+"""The process session of a child: all processes that it started, whatever group they are in.
+
+A child is started as the leader of a new session. A signal to its group would miss the jobs that a shell of a tool put
+into groups of their own. The engine and the index process leave the session on purpose: other programs share them, and
+they end when they are idle. So nothing outside of the session is ended.
+"""
+
+import atexit
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+EXIT_GRACE_S = 1.0
+"""Time between SIGTERM and SIGKILL when the interpreter ends."""
+MAX_SWEEPS = 20
+"""The most searches for members. A process can start another one while it is searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stat:
+    state: str
+    session: int
+    started: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSession:
+    """A session by the number of its leader and the time when that started, because numbers are given again."""
+
+    leader: int
+    started: str
+
+    @classmethod
+    def of_leader(cls, pid: int) -> "ProcessSession":
+        """Return the session of a child that was started with `start_new_session`."""
+        stat = _read_stat(pid)
+        session = cls(pid, stat.started if stat else "")
+        _register(session)
+        return session
+
+    def members(self) -> list[int]:
+        """Return the processes of the session that still run."""
+        if not PROC.joinpath("self", "stat").exists():
+            return self._group()
+        stats = {int(name): stat for name in os.listdir(PROC) if name.isdecimal() and (stat := _read_stat(int(name)))}
+        leader = stats.get(self.leader)
+        if leader and leader.started != self.started:
+            # while the session has a member, no other process gets the number of the leader
+            return []
+        return [pid for pid, stat in stats.items() if stat.session == self.leader and stat.state not in "ZX"]
+
+    def _group(self) -> list[int]:
+        """Return the leader if its group exists. It is all that systems without /proc tell cheaply."""
+        with suppress(OSError):
+            os.killpg(self.leader, 0)
+            return [-self.leader]
+        return []
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to all processes of the session."""
+        for pid in self.members():
+            with suppress(OSError):
+                os.kill(pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL to all processes of the session, until none is left."""
+        for _ in range(MAX_SWEEPS):
+            if not self.members():
+                break
+            self.send_signal(signal.SIGKILL)
+        live_sessions.discard(self)
+
+
+live_sessions: set[ProcessSession] = set()
+
+
+def _register(session: ProcessSession) -> None:
+    live_sessions.add(session)
+
+
+def _kill_all() -> None:
+    """End the sessions that are still open when the interpreter ends."""
+    for session in live_sessions:
+        session.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + EXIT_GRACE_S
+    while any(session.members() for session in live_sessions) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for session in list(live_sessions):
+        session.kill()
+
+
+atexit.register(_kill_all)
+
+
+def _read_stat(pid: int) -> _Stat | None:
+    """Return the state of a process, or None if it has ended."""
+    try:
+        text = PROC.joinpath(str(pid), "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # the name of the program comes before and may have blanks and parentheses
+    values = text.rpartition(")")[2].split()
+    return _Stat(values[0], int(values[3]), values[19]) if len(values) > 19 else None

@@ -1,0 +1,70 @@
+"""A session of a running server, on its Unix socket."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.sdk.sdk_errors import HarnessError
+from lsp_harness.sdk.session_connection import Frame, read_frame, write_frame
+from lsp_harness.wire.session_frames import MAX_FRAME_BYTES
+from lsp_harness.wire.session_socket import socket_problem
+
+CLOSE_WAIT_S = 2.0
+
+
+class SocketConnection:
+    """The connection to a server. The command `open` with the options is the first frame.
+
+    Args:
+        path: The socket.
+        options: The options of the session.
+    """
+
+    pid: int | None = None
+
+    def __init__(self, path: Path, options: dict[str, Any]) -> None:
+        self._path = path
+        self._options = options
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def open(self) -> None:
+        if problem := socket_problem(self._path):
+            raise HarnessError(f"{problem}; start `lsp-harness serve` for this folder", code="no_server")
+        try:
+            self._reader, self._writer = await asyncio.open_unix_connection(str(self._path), limit=MAX_FRAME_BYTES)
+        except OSError as error:
+            raise HarnessError(
+                f"no server answers on {self._path}: {error.strerror or error}", code="no_server"
+            ) from error
+        await self.write({"command": "open", "options": self._options})
+
+    async def read(self) -> dict[str, Any] | None:
+        assert self._reader
+        return await read_frame(self._reader)
+
+    async def write(self, frame: Frame) -> None:
+        assert self._writer
+        try:
+            await write_frame(self._writer, frame)
+        except OSError as error:
+            raise await self.end_error() from error
+
+    async def end_error(self) -> HarnessError:
+        return HarnessError(f"the server closed the connection on {self._path}", code="exited")
+
+    async def close(self, at_once: bool) -> None:
+        writer = self._writer
+        if not writer:
+            return
+        with suppress(OSError, HarnessError, TimeoutError):
+            if not at_once:
+                await asyncio.wait_for(write_frame(writer, {"command": "exit"}), CLOSE_WAIT_S)
+        writer.close()
+        with suppress(OSError, TimeoutError):
+            await asyncio.wait_for(writer.wait_closed(), CLOSE_WAIT_S)
+
+    def kill(self) -> None:
+        if self._writer:
+            self._writer.transport.abort()

@@ -1,0 +1,1 @@
+"""The SDK against small programs that stand for `lsp-harness session`."""

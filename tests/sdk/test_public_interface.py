@@ -1,0 +1,128 @@
+"""The public names, the cost of their import, and their types for a program that is checked strictly."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lsp_harness import sdk
+from lsp_harness.wire.client_event_codec import EVENT_CLASSES
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = (
+    "mcp",
+    "uvicorn",
+    "starlette",
+    "llama_cpp",
+    "textual",
+    "pygls",
+    "lsprotocol",
+    "numpy",
+    "httpx2",
+    "platformdirs",
+)
+MAX_IMPORT_MS = 60
+RUNS = 5
+MEASURE = """
+import time
+began = time.process_time()
+{statement}
+ms = (time.process_time() - began) * 1000
+import sys
+print(ms, *(name for name in {heavy} if name in sys.modules))
+"""
+
+
+def measure(statement: str, runs: int = RUNS) -> tuple[float, list[str]]:
+    """Return the processor time of an import in milliseconds, the best of several runs, and the heavy modules of it."""
+    times: list[float] = []
+    loaded: list[str] = []
+    for _ in range(runs):
+        code = MEASURE.format(statement=statement, heavy=HEAVY)
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        time, *loaded = ran.stdout.split()
+        times.append(float(time))
+    return min(times), loaded
+
+
+def test_an_import_is_quick():
+    ms, loaded = measure("import lsp_harness.sdk")
+    assert loaded == []
+    assert ms < MAX_IMPORT_MS
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from lsp_harness.sdk import *",
+        "from lsp_harness.wire import session_frames, client_event_codec, session_socket",
+    ],
+)
+def test_the_public_names_load_nothing_heavy(statement: str):
+    assert measure(statement, runs=1)[1] == []
+
+
+def test_each_public_name_exists():
+    assert sorted(sdk.__all__) == sdk.__all__
+    for name in sdk.__all__:
+        assert getattr(sdk, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = sdk.Nothing  # type: ignore[attr-defined]
+    assert {cls.__name__ for cls in EVENT_CLASSES.values()} <= set(sdk.__all__)
+
+
+CONSUMER = """
+import asyncio
+from lsp_harness.sdk import HarnessClient, HarnessOptions, TextDelta, ToolEnd, TurnStop, query, tool
+
+@tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+@tool(name="twice")
+async def double(text: str) -> str:
+    return text * 2
+
+async def main() -> None:
+    options = HarnessOptions(model="m", permission_mode="plan", tools=[add, double], can_use_tool=lambda _: "allow")
+    async for event in query("hi", **options.to_kwargs()):
+        if isinstance(event, TextDelta):
+            print(event.content.upper())
+        elif isinstance(event, ToolEnd):
+            print(event.error, add(1, 2) + 1)
+    async with HarnessClient(max_turns=3) as client:
+        turn = await client.send("hi")
+        stop: TurnStop = await turn.result()
+        print(client.session_id + stop.reason)
+
+asyncio.run(main())
+"""
+MISTAKES = """
+from lsp_harness.sdk import HarnessClient, query, tool
+
+@tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+HarnessClient(modell="m")
+query("hi", permission_mode="yes")
+add("1", 2)
+"""
+
+
+@pytest.mark.parametrize(("program", "errors"), [(CONSUMER, 0), (MISTAKES, 3)])
+def test_a_program_is_checked_strictly(program: str, errors: int, tmp_path: Path):
+    (tmp_path / "consumer.py").write_text(program)
+    settings = f'{{"typeCheckingMode": "strict", "include": ["consumer.py"], "extraPaths": ["{ROOT}"]}}'
+    (tmp_path / "pyrightconfig.json").write_text(settings)
+    pyright = Path(sys.executable).parent / "pyright"
+    ran = subprocess.run(
+        [pyright, "-p", tmp_path, "--pythonpath", sys.executable],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert ran.stdout.count(" - error:") == errors, ran.stdout
+    assert (ran.returncode == 0) is (errors == 0)
