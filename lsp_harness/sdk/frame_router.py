@@ -74,9 +74,9 @@ class FrameRouter:
         self.error: HarnessError | None = None
 
     @property
-    def has_running_turn(self) -> bool:
-        """Return whether a turn has begun and not ended."""
-        return self._turn is not None and not self._turn.ended.is_set()
+    def running_turn(self) -> TurnEvents | None:
+        """Return the turn that has begun and not ended."""
+        return self._turn if self._turn and not self._turn.ended.is_set() else None
 
     def new_id(self, kind: str) -> str:
         """Return the next id of a prompt or a command."""
@@ -156,7 +156,10 @@ class FrameRouter:
             await asyncio.wait({response}, timeout=COMMAND_WAIT_S)
         finally:
             self._responses.pop((command, request_id), None)
-        if not response.done():
+            if not response.cancel():
+                # the exception may not have been read, if this task was cancelled
+                response.exception()
+        if response.cancelled():
             raise HarnessError(f"the session did not answer the command {command}", code="timeout")
         return _read_response(command, response.result())
 
@@ -180,7 +183,9 @@ class FrameRouter:
             self.start_task(self._stop_turn(turn))
 
     async def _stop_turn(self, turn: TurnEvents) -> None:
-        await self._send_quietly({"command": "interrupt", "request_id": self.new_id("c")})
+        if turn.ended.is_set():
+            return
+        await self._send_quietly({"command": "interrupt", "request_id": self.new_id("c"), "id": turn.prompt_id})
         ended = asyncio.ensure_future(turn.ended.wait())
         try:
             await asyncio.wait({ended}, timeout=INTERRUPT_WAIT_S)

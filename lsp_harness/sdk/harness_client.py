@@ -65,8 +65,11 @@ class HarnessClient:
 
     async def _open(self) -> None:
         options = self._options
-        options.working_folder()
         config = None
+        if not (options.attach or options.in_process):
+            # before the server of the tools, which takes a second to start
+            find_binary(_environment(options))
+        session_arguments(session_options(options, None))
         if self._tools:
             self._tool_server = ToolServer(self._tools)
             await self._tool_server.start()
@@ -111,6 +114,8 @@ class HarnessClient:
             HarnessError: The session has ended.
         """
         router = self._open_router()
+        if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers are checked
+            raise HarnessError(f"the prompt is {prompt!r:.80}, and must be a text", code="usage")
         await self._queue.acquire()
         turn = None
         try:
@@ -143,8 +148,13 @@ class HarnessClient:
     async def interrupt(self) -> None:
         """Stop the running turn. The session stays open, and the turn ends with `TurnStop(reason="interrupted")`."""
         router = self._open_router()
-        if router.has_running_turn:
-            await router.send_command("interrupt")
+        turn = router.running_turn
+        try:
+            await router.send_command("interrupt", **({"id": turn.prompt_id} if turn else {}))
+        except HarnessError:
+            # a turn that ended by itself meanwhile cannot be interrupted
+            if router.error or (turn and turn is router.running_turn):
+                raise
 
     async def steer(self, text: str) -> None:
         """Send a text into the running turn. The model reads it at the next step."""
@@ -207,7 +217,7 @@ class HarnessClient:
         try:
             at_once = self._started is None
             if router:
-                at_once = at_once or router.has_running_turn
+                at_once = at_once or router.running_turn is not None
                 router.fail(HarnessError("the client was closed", code="closed"))
                 router.cancel_tasks()
             if self._reading:
@@ -235,7 +245,7 @@ class HarnessClient:
 
 def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> SessionConnection:
     values = session_options(options, mcp_config)
-    environment = {**os.environ, **(options.env or {})}
+    environment = _environment(options)
     if options.in_process:
         return InProcessConnection({**values, "env": dict(options.env or {})})
     if attach := options.attach:
@@ -244,3 +254,7 @@ def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> Sessio
     return ChildConnection(
         [*find_binary(environment), "session", *session_arguments(values)], options.working_folder(), environment
     )
+
+
+def _environment(options: HarnessOptions) -> dict[str, str]:
+    return {**os.environ, **(options.env or {})}

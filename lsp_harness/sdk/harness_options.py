@@ -132,8 +132,12 @@ class HarnessOptions:
 
     def working_folder(self) -> Path:
         """Return the absolute path of the working folder. Raise HarnessError if it is not a folder."""
-        path = Path(os.path.abspath(self.cwd if self.cwd is not None else os.getcwd()))
-        if not path.is_dir():
+        try:
+            path = Path(os.path.abspath(self.cwd if self.cwd is not None else os.getcwd()))
+            exists = path.is_dir()
+        except (OSError, ValueError) as error:
+            raise usage_error(f"the working folder cannot be used: {error}") from error
+        if not exists:
             raise usage_error(f"the working folder {path} does not exist")
         return path
 

@@ -149,6 +149,43 @@ async def test_an_interrupted_turn_keeps_the_session(fake: FakeProgram):
         assert client.pid == pid
 
 
+async def test_an_interrupt_that_comes_too_late_is_no_error(fake: FakeProgram):
+    fake("""
+        def refuse(frame):
+            respond(frame, ok=False, error={"code": "no_turn", "message": "no turn runs"})
+        ready()
+        serve(on_command=refuse)
+    """)
+    async with HarnessClient() as client:
+        await (await client.send("hi")).result()
+        await client.interrupt()
+        with pytest.raises(HarnessError, match="no turn runs"):
+            await client.steer("left")
+
+
+async def test_a_command_without_an_answer_is_an_error(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    fake("""
+        ready()
+        serve(on_command=lambda frame: None)
+    """)
+    monkeypatch.setattr("lsp_harness.sdk.frame_router.COMMAND_WAIT_S", 0.05)
+    async with HarnessClient() as client:
+        with pytest.raises(HarnessError, match="did not answer the command status") as failure:
+            await client.status()
+        assert failure.value.code == "timeout"
+
+
+async def test_a_prompt_is_a_text(fake: FakeProgram):
+    fake()
+    async with HarnessClient() as client:
+        with pytest.raises(HarnessError, match="must be a text"):
+            await client.send(5)  # type: ignore[arg-type]
+        turn = await client.send("hi")
+        await turn.aclose()
+        with pytest.raises(HarnessError, match="was closed"):
+            await turn.result()
+
+
 async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProgram):
     fake("""
         log = []

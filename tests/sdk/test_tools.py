@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import psutil
@@ -194,6 +194,21 @@ def test_a_function_that_cannot_be_a_tool_is_an_error():
     ):
         with pytest.raises(HarnessError, match=message):
             HarnessClient(tools=functions)  # type: ignore[arg-type]
+
+
+async def test_annotations_may_be_texts_and_models():
+    # as in a module with `from __future__ import annotations`
+    def describe(values: "list[int]", unit: "Literal['m', 'km']" = "m") -> "dict[str, float]":
+        return {unit: float(sum(values))}
+
+    async with open_server(describe) as server, connect(server) as client:
+        [listed] = (await client.list_tools()).tools
+        properties = listed.input_schema["properties"]
+        assert properties["values"]["items"] == {"type": "integer"}
+        assert properties["unit"]["enum"] == ["m", "km"]
+        result = await client.call_tool("describe", {"values": [1, 2], "unit": "km"})
+        assert result.structured_content == {"km": 3.0}
+        assert (await client.call_tool("describe", {"values": [1], "unit": "mile"})).is_error
 
 
 async def test_a_parameter_without_a_schema_is_an_error():

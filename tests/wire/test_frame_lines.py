@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from socket import AF_UNIX, socket
+from socket import AF_UNIX, socket, socketpair
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.config.paths import runtime_folder
 from lsp_harness.wire.frame_lines import decode_frame, encode_frame
-from lsp_harness.wire.session_socket import SOCKET_VARIABLE, socket_path, socket_problem
+from lsp_harness.wire.session_socket import SOCKET_VARIABLE, peer_problem, socket_path, socket_problem
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8"))))
@@ -78,3 +78,12 @@ def test_only_a_socket_of_this_user_is_trusted(listener: Path, tmp_path: Path, m
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
     assert "belongs to another user" in socket_problem(listener)
+
+
+def test_only_a_program_of_this_user_is_trusted(monkeypatch: pytest.MonkeyPatch):
+    ours, theirs = socketpair(AF_UNIX)
+    with ours, theirs:
+        assert peer_problem(ours) == ""
+        user = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: user + 1)
+        assert peer_problem(ours) == f"the program behind the socket belongs to user {user}"
