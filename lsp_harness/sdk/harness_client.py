@@ -11,7 +11,13 @@ from lsp_harness.sdk.child_connection import ChildConnection
 from lsp_harness.sdk.client_turn import Turn
 from lsp_harness.sdk.frame_router import EventFeed, FrameRouter
 from lsp_harness.sdk.harness_binary import find_binary
-from lsp_harness.sdk.harness_options import HarnessKeywords, HarnessOptions, PermissionMode
+from lsp_harness.sdk.harness_options import (
+    PERMISSION_WAIT_S,
+    START_WAIT_S,
+    HarnessKeywords,
+    HarnessOptions,
+    PermissionMode,
+)
 from lsp_harness.sdk.in_process_connection import InProcessConnection
 from lsp_harness.sdk.permission_callback import ask_callback, read_answer
 from lsp_harness.sdk.python_tools import collect_tools
@@ -23,8 +29,6 @@ from lsp_harness.sdk.tool_config import ToolConfig
 from lsp_harness.sdk.tool_server import ToolServer
 from lsp_harness.wire.client_events import PermissionRequest, SessionStart
 from lsp_harness.wire.session_socket import socket_path
-
-DEFAULT_LIMIT_S = 60.0
 
 
 class HarnessClient:
@@ -78,7 +82,7 @@ class HarnessClient:
             config = self._tool_config.path
         self._connection = _make_connection(options, config)
         self._router = FrameRouter(self._connection, self._answer if options.can_use_tool else None)
-        limit = options.start_timeout or DEFAULT_LIMIT_S
+        limit = options.start_timeout or START_WAIT_S
         await self._connection.open()
         try:
             self._started = await asyncio.wait_for(self._router.read_ready(), limit)
@@ -197,7 +201,7 @@ class HarnessClient:
     async def _send_answer(self, request: PermissionRequest) -> None:
         callback, router = self._options.can_use_tool, self._open_router()
         assert callback
-        answer = await ask_callback(callback, request, self._options.permission_timeout or DEFAULT_LIMIT_S)
+        answer = await ask_callback(callback, request, self._options.permission_timeout or PERMISSION_WAIT_S)
         router.send_later("permission", request_id=request.request_id, **answer)
 
     async def close(self) -> None:

@@ -15,6 +15,8 @@ PermissionAnswer = str | Mapping[str, Any]
 PermissionCallback = Callable[[dict[str, Any]], PermissionAnswer | Awaitable[PermissionAnswer]]
 
 CHOICES: dict[str, tuple[str, ...]] = {"permission_mode": get_args(PermissionMode), "driver": get_args(Driver)}
+PERMISSION_WAIT_S = 30.0
+START_WAIT_S = 60.0
 LIMITS = ("max_turns", "max_tokens_total", "max_seconds", "permission_timeout", "start_timeout")
 
 
@@ -90,7 +92,7 @@ class HarnessOptions:
     env: Mapping[str, str] | None = None
     tools: Sequence[Callable[..., Any]] | None = None
     can_use_tool: PermissionCallback | None = None
-    permission_timeout: float | None = 30.0
+    permission_timeout: float | None = PERMISSION_WAIT_S
     resume: str | None = None
     setting_sources: Sequence[SettingSource] | None = None
     mcp_config: str | Path | None = None
@@ -102,7 +104,7 @@ class HarnessOptions:
     driver: Driver | None = None
     attach: str | Path | bool | None = None
     in_process: bool | None = None
-    start_timeout: float | None = 60.0
+    start_timeout: float | None = START_WAIT_S
 
     def __post_init__(self) -> None:
         """Check the values. Raise HarnessError."""

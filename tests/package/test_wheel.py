@@ -45,6 +45,7 @@ def test_the_wheel_carries_queries_grammars_models_and_types(wheel: Path):
         "lsp_harness/inference/models/catalogue.toml",
         "lsp_harness/cli/sample/stats.py.txt",
         "lsp_harness/py.typed",
+        "lsp_harness/sdk/__init__.py",
     }
     assert wanted <= names
     assert not [name for name in names if name.startswith("tests/")]

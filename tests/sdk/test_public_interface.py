@@ -1,13 +1,15 @@
 """The public names, the cost of their import, and their types for a program that is checked strictly."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from lsp_harness import sdk
-from lsp_harness.wire.client_event_codec import EVENT_CLASSES
+from lsp_harness.wire.client_event_codec import ENVELOPE, EVENT_CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -125,3 +127,23 @@ def test_programs_are_checked_strictly(tmp_path: Path):
         1,
         1,
     ], ran.stdout
+
+
+def read_table(heading: str) -> dict[str, tuple[str, ...]]:
+    """Return the first column of a table of the page, by its names in code → the names of the other columns."""
+    section = (ROOT / "docs" / "sdk.md").read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("| `")]
+    names = [[tuple(re.findall(r"`(\w+)`", cell)) for cell in row] for row in rows]
+    return {name: sum(row[1:], ()) for row in names for name in row[0]}
+
+
+def test_the_page_lists_each_event_with_its_fields():
+    common = set(ENVELOPE)
+    for frame, cls in EVENT_CLASSES.items():
+        row = read_table("Events")[cls.__name__]
+        assert frame in row
+        assert {field.name for field in fields(cls)} - common <= set(row), cls.__name__
+
+
+def test_the_page_lists_each_option():
+    assert set(read_table("Options")) == {field.name for field in fields(sdk.HarnessOptions)}
