@@ -10,7 +10,7 @@ from typing import Any
 from lsp_harness.sdk.process_session import ProcessSession
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import Frame, read_frame, write_frame
-from lsp_harness.wire.session_frames import MAX_FRAME_BYTES
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES
 
 EXIT_WAIT_S = 5.0
 """Time for the child to end after the command `exit`."""
@@ -34,7 +34,7 @@ class _ChildProtocol(SubprocessStreamProtocol):
     """
 
     def __init__(self) -> None:
-        super().__init__(limit=MAX_FRAME_BYTES, loop=asyncio.get_running_loop())
+        super().__init__(limit=MAX_LINE_BYTES, loop=asyncio.get_running_loop())
         self.has_exited = asyncio.Event()
 
     def process_exited(self) -> None:

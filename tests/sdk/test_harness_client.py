@@ -386,7 +386,7 @@ async def test_a_line_that_is_too_long_ends_the_session(fake: FakeProgram, monke
         sys.stdout.flush()
         get()
     """)
-    monkeypatch.setattr("lsp_harness.sdk.child_connection.MAX_FRAME_BYTES", 2**16)
+    monkeypatch.setattr("lsp_harness.sdk.child_connection.MAX_LINE_BYTES", 2**16)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         turn = await client.send("hi")
         with pytest.raises(HarnessError, match="a line of more than") as failure:

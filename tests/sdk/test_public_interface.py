@@ -58,7 +58,7 @@ def test_an_import_is_quick():
     "statement",
     [
         "from lsp_harness.sdk import *",
-        "from lsp_harness.wire import session_frames, client_event_codec, session_socket",
+        "from lsp_harness.wire import frame_lines, client_event_codec, session_socket",
     ],
 )
 def test_the_public_names_load_nothing_heavy(statement: str):

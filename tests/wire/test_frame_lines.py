@@ -10,26 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.config.paths import runtime_folder
-from lsp_harness.wire.frame_lines import decode_frame, encode_frame
+from lsp_harness.wire.frame_lines import decode_line, encode_line
 from lsp_harness.wire.session_socket import SOCKET_VARIABLE, peer_problem, socket_path, socket_problem
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8"))))
 def test_a_frame_is_one_line(frame: dict[str, str]):
-    line = encode_frame(frame)
+    line = encode_line(frame)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert decode_frame(line) == frame
+    assert decode_line(line) == frame
 
 
 def test_half_of_a_surrogate_pair_does_not_break_the_line():
-    assert decode_frame(encode_frame({"text": "a\ud800b"}))["text"].startswith("a")
+    assert decode_line(encode_line({"text": "a\ud800b"}))["text"].startswith("a")
 
 
 @pytest.mark.parametrize("line", [b"", b"[]", b"5", b"{", b"\xff", b"[" * 100_000, b'{"a": ' * 100_000])
 def test_a_line_that_is_no_object_is_refused(line: bytes):
     with pytest.raises(ValueError):  # noqa: PT011 - json's own message
-        decode_frame(line)
+        decode_line(line)
 
 
 @pytest.mark.parametrize("variables", [{"LSP_HARNESS_HOME": "home"}, {"XDG_RUNTIME_DIR": "run"}, {"TMPDIR": "tmp"}])
