@@ -15,6 +15,8 @@ from lsp_harness.wire.session_frames import WIRE_VERSION
 
 MAX_WAITING_EVENTS = 100_000
 """The most events that are kept for a reader of all events."""
+FRAMES_IN_A_ROW = 50
+"""The most frames that are dispatched before other tasks run."""
 INTERRUPT_WAIT_S = 30.0
 """Time for a turn to stop after it was interrupted. A session that does not stop it is ended."""
 COMMAND_WAIT_S = 30.0
@@ -90,7 +92,10 @@ class FrameRouter:
             if frame.get("type") == "ready":
                 return _check_ready(frame)
             event = parse_event(frame)
-            last_error = event if isinstance(event, ErrorEvent) else last_error
+            if isinstance(event, ErrorEvent):
+                last_error = event
+                if not event.recoverable:
+                    break
         error = await self._connection.end_error()
         if last_error:
             raise HarnessError(
@@ -104,11 +109,21 @@ class FrameRouter:
     async def run(self) -> None:
         """Dispatch frames until the session ends."""
         try:
+            count = 0
             while (frame := await self._connection.read()) is not None:
                 self._dispatch(frame)
+                count += 1
+                if not count % FRAMES_IN_A_ROW:
+                    # frames that have already arrived are read without a pause, in which others could run
+                    await asyncio.sleep(0)
             error = await self._connection.end_error()
         except HarnessError as failure:
             error = failure
+            self._connection.kill()
+        except Exception as failure:  # noqa: BLE001 - it is reported
+            # nobody waits for this task, and without an error the iterators would wait for ever
+            error = HarnessError(f"the frames of the session cannot be read: {failure!r}", code="protocol")
+            error.__cause__ = failure
             self._connection.kill()
         self.fail(error)
 

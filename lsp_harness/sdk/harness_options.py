@@ -120,6 +120,8 @@ class HarnessOptions:
         for name in ("allowed_tools", "disallowed_tools", "setting_sources", "tools"):
             if isinstance(getattr(self, name), str):
                 raise usage_error(f"{name} is a text, and must be a list")
+        if any(not isinstance(text, str) for pair in (self.env or {}).items() for text in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise usage_error("env has a name or a value that is not a text")
         unknown = set(self.setting_sources or ()) - set(get_args(SettingSource))
         if unknown:
             sources = ", ".join(get_args(SettingSource))

@@ -58,6 +58,16 @@ def test_help_names_every_command(program: Path, tmp_path: Path):
         assert command in ran.stdout
 
 
+@pytest.mark.timeout(600)
+def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
+    code = (
+        "import lsp_harness.sdk as sdk; print(*sdk.__all__); from lsp_harness.sdk import *; print(query, HarnessClient)"
+    )
+    argv = [program.parent / "python", "-c", code]
+    ran = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    assert "HarnessOptions" in ran.stdout
+
+
 @pytest.mark.model
 @pytest.mark.timeout(600)
 async def test_a_server_from_the_wheel_completes_a_line(program: Path, tmp_path: Path):

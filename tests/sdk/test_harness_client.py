@@ -310,6 +310,11 @@ async def test_a_client_is_used_within_its_block():
             "unknown_session",
             "there is no session X",
         ),
+        (
+            "put('error', message='the model is missing', code='model', recoverable=False); get()",
+            "model",
+            "the model is missing",
+        ),
     ],
 )
 async def test_a_session_that_cannot_begin_is_an_error(fake: FakeProgram, body: str, code: str, message: str):
@@ -392,6 +397,41 @@ async def test_a_line_that_is_too_long_ends_the_session(fake: FakeProgram, monke
         with pytest.raises(HarnessError, match="a line of more than") as failure:
             await turn.result()
         assert failure.value.code == "line_too_long"
+
+
+async def test_many_frames_do_not_stall_the_program(fake: FakeProgram):
+    fake("""
+        def many(frame, number):
+            start(frame, number)
+            line = json.dumps({"type": "text", "id": frame["id"], "content": "word"}) + "\\n"
+            sys.stdout.write(line * 20_000)
+            stop(frame, number)
+        ready()
+        serve(many)
+    """)
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        turn = await client.send("hi")
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while not turn.stop:
+                await asyncio.sleep(0)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        assert sum([isinstance(event, TextDelta) async for event in turn]) == 20_000
+        await ticking
+        assert ticks > 100
+
+
+async def test_a_bug_in_the_reader_ends_the_turn(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    fake()
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        monkeypatch.setattr("lsp_harness.sdk.frame_router.parse_event", lambda frame: 1 / 0)
+        with pytest.raises(HarnessError, match="cannot be read: ZeroDivisionError") as failure:
+            await (await client.send("hi")).result()
+        assert failure.value.code == "protocol"
 
 
 async def test_a_session_that_does_not_stop_a_turn_is_ended(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):

@@ -54,6 +54,7 @@ def test_options_cannot_be_changed():
         ({"permission_timeout": "30"}, "a number above 0"),
         ({"allowed_tools": "bash"}, "must be a list"),
         ({"setting_sources": ["user", "global"]}, "has global, and may have user, project, local"),
+        ({"env": {"A": 1}}, "not a text"),
         ({"attach": True, "in_process": True}, "exclude each other"),
     ],
 )

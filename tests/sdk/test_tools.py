@@ -17,6 +17,7 @@ import psutil
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TextDelta, tool
 from lsp_harness.sdk.python_tools import collect_tools
@@ -194,6 +195,27 @@ def test_a_function_that_cannot_be_a_tool_is_an_error():
     ):
         with pytest.raises(HarnessError, match=message):
             HarnessClient(tools=functions)  # type: ignore[arg-type]
+
+
+async def test_the_server_ends_in_the_middle_of_a_call(caplog: pytest.LogCaptureFixture):
+    is_running = asyncio.Event()
+
+    async def endless() -> str:
+        is_running.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    tasks = asyncio.all_tasks()
+    server = ToolServer(collect_tools([endless]))
+    await server.start()
+    async with asyncio.timeout(20), connect(server) as client:
+        calling = asyncio.create_task(client.call_tool("endless", {}))
+        await is_running.wait()
+        await server.close()
+        with pytest.raises(MCPError):
+            await calling
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
+    assert asyncio.all_tasks() == tasks
 
 
 async def test_annotations_may_be_texts_and_models():
