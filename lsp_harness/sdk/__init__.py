@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from lsp_harness.sdk.client_turn import Turn
     from lsp_harness.sdk.frame_router import EventFeed
     from lsp_harness.sdk.harness_client import HarnessClient
-    from lsp_harness.sdk.harness_options import HarnessOptions, PermissionMode
+    from lsp_harness.sdk.harness_options import HarnessKeywords, HarnessOptions, PermissionCallback, PermissionMode
     from lsp_harness.sdk.python_tools import tool
     from lsp_harness.sdk.query import query
     from lsp_harness.sdk.sdk_errors import HarnessBinaryNotFoundError, HarnessError
@@ -58,8 +58,10 @@ __all__ = [
     "HarnessBinaryNotFoundError",
     "HarnessClient",
     "HarnessError",
+    "HarnessKeywords",
     "HarnessOptions",
     "HookDecision",
+    "PermissionCallback",
     "PermissionMode",
     "PermissionRequest",
     "QueueEvent",
@@ -91,7 +93,9 @@ _MODULES = {
     "HarnessBinaryNotFoundError": "sdk.sdk_errors",
     "HarnessClient": "sdk.harness_client",
     "HarnessError": "sdk.sdk_errors",
+    "HarnessKeywords": "sdk.harness_options",
     "HarnessOptions": "sdk.harness_options",
+    "PermissionCallback": "sdk.harness_options",
     "PermissionMode": "sdk.harness_options",
     "Turn": "sdk.client_turn",
     "parse_event": "wire.client_event_codec",

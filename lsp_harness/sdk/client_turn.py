@@ -71,7 +71,8 @@ class TurnEvents:
 class Turn:
     """The events of one prompt: an async iterator that ends after `TurnStop`.
 
-    A turn that is not read to its end is interrupted when it is closed, or when nothing refers to it any more.
+    A turn that is not read to its end is interrupted when it is closed, when a task that reads it is cancelled, or when
+    nothing refers to it any more.
 
     Args:
         events: The events.
@@ -100,17 +101,26 @@ class Turn:
         return self
 
     async def __anext__(self) -> ClientEvent:
-        return await self._events.next()
+        try:
+            return await self._events.next()
+        except asyncio.CancelledError:
+            # the traceback of a cancelled task may refer to this object for long
+            self._close()
+            raise
 
     async def result(self) -> TurnStop:
         """Read the rest of the turn and return its last event. Raise HarnessError."""
         async for _ in self:
             pass
-        assert self._events.stop
+        if not self._events.stop:
+            raise HarnessError("the turn was closed before its end", code="closed")
         return self._events.stop
 
     async def aclose(self) -> None:
         """Interrupt the turn if it still runs. Its further events are dropped."""
+        self._close()
+
+    def _close(self) -> None:
         self._finaliser.detach()
         if not self._events.ended.is_set():
             self._interrupt(self._events)

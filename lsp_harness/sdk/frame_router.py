@@ -15,6 +15,8 @@ from lsp_harness.wire.session_frames import WIRE_VERSION
 
 MAX_WAITING_EVENTS = 100_000
 """The most events that are kept for a reader of all events."""
+FRAMES_IN_A_ROW = 50
+"""The most frames that are dispatched before other tasks run."""
 INTERRUPT_WAIT_S = 30.0
 """Time for a turn to stop after it was interrupted. A session that does not stop it is ended."""
 COMMAND_WAIT_S = 30.0
@@ -74,9 +76,9 @@ class FrameRouter:
         self.error: HarnessError | None = None
 
     @property
-    def has_running_turn(self) -> bool:
-        """Return whether a turn has begun and not ended."""
-        return self._turn is not None and not self._turn.ended.is_set()
+    def running_turn(self) -> TurnEvents | None:
+        """Return the turn that has begun and not ended."""
+        return self._turn if self._turn and not self._turn.ended.is_set() else None
 
     def new_id(self, kind: str) -> str:
         """Return the next id of a prompt or a command."""
@@ -90,7 +92,10 @@ class FrameRouter:
             if frame.get("type") == "ready":
                 return _check_ready(frame)
             event = parse_event(frame)
-            last_error = event if isinstance(event, ErrorEvent) else last_error
+            if isinstance(event, ErrorEvent):
+                last_error = event
+                if not event.recoverable:
+                    break
         error = await self._connection.end_error()
         if last_error:
             raise HarnessError(
@@ -104,11 +109,21 @@ class FrameRouter:
     async def run(self) -> None:
         """Dispatch frames until the session ends."""
         try:
+            count = 0
             while (frame := await self._connection.read()) is not None:
                 self._dispatch(frame)
+                count += 1
+                if not count % FRAMES_IN_A_ROW:
+                    # frames that have already arrived are read without a pause, in which others could run
+                    await asyncio.sleep(0)
             error = await self._connection.end_error()
         except HarnessError as failure:
             error = failure
+            self._connection.kill()
+        except Exception as failure:  # noqa: BLE001 - it is reported
+            # nobody waits for this task, and without an error the iterators would wait for ever
+            error = HarnessError(f"the frames of the session cannot be read: {failure!r}", code="protocol")
+            error.__cause__ = failure
             self._connection.kill()
         self.fail(error)
 
@@ -156,7 +171,10 @@ class FrameRouter:
             await asyncio.wait({response}, timeout=COMMAND_WAIT_S)
         finally:
             self._responses.pop((command, request_id), None)
-        if not response.done():
+            if not response.cancel():
+                # the exception may not have been read, if this task was cancelled
+                response.exception()
+        if response.cancelled():
             raise HarnessError(f"the session did not answer the command {command}", code="timeout")
         return _read_response(command, response.result())
 
@@ -180,7 +198,9 @@ class FrameRouter:
             self.start_task(self._stop_turn(turn))
 
     async def _stop_turn(self, turn: TurnEvents) -> None:
-        await self._send_quietly({"command": "interrupt", "request_id": self.new_id("c")})
+        if turn.ended.is_set():
+            return
+        await self._send_quietly({"command": "interrupt", "request_id": self.new_id("c"), "id": turn.prompt_id})
         ended = asyncio.ensure_future(turn.ended.wait())
         try:
             await asyncio.wait({ended}, timeout=INTERRUPT_WAIT_S)

@@ -11,7 +11,13 @@ from lsp_harness.sdk.child_connection import ChildConnection
 from lsp_harness.sdk.client_turn import Turn
 from lsp_harness.sdk.frame_router import EventFeed, FrameRouter
 from lsp_harness.sdk.harness_binary import find_binary
-from lsp_harness.sdk.harness_options import HarnessKeywords, HarnessOptions, PermissionMode
+from lsp_harness.sdk.harness_options import (
+    PERMISSION_WAIT_S,
+    START_WAIT_S,
+    HarnessKeywords,
+    HarnessOptions,
+    PermissionMode,
+)
 from lsp_harness.sdk.in_process_connection import InProcessConnection
 from lsp_harness.sdk.permission_callback import ask_callback, read_answer
 from lsp_harness.sdk.python_tools import collect_tools
@@ -23,8 +29,6 @@ from lsp_harness.sdk.tool_config import ToolConfig
 from lsp_harness.sdk.tool_server import ToolServer
 from lsp_harness.wire.client_events import PermissionRequest, SessionStart
 from lsp_harness.wire.session_socket import socket_path
-
-DEFAULT_LIMIT_S = 60.0
 
 
 class HarnessClient:
@@ -65,8 +69,11 @@ class HarnessClient:
 
     async def _open(self) -> None:
         options = self._options
-        options.working_folder()
         config = None
+        if not (options.attach or options.in_process):
+            # before the server of the tools, which takes a second to start
+            find_binary(_environment(options))
+        session_arguments(session_options(options, None))
         if self._tools:
             self._tool_server = ToolServer(self._tools)
             await self._tool_server.start()
@@ -75,7 +82,7 @@ class HarnessClient:
             config = self._tool_config.path
         self._connection = _make_connection(options, config)
         self._router = FrameRouter(self._connection, self._answer if options.can_use_tool else None)
-        limit = options.start_timeout or DEFAULT_LIMIT_S
+        limit = options.start_timeout or START_WAIT_S
         await self._connection.open()
         try:
             self._started = await asyncio.wait_for(self._router.read_ready(), limit)
@@ -111,6 +118,8 @@ class HarnessClient:
             HarnessError: The session has ended.
         """
         router = self._open_router()
+        if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers are checked
+            raise HarnessError(f"the prompt is {prompt!r:.80}, and must be a text", code="usage")
         await self._queue.acquire()
         turn = None
         try:
@@ -143,8 +152,13 @@ class HarnessClient:
     async def interrupt(self) -> None:
         """Stop the running turn. The session stays open, and the turn ends with `TurnStop(reason="interrupted")`."""
         router = self._open_router()
-        if router.has_running_turn:
-            await router.send_command("interrupt")
+        turn = router.running_turn
+        try:
+            await router.send_command("interrupt", **({"id": turn.prompt_id} if turn else {}))
+        except HarnessError:
+            # a turn that ended by itself meanwhile cannot be interrupted
+            if router.error or (turn and turn is router.running_turn):
+                raise
 
     async def steer(self, text: str) -> None:
         """Send a text into the running turn. The model reads it at the next step."""
@@ -187,7 +201,7 @@ class HarnessClient:
     async def _send_answer(self, request: PermissionRequest) -> None:
         callback, router = self._options.can_use_tool, self._open_router()
         assert callback
-        answer = await ask_callback(callback, request, self._options.permission_timeout or DEFAULT_LIMIT_S)
+        answer = await ask_callback(callback, request, self._options.permission_timeout or PERMISSION_WAIT_S)
         router.send_later("permission", request_id=request.request_id, **answer)
 
     async def close(self) -> None:
@@ -207,7 +221,7 @@ class HarnessClient:
         try:
             at_once = self._started is None
             if router:
-                at_once = at_once or router.has_running_turn
+                at_once = at_once or router.running_turn is not None
                 router.fail(HarnessError("the client was closed", code="closed"))
                 router.cancel_tasks()
             if self._reading:
@@ -235,7 +249,7 @@ class HarnessClient:
 
 def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> SessionConnection:
     values = session_options(options, mcp_config)
-    environment = {**os.environ, **(options.env or {})}
+    environment = _environment(options)
     if options.in_process:
         return InProcessConnection({**values, "env": dict(options.env or {})})
     if attach := options.attach:
@@ -244,3 +258,7 @@ def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> Sessio
     return ChildConnection(
         [*find_binary(environment), "session", *session_arguments(values)], options.working_folder(), environment
     )
+
+
+def _environment(options: HarnessOptions) -> dict[str, str]:
+    return {**os.environ, **(options.env or {})}

@@ -15,6 +15,8 @@ PermissionAnswer = str | Mapping[str, Any]
 PermissionCallback = Callable[[dict[str, Any]], PermissionAnswer | Awaitable[PermissionAnswer]]
 
 CHOICES: dict[str, tuple[str, ...]] = {"permission_mode": get_args(PermissionMode), "driver": get_args(Driver)}
+PERMISSION_WAIT_S = 30.0
+START_WAIT_S = 60.0
 LIMITS = ("max_turns", "max_tokens_total", "max_seconds", "permission_timeout", "start_timeout")
 
 
@@ -90,7 +92,7 @@ class HarnessOptions:
     env: Mapping[str, str] | None = None
     tools: Sequence[Callable[..., Any]] | None = None
     can_use_tool: PermissionCallback | None = None
-    permission_timeout: float | None = 30.0
+    permission_timeout: float | None = PERMISSION_WAIT_S
     resume: str | None = None
     setting_sources: Sequence[SettingSource] | None = None
     mcp_config: str | Path | None = None
@@ -102,7 +104,7 @@ class HarnessOptions:
     driver: Driver | None = None
     attach: str | Path | bool | None = None
     in_process: bool | None = None
-    start_timeout: float | None = 60.0
+    start_timeout: float | None = START_WAIT_S
 
     def __post_init__(self) -> None:
         """Check the values. Raise HarnessError."""
@@ -118,6 +120,8 @@ class HarnessOptions:
         for name in ("allowed_tools", "disallowed_tools", "setting_sources", "tools"):
             if isinstance(getattr(self, name), str):
                 raise usage_error(f"{name} is a text, and must be a list")
+        if any(not isinstance(text, str) for pair in (self.env or {}).items() for text in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise usage_error("env has a name or a value that is not a text")
         unknown = set(self.setting_sources or ()) - set(get_args(SettingSource))
         if unknown:
             sources = ", ".join(get_args(SettingSource))
@@ -132,8 +136,12 @@ class HarnessOptions:
 
     def working_folder(self) -> Path:
         """Return the absolute path of the working folder. Raise HarnessError if it is not a folder."""
-        path = Path(os.path.abspath(self.cwd if self.cwd is not None else os.getcwd()))
-        if not path.is_dir():
+        try:
+            path = Path(os.path.abspath(self.cwd if self.cwd is not None else os.getcwd()))
+            exists = path.is_dir()
+        except (OSError, ValueError) as error:
+            raise usage_error(f"the working folder cannot be used: {error}") from error
+        if not exists:
             raise usage_error(f"the working folder {path} does not exist")
         return path
 

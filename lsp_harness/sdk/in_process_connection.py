@@ -54,8 +54,13 @@ class InProcessConnection:
         serve = self._serve or load_host()
         await self.write({"command": "open", "options": self._options})
         self._task = asyncio.ensure_future(serve(self._incoming, self._outgoing, self._options))
-        # a session that fails sends no more frames
-        self._task.add_done_callback(lambda task: self._outgoing.put_nowait(None))
+        self._task.add_done_callback(self._end_output)
+
+    def _end_output(self, task: "asyncio.Future[None]") -> None:
+        if not task.cancelled():
+            # `end_error` reports it; here it counts as read
+            task.exception()
+        self._outgoing.put_nowait(None)
 
     async def read(self) -> dict[str, Any] | None:
         frame = await self._outgoing.get()

@@ -29,17 +29,21 @@ class _Stat:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSession:
-    """A session by the number of its leader and the time when that started, because numbers are given again."""
+    """A session by the number of its leader and the time when that started, because numbers are given again.
+
+    `parent` is the process that started the leader.
+    """
 
     leader: int
     started: str
+    parent: int = 0
 
     @classmethod
     def of_leader(cls, pid: int) -> "ProcessSession":
         """Return the session of a child that was started with `start_new_session`."""
         stat = _read_stat(pid)
-        session = cls(pid, stat.started if stat else "")
-        _register(session)
+        session = cls(pid, stat.started if stat else "", os.getpid())
+        live_sessions.add(session)
         return session
 
     def members(self) -> list[int]:
@@ -66,6 +70,14 @@ class ProcessSession:
             with suppress(OSError):
                 os.kill(pid, number)
 
+    def terminate_leader(self) -> None:
+        """Send SIGTERM to the leader, which ends its own children."""
+        stat = _read_stat(self.leader)
+        # a number that was given again is not our child; without /proc, the number is all that is known
+        if not self.started or (stat and stat.started == self.started):
+            with suppress(OSError):
+                os.kill(self.leader, signal.SIGTERM)
+
     def kill(self) -> None:
         """Send SIGKILL to all processes of the session, until none is left."""
         for _ in range(MAX_SWEEPS):
@@ -76,24 +88,22 @@ class ProcessSession:
 
 
 live_sessions: set[ProcessSession] = set()
+"""The sessions that are open."""
 
 
-def _register(session: ProcessSession) -> None:
-    live_sessions.add(session)
-
-
-def _kill_all() -> None:
-    """End the sessions that are still open when the interpreter ends."""
-    for session in live_sessions:
+def kill_all() -> None:
+    """End the sessions that are still open when the interpreter ends. A fork of it leaves them to its parent."""
+    own = [session for session in live_sessions if session.parent == os.getpid()]
+    for session in own:
         session.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + EXIT_GRACE_S
-    while any(session.members() for session in live_sessions) and time.monotonic() < deadline:
+    while any(session.members() for session in own) and time.monotonic() < deadline:
         time.sleep(0.01)
-    for session in list(live_sessions):
+    for session in own:
         session.kill()
 
 
-atexit.register(_kill_all)
+atexit.register(kill_all)
 
 
 def _read_stat(pid: int) -> _Stat | None:

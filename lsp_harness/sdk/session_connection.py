@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from lsp_harness.sdk.sdk_errors import HarnessError
-from lsp_harness.wire.session_frames import MAX_FRAME_BYTES, decode_frame, encode_frame
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
 
 Frame = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ async def read_frame(stream: asyncio.StreamReader) -> dict[str, Any] | None:
         try:
             line = await stream.readline()
         except ValueError as error:
-            limit = MAX_FRAME_BYTES // 2**20
+            limit = MAX_LINE_BYTES // 2**20
             raise HarnessError(f"the session sent a line of more than {limit} MiB", code="line_too_long") from error
         except ConnectionError:
             return None
@@ -61,7 +61,7 @@ async def read_frame(stream: asyncio.StreamReader) -> dict[str, Any] | None:
         if line.isspace():
             continue
         try:
-            return decode_frame(line)
+            return decode_line(line)
         except ValueError:
             if line.endswith(b"\n"):
                 return {"line": line.decode("utf-8", "replace").rstrip("\n")}
@@ -71,10 +71,10 @@ async def read_frame(stream: asyncio.StreamReader) -> dict[str, Any] | None:
 async def write_frame(stream: asyncio.StreamWriter, frame: Frame) -> None:
     """Send a frame. Raise HarnessError if it is no JSON, and OSError if the connection is lost."""
     try:
-        line = encode_frame(frame)
+        line = encode_line(frame)
     except (TypeError, ValueError, RecursionError) as error:
         raise HarnessError(f"this cannot be sent as JSON: {error}", code="usage") from error
-    if len(line) > MAX_FRAME_BYTES:
-        raise HarnessError(f"a message is longer than {MAX_FRAME_BYTES // 2**20} MiB", code="usage")
+    if len(line) > MAX_LINE_BYTES:
+        raise HarnessError(f"a message is longer than {MAX_LINE_BYTES // 2**20} MiB", code="usage")
     stream.write(line)
     await stream.drain()

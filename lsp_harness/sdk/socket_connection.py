@@ -7,8 +7,8 @@ from typing import Any
 
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import Frame, read_frame, write_frame
-from lsp_harness.wire.session_frames import MAX_FRAME_BYTES
-from lsp_harness.wire.session_socket import socket_problem
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES
+from lsp_harness.wire.session_socket import peer_problem, socket_problem
 
 CLOSE_WAIT_S = 2.0
 
@@ -33,11 +33,13 @@ class SocketConnection:
         if problem := socket_problem(self._path):
             raise HarnessError(f"{problem}; start `lsp-harness serve` for this folder", code="no_server")
         try:
-            self._reader, self._writer = await asyncio.open_unix_connection(str(self._path), limit=MAX_FRAME_BYTES)
+            self._reader, self._writer = await asyncio.open_unix_connection(str(self._path), limit=MAX_LINE_BYTES)
         except OSError as error:
             raise HarnessError(
                 f"no server answers on {self._path}: {error.strerror or error}", code="no_server"
             ) from error
+        if problem := peer_problem(self._writer.get_extra_info("socket")):
+            raise HarnessError(f"{self._path}: {problem}", code="no_server")
         await self.write({"command": "open", "options": self._options})
 
     async def read(self) -> dict[str, Any] | None:

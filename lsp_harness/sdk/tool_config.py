@@ -32,7 +32,7 @@ class ToolConfig:
         if SERVER_NAME in servers:
             raise usage_error(f"{other} has a server {SERVER_NAME}, which is the name of that of tools; rename it")
         folder = tempfile.mkdtemp(prefix="lsp-harness-sdk-")
-        self._removal = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._removal = weakref.finalize(self, _remove, folder, os.getpid())
         self.path = Path(folder) / "mcp.json"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -41,6 +41,12 @@ class ToolConfig:
     def close(self) -> None:
         """Remove the file and its folder."""
         self._removal()
+
+
+def _remove(folder: str, owner: int) -> None:
+    # a fork of the program leaves the folder to its parent
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_servers(path: Path) -> dict[str, Any]:

@@ -41,18 +41,44 @@ class AccessCheck:
     def __init__(self, inner: Application, token: str, port: int) -> None:
         self._inner = inner
         self._credentials = f"Bearer {token}".encode()
+        self._requests: set[asyncio.Future[None]] = set()
         self._hosts = {f"{name}:{port}".encode() for name in (ADDRESS, "localhost")}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
-        if refusal is None:
+        if scope["type"] == "lifespan":
             await self._inner(scope, receive, send)
-            return
-        status, reason = refusal
-        body = json.dumps({"error": reason}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        elif refusal := self._refusal(scope):
+            await _send_error(send, *refusal)
+        else:
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
+        has_begun = has_ended = False
+
+        async def send_message(message: Message) -> None:
+            nonlocal has_begun, has_ended
+            has_begun = True
+            has_ended = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
+
+        request = asyncio.ensure_future(self._inner(scope, receive, send_message))
+        self._requests.add(request)
+        try:
+            await asyncio.wait({request})
+        finally:
+            self._requests.discard(request)
+            request.cancel()
+        if not request.cancelled():
+            request.result()
+        elif not has_begun:
+            await _send_error(send, 503, "the session has ended")
+        elif not has_ended:
+            await send({"type": "http.response.body", "body": b""})
+
+    def cancel_requests(self) -> None:
+        """Cancel the requests that still run. The server alone would wait for them, and report them as errors."""
+        for request in self._requests:
+            request.cancel()
 
     def _refusal(self, scope: Message) -> tuple[int, str] | None:
         if scope["type"] != "http":
@@ -69,6 +95,13 @@ class AccessCheck:
         return None
 
 
+async def _send_error(send: Send, status: int, reason: str) -> None:
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 class ToolServer:
     """The server of the tools of one client."""
 
@@ -76,6 +109,7 @@ class ToolServer:
         self._tools = tools
         self._token = secrets.token_urlsafe(32)
         self._socket: socket.socket | None = None
+        self._application: AccessCheck | None = None
         self._server: Any = None
         self._task: asyncio.Task[None] | None = None
 
@@ -86,7 +120,7 @@ class ToolServer:
         try:
             listener.bind((ADDRESS, 0))
             application, uvicorn = await call_in_thread(_build_application, self._tools)
-            guarded = AccessCheck(application, self._token, self.port)
+            self._application = guarded = AccessCheck(application, self._token, self.port)
             started = asyncio.Event()
             self._server = _make_server(uvicorn, guarded, started)
             self._task = asyncio.create_task(self._server.serve(sockets=[listener]))
@@ -115,6 +149,8 @@ class ToolServer:
     async def close(self) -> None:
         """Stop to listen. Running calls are cancelled."""
         if self._server and self._task:
+            if self._application:
+                self._application.cancel_requests()
             self._server.should_exit = True
             await asyncio.wait({self._task}, timeout=STOP_WAIT_S)
             self._task.cancel()

@@ -101,7 +101,8 @@ def _read_fields(cls: type[events.ClientEvent], raw: Mapping[str, Any]) -> dict[
         name = key if key in known else _snake_case(str(key))
         name = name if name in known else KEY_ALIASES.get(name, name)
         if name in known and name != "details":
-            if name == key or name not in raw:
+            # null is a field without a value
+            if value is not None and (name == key or name not in raw):
                 values[name] = known[name](value)
         elif name not in ENVELOPE.values() and name != "type":
             details[key] = value

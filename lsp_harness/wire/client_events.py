@@ -68,6 +68,7 @@ class ToolEnd(ClientEvent):
         error: Whether the call failed or was denied.
         artifact_id: The artifact with the whole output, if it is large.
         findings: What the checks report about files that the tool changed.
+        reason: Why it failed: "error", "denied", "not_allowed", "invalid_input", "cancelled" or another word.
     """
 
     tool: str
@@ -76,6 +77,7 @@ class ToolEnd(ClientEvent):
     error: bool = False
     artifact_id: str = ""
     findings: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,12 @@ class TurnStop(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class TurnComplete(ClientEvent):
-    """The end of a turn of a subagent."""
+    """The end of a turn of a subagent. `agent` is the id of its session, and `preset` its kind."""
 
     reason: str
     agent: str = ""
     text: str = ""
+    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +141,15 @@ class HookDecision(ClientEvent):
     """A decision about an action.
 
     Attributes:
-        event: The event that was decided about, such as "preToolUse".
+        event: "permission" for a decision of the permission gate, else the event of a hook, such as "preToolUse".
         tool: The tool.
-        decision: "allow", "deny" or "ask".
+        decision: "allow", "deny" or "ask", or empty if a hook has no opinion.
         reason: Why, in one sentence.
-        by: Who decided, such as "rule", "hook", "callback", "mode", "person" or "nobody".
+        by: Who decided: "rule", "hook", "callback", "mode", "person" or "nobody"; for a hook, its name.
         rule: The rule that decided.
+        call_id: The id of the tool call.
+        context: The text that a hook adds for the model.
+        error: Why a hook failed.
     """
 
     event: str
@@ -152,6 +158,9 @@ class HookDecision(ClientEvent):
     reason: str = ""
     by: str = ""
     rule: str = ""
+    call_id: str = ""
+    context: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +186,17 @@ class SessionStart(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class UserMessage(ClientEvent):
-    """A text of the user that takes effect. `kind` is "message", "steer", "follow_up", "auto" or another word."""
+    """A text that begins a turn or steers it.
+
+    Attributes:
+        text: The text.
+        kind: "message", "command", "steer", "follow_up", "auto" or another word.
+        task_id: The task whose end is the reason, if the kind is "auto".
+    """
 
     text: str
     kind: str = "message"
+    task_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +228,21 @@ class PermissionRequest(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class StateChange(ClientEvent):
-    """The event that a turn of the driver "code" enters another state. `round` counts the rounds of candidates."""
+    """The event that a turn of the driver "code" enters or leaves a state.
+
+    Attributes:
+        state: The name of the state.
+        round: The number of the round of candidates, from 0.
+        reason: Why the turn failed.
+        status: "entered" or "exited".
+        ms: The time that the turn spent in the state, when it leaves it.
+    """
 
     state: str
     round: int | None = None
     reason: str | None = None
+    status: str = "entered"
+    ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +254,23 @@ class StepStart(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class CandidateEvent(ClientEvent):
-    """The event that a candidate was generated, rejected or selected, as `status` says."""
+    """The event that a candidate was generated, rejected or selected, as `status` says.
+
+    Attributes:
+        status: What happened.
+        candidate: The number of the candidate in its turn, from 1.
+        reason: Why it was rejected.
+        text: The new text of its edits.
+        kind: How it was made.
+        passed: The number of candidates that passed, if one of them was selected.
+    """
 
     status: str
     candidate: int = 0
     reason: str = ""
     text: str = ""
+    kind: str = ""
+    passed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,32 +282,64 @@ class VerifyEvent(ClientEvent):
         check: The name of the check, if it is about one.
         passed: Whether the verdict is passed, or None if there is none yet.
         lines: The findings of a failed check.
+        candidate: The number of the candidate, or None if the text is already in the editor.
+        checks: The names of the checks that begin.
     """
 
     status: str
     check: str = ""
     passed: bool | None = None
     lines: tuple[str, ...] = ()
+    candidate: int | None = None
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EditEvent(ClientEvent):
-    """The event that an edit was proposed, applied, rejected or reverted, as `status` says."""
+    """The event that an edit was proposed, applied, rejected, reverted or became stale, as `status` says.
+
+    Attributes:
+        status: What happened.
+        proposal: The id of the proposal.
+        diff: The proposed edit as a diff.
+        summary: The edit in one line.
+        hash: The hash of the text with the edit.
+        reason: Why it was rejected.
+        checkpoint: The checkpoint that was restored.
+        paths: The files that have their earlier text again.
+    """
 
     status: str
     proposal: str = ""
     diff: str = ""
     summary: str = ""
+    hash: str = ""
+    reason: str = ""
+    checkpoint: str = ""
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskEvent(ClientEvent):
-    """The event that a task started, completed, failed or was cancelled, as `status` says."""
+    """The event that a task started, completed, failed or was cancelled, as `status` says.
+
+    Attributes:
+        status: What happened.
+        task_id: The id of the task.
+        kind: "shell", "tests", "subagent" or another word, when it starts.
+        summary: One line about the task or its result.
+        execution: "inline", "background" or "auto", when it starts.
+        exit_code: The exit status of a command.
+        artifact_id: The artifact with the whole output, if it is large.
+    """
 
     status: str
     task_id: str
     kind: str = ""
     summary: str = ""
+    execution: str = ""
+    exit_code: int | None = None
+    artifact_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,13 +350,19 @@ class ArtifactEvent(ClientEvent):
     path: str
     kind: str = ""
     bytes: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointEvent(ClientEvent):
-    """The event that the texts of files can be restored by the id of the checkpoint."""
+    """The event that the texts of files can be restored by the id of the checkpoint.
+
+    `paths` are the files whose texts are known, or empty if it is the whole folder.
+    """
 
     checkpoint_id: str
+    kind: str = ""
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,164 @@
-"""Frames: the lines that a session and its client exchange, one JSON object in each line, in UTF-8.
+"""The form in which a session sends its events to other programs: one JSON object for each line.
 
-The same frames travel over a pipe of a child process, over a Unix socket, and between two parts of one process.
+Every type of event either has a frame in `FRAMES` or is named in `IGNORED_TYPES`. A test compares both with the events.
+The SDK reads these frames, `lsp-harness session` and `lsp-harness run --output-format stream-json` write them.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from lsp_harness.wire.event import Event
+
 WIRE_VERSION = 1
-"""The version of the frames. A client refuses a session that speaks a newer one."""
-MAX_FRAME_BYTES = 64 * 2**20
-"""The longest line that a client or a session accepts."""
+"""The major version of this protocol. A client refuses a server with a larger one."""
+
+Data = Mapping[str, Any]
+Frame = dict[str, Any]
+Encoder = Callable[[Data, Event], Frame]
 
 
-def encode_frame(frame: Mapping[str, Any]) -> bytes:
-    """Return a frame as a line with its newline. Half of a surrogate pair becomes U+FFFD, because UTF-8 has none."""
-    text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode() + b"\n"
+def encode_frame(event: Event, request_id: str | None = None) -> Frame | None:
+    """Return the frame of an event, or None if other programs get none.
+
+    Args:
+        event: The event, or a frame that is not in the log (without `seq`).
+        request_id: The id that the client gave the request of the turn.
+    """
+    encoder = FRAMES.get(event.type)
+    if encoder is None:
+        return None
+    frame = encoder(event.data, event)
+    frame |= {"session_id": event.session_id, "seq": event.seq, "turn": event.turn}
+    return frame | ({"id": request_id} if request_id is not None else {})
 
 
-def decode_frame(line: bytes) -> dict[str, Any]:
-    """Return the frame of a line. Raise ValueError if the line is not a JSON object."""
-    try:
-        value: Any = json.loads(line)
-    except RecursionError as error:
-        raise ValueError("the line is nested too deeply") from error
-    if not isinstance(value, dict):
-        raise ValueError("the line is not a JSON object")  # noqa: TRY004 - as for a line that is not JSON
-    return cast("dict[str, Any]", value)
+def _fields(type: str, *names: str, **fixed: Any) -> Encoder:
+    """Return an encoder that copies fields of an event. A name `a=b` copies the field `b` as `a`."""
+    pairs = [name.split("=", 1) if "=" in name else (name, name) for name in names]
+
+    def encode(data: Data, event: Event) -> Frame:
+        return {"type": type, **fixed, **{key: data.get(source) for key, source in pairs}}
+
+    return encode
+
+
+def _mapping(value: Any) -> Data:
+    return cast("Data", value) if isinstance(value, Mapping) else dict[str, Any]()
+
+
+def _sequence(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _cost_update(data: Data, event: Event) -> Frame:
+    usage = _mapping(data.get("usage"))
+    counts = {key: usage.get(key, 0) for key in ("input_tokens", "output_tokens", "cached_tokens")}
+    return {"type": "cost_update", **counts, "cost": 0.0, "model": data.get("model", "")}
+
+
+def _tool_completed(data: Data, event: Event) -> Frame:
+    fields = {key: data.get(key) for key in ("tool", "call_id", "output", "artifact_id", "findings")}
+    return {"type": "tool_end", **fields, "error": False}
+
+
+def _tool_failed(data: Data, event: Event) -> Frame:
+    fields = {key: data.get(key) for key in ("tool", "call_id", "output", "reason")}
+    return {"type": "tool_end", **fields, "artifact_id": "", "findings": [], "error": True}
+
+
+def _check_lines(data: Data, event: Event) -> Frame:
+    report = _mapping(data.get("report"))
+    names = {"status": report.get("status"), "check": report.get("check"), "lines": report.get("said", [])}
+    return {"type": "verify", **names, "passed": report.get("status") != "failed", "candidate": data.get("candidate")}
+
+
+def _checks_completed(data: Data, event: Event) -> Frame:
+    reports = [_mapping(report) for report in _sequence(data.get("outcomes"))]
+    lines = [line for report in reports for line in _sequence(report.get("said"))]
+    return {
+        "type": "verify",
+        "status": "completed",
+        "check": "",
+        "passed": data.get("passed"),
+        "lines": lines,
+        "candidate": data.get("candidate"),
+    }
+
+
+def _permission_decided(data: Data, event: Event) -> Frame:
+    fields = {key: data.get(key) for key in ("tool", "decision", "reason", "by", "rule", "call_id")}
+    return {"type": "hook_decision", "event": "permission", **fields}
+
+
+FRAMES: dict[str, Encoder] = {
+    "session.started": _fields("session_start", "model", "permission_mode", "driver", "cwd=root"),
+    "session.resumed": _fields("session", "events", "model", status="resumed"),
+    "session.forked": _fields("session", "parent", "at_seq", status="forked"),
+    "session.closed": _fields("session", "reason", status="closed"),
+    "log.repaired": _fields("session", "torn_bytes", status="repaired"),
+    "invocation.received": _fields("user_message", "text", "kind"),
+    "invocation.auto": _fields("user_message", "text", "task_id", kind="auto"),
+    "turn.started": _fields("turn_start", "turn_number=number"),
+    "turn.stopped": _fields("turn_stop", "turn_number=number", "reason", "detail", "text", "structured_output"),
+    "step.started": _fields("step", "number"),
+    "agent.finished": _fields("turn_complete", "reason", "agent=session_id", "text", "preset"),
+    "text.delta": _fields("text", "content"),
+    "thinking.delta": _fields("thinking", "content"),
+    "tool.output.delta": _fields("tool_output", "call_id", "content"),
+    "model.completed": _cost_update,
+    "model.failed": _fields("error", "message", "code", "recoverable=will_retry"),
+    "tool.started": _fields("tool_start", "tool", "call_id", "input"),
+    "tool.completed": _tool_completed,
+    "tool.failed": _tool_failed,
+    "permission.requested": _fields(
+        "permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions", "risk", "mode"
+    ),
+    "permission.decided": _permission_decided,
+    "hook.decision": _fields("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error"),
+    "task.started": _fields("task", "task_id", "kind", "summary=title", "execution", status="started"),
+    "task.completed": _fields("task", "task_id", "summary", "exit_code", "artifact_id", status="completed"),
+    "task.failed": _fields("task", "task_id", "summary=reason", status="failed"),
+    "task.cancelled": _fields("task", "task_id", "summary=reason", status="cancelled"),
+    "artifact.created": _fields("artifact", "artifact_id", "path", "kind", "bytes", "sha256"),
+    "checkpoint.created": _fields("checkpoint", "checkpoint_id", "kind", "paths"),
+    "compaction.completed": _fields("compaction", "tier", "before", "after"),
+    "skill.loaded": _fields("skill", "name", "path"),
+    "queue.added": _fields("queue", "item_id", "kind", "text", status="added"),
+    "queue.edited": _fields("queue", "item_id", "text", status="edited"),
+    "queue.removed": _fields("queue", "item_id", status="removed"),
+    "queue.taken": _fields("queue", "item_id", "text", status="taken"),
+    "state.entered": _fields("state", "state", "round", "reason", status="entered"),
+    "state.exited": _fields("state", "state", "ms", status="exited"),
+    "candidate.generated": _fields("candidate", "candidate", "kind", "text", status="generated"),
+    "candidate.rejected": _fields("candidate", "candidate", "reason", status="rejected"),
+    "candidate.selected": _fields("candidate", "candidate", "passed", status="selected"),
+    "verify.started": _fields("verify", "checks", "candidate", status="started"),
+    "verify.step": _check_lines,
+    "verify.completed": _checks_completed,
+    "edit.proposed": lambda data, event: {
+        "type": "edit",
+        "status": "proposed",
+        "proposal": event.id,
+        **{key: data.get(key) for key in ("diff", "summary", "hash")},
+    },
+    "edit.applied": _fields("edit", "proposal", status="applied"),
+    "edit.rejected": _fields("edit", "proposal", "reason", status="rejected"),
+    "edit.reverted": _fields("edit", "checkpoint", "paths", status="reverted"),
+    "edit.stale": _fields("edit", "hash", status="stale"),
+    "error": _fields("error", "message", "code", "recoverable=is_recoverable"),
+}
+"""Type of an event, or of a frame that is not in the log → its encoder."""
+
+IGNORED_TYPES = frozenset(
+    {
+        # the start of a call says nothing that its end does not say
+        *("model.started", "model.cancelled"),
+        # `compaction.completed` has the result
+        *("compaction.started", "compaction.summary", "compaction.summary.failed", "compaction.tool_promoted"),
+        # details of edits, which the verdict document shows
+        *("output.read", "context.built", "choice.made", "choice.failed"),
+        # the index belongs to no turn
+        "index.updated",
+    }
+)
+"""Types of events without a frame, with the reason."""

@@ -6,7 +6,9 @@ load no settings.
 
 import hashlib
 import os
+import socket
 import stat
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -51,3 +53,17 @@ def socket_problem(path: Path) -> str:
     if folder.st_uid not in (os.getuid(), 0) or (folder.st_mode & 0o022 and not folder.st_mode & stat.S_ISVTX):
         return f"other users can replace files in {path.parent}"
     return ""
+
+
+def peer_problem(connected: socket.socket) -> str:
+    """Return why the program at the other end of a Unix socket cannot be trusted; empty if it can.
+
+    The file of the socket may have been replaced between the check of it and the connection.
+    """
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        # only Linux tells it this way; elsewhere the mode of the file must do
+        return ""
+    form = struct.Struct("3i")
+    _, user, _ = form.unpack(connected.getsockopt(socket.SOL_SOCKET, option, form.size))
+    return "" if user == os.getuid() else f"the program behind the socket belongs to user {user}"

@@ -45,6 +45,7 @@ def test_the_wheel_carries_queries_grammars_models_and_types(wheel: Path):
         "lsp_harness/inference/models/catalogue.toml",
         "lsp_harness/cli/sample/stats.py.txt",
         "lsp_harness/py.typed",
+        "lsp_harness/sdk/__init__.py",
     }
     assert wanted <= names
     assert not [name for name in names if name.startswith("tests/")]
@@ -55,6 +56,16 @@ def test_help_names_every_command(program: Path, tmp_path: Path):
     ran = subprocess.run([program, "--help"], check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
     for command in ("serve", "complete", "fix", "model", "engine", "demo", "doctor"):
         assert command in ran.stdout
+
+
+@pytest.mark.timeout(600)
+def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
+    code = (
+        "import lsp_harness.sdk as sdk; print(*sdk.__all__); from lsp_harness.sdk import *; print(query, HarnessClient)"
+    )
+    argv = [program.parent / "python", "-c", code]
+    ran = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    assert "HarnessOptions" in ran.stdout
 
 
 @pytest.mark.model

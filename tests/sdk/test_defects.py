@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import time
 import tomllib
 from pathlib import Path
@@ -102,6 +103,20 @@ async def test_an_abandoned_iterator_does_not_block_the_next_prompt(fake: FakePr
         assert (stop.reason, stop.turn_number, client.pid) == ("completed", 1, pid)
 
 
+async def test_a_cancelled_reader_does_not_block_the_next_prompt(fake: FakeProgram):
+    fake(INTERRUPTIBLE)
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        turn = await client.send("long")
+        reading = asyncio.create_task(turn.result())
+        await asyncio.sleep(0)
+        reading.cancel()
+        # the task and the turn are still referred to
+        await asyncio.wait({reading})
+        assert (await (await client.send("short")).result()).reason == "completed"
+        assert turn.stop
+        assert turn.stop.reason == "interrupted"
+
+
 async def test_break_and_aclose_end_at_once(fake: FakeProgram):
     fake(INTERRUPTIBLE)
     began = time.monotonic()
@@ -149,6 +164,26 @@ async def test_much_output_on_stderr_stops_nobody(fake: FakeProgram, place: str)
     """)
     async with asyncio.timeout(LIMIT_S):
         assert isinstance([event async for event in query("hi")][-1], TurnStop)
+
+
+async def test_a_child_whose_pipe_another_process_holds_ends_the_iterator(fake: FakeProgram):
+    fake("""
+        def die(frame, number):
+            # the process leaves the session, with the pipes
+            child = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
+            start(frame, number)
+            say(frame, number, str(child.pid))
+            os.kill(os.getpid(), signal.SIGKILL)
+        ready()
+        serve(die)
+    """)
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        turn = await client.send("hi")
+        events = [await anext(turn), await anext(turn)]
+        assert isinstance(events[-1], TextDelta)
+        with pytest.raises(HarnessError, match="ended with status -9"):
+            await turn.result()
+    os.kill(int(events[-1].content), signal.SIGKILL)
 
 
 def echo(text: str) -> str:

@@ -149,6 +149,43 @@ async def test_an_interrupted_turn_keeps_the_session(fake: FakeProgram):
         assert client.pid == pid
 
 
+async def test_an_interrupt_that_comes_too_late_is_no_error(fake: FakeProgram):
+    fake("""
+        def refuse(frame):
+            respond(frame, ok=False, error={"code": "no_turn", "message": "no turn runs"})
+        ready()
+        serve(on_command=refuse)
+    """)
+    async with HarnessClient() as client:
+        await (await client.send("hi")).result()
+        await client.interrupt()
+        with pytest.raises(HarnessError, match="no turn runs"):
+            await client.steer("left")
+
+
+async def test_a_command_without_an_answer_is_an_error(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    fake("""
+        ready()
+        serve(on_command=lambda frame: None)
+    """)
+    monkeypatch.setattr("lsp_harness.sdk.frame_router.COMMAND_WAIT_S", 0.05)
+    async with HarnessClient() as client:
+        with pytest.raises(HarnessError, match="did not answer the command status") as failure:
+            await client.status()
+        assert failure.value.code == "timeout"
+
+
+async def test_a_prompt_is_a_text(fake: FakeProgram):
+    fake()
+    async with HarnessClient() as client:
+        with pytest.raises(HarnessError, match="must be a text"):
+            await client.send(5)  # type: ignore[arg-type]
+        turn = await client.send("hi")
+        await turn.aclose()
+        with pytest.raises(HarnessError, match="was closed"):
+            await turn.result()
+
+
 async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProgram):
     fake("""
         log = []
@@ -273,6 +310,11 @@ async def test_a_client_is_used_within_its_block():
             "unknown_session",
             "there is no session X",
         ),
+        (
+            "put('error', message='the model is missing', code='model', recoverable=False); get()",
+            "model",
+            "the model is missing",
+        ),
     ],
 )
 async def test_a_session_that_cannot_begin_is_an_error(fake: FakeProgram, body: str, code: str, message: str):
@@ -349,12 +391,47 @@ async def test_a_line_that_is_too_long_ends_the_session(fake: FakeProgram, monke
         sys.stdout.flush()
         get()
     """)
-    monkeypatch.setattr("lsp_harness.sdk.child_connection.MAX_FRAME_BYTES", 2**16)
+    monkeypatch.setattr("lsp_harness.sdk.child_connection.MAX_LINE_BYTES", 2**16)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         turn = await client.send("hi")
         with pytest.raises(HarnessError, match="a line of more than") as failure:
             await turn.result()
         assert failure.value.code == "line_too_long"
+
+
+async def test_many_frames_do_not_stall_the_program(fake: FakeProgram):
+    fake("""
+        def many(frame, number):
+            start(frame, number)
+            line = json.dumps({"type": "text", "id": frame["id"], "content": "word"}) + "\\n"
+            sys.stdout.write(line * 20_000)
+            stop(frame, number)
+        ready()
+        serve(many)
+    """)
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        turn = await client.send("hi")
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while not turn.stop:
+                await asyncio.sleep(0)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        assert sum([isinstance(event, TextDelta) async for event in turn]) == 20_000
+        await ticking
+        assert ticks > 100
+
+
+async def test_a_bug_in_the_reader_ends_the_turn(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    fake()
+    async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
+        monkeypatch.setattr("lsp_harness.sdk.frame_router.parse_event", lambda frame: 1 / 0)
+        with pytest.raises(HarnessError, match="cannot be read: ZeroDivisionError") as failure:
+            await (await client.send("hi")).result()
+        assert failure.value.code == "protocol"
 
 
 async def test_a_session_that_does_not_stop_a_turn_is_ended(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):

@@ -11,7 +11,7 @@ import pytest
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TurnStop, query
 from lsp_harness.sdk import in_process_connection as in_process
-from lsp_harness.wire.session_frames import decode_frame, encode_frame
+from lsp_harness.wire.frame_lines import decode_line, encode_line
 from lsp_harness.wire.session_socket import socket_path
 
 READY = {"type": "ready", "session_id": "S", "wire": 1, "version": "0.1.0", "model": "tiny", "cwd": "/"}
@@ -45,9 +45,9 @@ async def socket_server(path: Path, session: FakeSession) -> AsyncIterator[None]
         assert task
         connections.add(task)
         while line := await reader.readline():
-            frame = decode_frame(line)
+            frame = decode_line(line)
             for answer in session.answer(frame):
-                writer.write(encode_frame(answer))
+                writer.write(encode_line(answer))
             if frame.get("command") == "exit" or frame.get("prompt") == "vanish":
                 break
         writer.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lsp_harness.sdk import HarnessClient, TextDelta, query
+from lsp_harness.sdk import HarnessClient, TextDelta, process_session, query
 from lsp_harness.sdk.process_session import ProcessSession, live_sessions
 from tests.sdk.conftest import FakeProgram
 from tests.sdk.fake_session import write_fake
@@ -170,6 +170,16 @@ def test_children_end_with_the_interpreter(tmp_path: Path):
     asyncio.run(wait_until_ended(int(child)))
     asyncio.run(wait_until_ended(int(grandchild)))
     assert not Path(config).parent.exists()
+
+
+def test_a_fork_of_the_program_leaves_the_session_to_its_parent(monkeypatch: pytest.MonkeyPatch):
+    killed: list[ProcessSession] = []
+    monkeypatch.setattr(ProcessSession, "kill", lambda session: killed.append(session))
+    monkeypatch.setattr(ProcessSession, "members", lambda self: [])
+    mine, others = ProcessSession(1, "", os.getpid()), ProcessSession(2, "", os.getppid())
+    monkeypatch.setattr(process_session, "live_sessions", {mine, others})
+    process_session.kill_all()
+    assert killed == [mine]
 
 
 def test_a_number_that_was_given_again_is_not_killed():

@@ -10,13 +10,14 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import psutil
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TextDelta, tool
 from lsp_harness.sdk.python_tools import collect_tools
@@ -194,6 +195,42 @@ def test_a_function_that_cannot_be_a_tool_is_an_error():
     ):
         with pytest.raises(HarnessError, match=message):
             HarnessClient(tools=functions)  # type: ignore[arg-type]
+
+
+async def test_the_server_ends_in_the_middle_of_a_call(caplog: pytest.LogCaptureFixture):
+    is_running = asyncio.Event()
+
+    async def endless() -> str:
+        is_running.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    tasks = asyncio.all_tasks()
+    server = ToolServer(collect_tools([endless]))
+    await server.start()
+    async with asyncio.timeout(20), connect(server) as client:
+        calling = asyncio.create_task(client.call_tool("endless", {}))
+        await is_running.wait()
+        await server.close()
+        with pytest.raises(MCPError):
+            await calling
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
+    assert asyncio.all_tasks() == tasks
+
+
+async def test_annotations_may_be_texts_and_models():
+    # as in a module with `from __future__ import annotations`
+    def describe(values: "list[int]", unit: "Literal['m', 'km']" = "m") -> "dict[str, float]":
+        return {unit: float(sum(values))}
+
+    async with open_server(describe) as server, connect(server) as client:
+        [listed] = (await client.list_tools()).tools
+        properties = listed.input_schema["properties"]
+        assert properties["values"]["items"] == {"type": "integer"}
+        assert properties["unit"]["enum"] == ["m", "km"]
+        result = await client.call_tool("describe", {"values": [1, 2], "unit": "km"})
+        assert result.structured_content == {"km": 3.0}
+        assert (await client.call_tool("describe", {"values": [1], "unit": "mile"})).is_error
 
 
 async def test_a_parameter_without_a_schema_is_an_error():

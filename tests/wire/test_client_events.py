@@ -4,13 +4,25 @@ from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsp_harness.session.events.event_codec import encode_event
+from lsp_harness.session.events.event_types import EVENT_CLASSES as SESSION_EVENTS
 from lsp_harness.wire import client_events
 from lsp_harness.wire.client_event_codec import ENVELOPE, EVENT_CLASSES, parse_event, to_wire
-from lsp_harness.wire.client_events import ClientEvent, CostUpdate, ToolEnd, ToolStart, TurnStop, UnknownEvent
-from lsp_harness.wire.session_frames import decode_frame, encode_frame
+from lsp_harness.wire.client_events import (
+    ClientEvent,
+    CostUpdate,
+    SessionChange,
+    ToolEnd,
+    ToolStart,
+    TurnStop,
+    UnknownEvent,
+)
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.frame_lines import decode_line, encode_line
+from lsp_harness.wire.session_frames import FRAMES, encode_frame
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 JSON_VALUES = st.recursive(
@@ -42,7 +54,7 @@ def events(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
 @given(data=st.data())
 def test_an_event_survives_the_wire(cls: type[ClientEvent], data: st.DataObject):
     event = data.draw(events(cls))
-    assert parse_event(decode_frame(encode_frame(to_wire(event)))) == event
+    assert parse_event(decode_line(encode_line(to_wire(event)))) == event
 
 
 def test_each_class_has_a_frame():
@@ -116,6 +128,22 @@ def test_what_is_no_frame_is_unknown(frame: Any):
 )
 def test_names_of_older_programs_are_read(frame: dict[str, Any], event: ClientEvent):
     assert parse_event(frame) == event
+
+
+@pytest.mark.parametrize("type", [type for type in FRAMES if type != "skill.loaded"])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_what_a_session_sends_is_understood(type: str, data: st.DataObject):
+    sent: dict[str, Any] = {"call_id": "c", "content": "a"}
+    if type in SESSION_EVENTS:
+        _, sent = encode_event(data.draw(st.builds(SESSION_EVENTS[type])))
+    frame = encode_frame(Event("e", 1, "", "s", 2, None, None, type, sent), "p")
+    assert frame
+    event = parse_event(decode_line(encode_line(frame)))
+    assert not isinstance(event, UnknownEvent), frame
+    names = {field.name for field in fields(event)} | {"type", *ENVELOPE.values()}
+    assert frame.keys() - names == (set() if not isinstance(event, SessionChange) else event.details.keys())
+    assert (event.session_id, event.seq, event.turn, event.prompt_id) == ("s", 1, 2, "p")
 
 
 def test_events_cannot_be_changed():

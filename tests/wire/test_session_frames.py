@@ -1,80 +1,48 @@
-"""The lines that a session and its clients exchange."""
+"""The frames of events: every type of event has one or is ignored on purpose."""
 
-import os
-from pathlib import Path
-from socket import AF_UNIX, socket
-from typing import Any
+import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.config.paths import runtime_folder
-from lsp_harness.wire.session_frames import decode_frame, encode_frame
-from lsp_harness.wire.session_socket import SOCKET_VARIABLE, socket_path, socket_problem
+from lsp_harness.session.events.event_codec import encode_event
+from lsp_harness.session.events.event_types import EVENT_CLASSES
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.session_frames import FRAMES, IGNORED_TYPES, encode_frame
+
+FRAME_ONLY_TYPES = {"text.delta", "thinking.delta", "tool.output.delta"}
 
 
-@given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8"))))
-def test_a_frame_is_one_line(frame: dict[str, str]):
-    line = encode_frame(frame)
-    assert line.endswith(b"\n")
-    assert line.count(b"\n") == 1
-    assert decode_frame(line) == frame
+def test_every_type_of_event_has_a_frame_or_is_ignored_and_never_both() -> None:
+    assert set(EVENT_CLASSES) == (FRAMES.keys() - FRAME_ONLY_TYPES) | IGNORED_TYPES
+    assert not FRAMES.keys() & IGNORED_TYPES
 
 
-def test_half_of_a_surrogate_pair_does_not_break_the_line():
-    assert decode_frame(encode_frame({"text": "a\ud800b"}))["text"].startswith("a")
+@pytest.mark.parametrize("type", [type for type in EVENT_CLASSES if type in FRAMES])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_every_frame_is_json_with_the_place_of_its_event(type: str, data: st.DataObject) -> None:
+    _, fields = encode_event(data.draw(st.builds(EVENT_CLASSES[type])))
+    frame = encode_frame(Event("e1", 7, "now", "s1", 3, None, None, type, fields), "r1")
+    assert frame is not None
+    assert (frame["session_id"], frame["seq"], frame["turn"], frame["id"]) == ("s1", 7, 3, "r1")
+    assert json.loads(json.dumps(frame))["type"] == frame["type"]
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"5", b"{", b"\xff", b"[" * 100_000, b'{"a": ' * 100_000])
-def test_a_line_that_is_no_object_is_refused(line: bytes):
-    with pytest.raises(ValueError):  # noqa: PT011 - json's own message
-        decode_frame(line)
+@pytest.mark.parametrize("type", FRAMES)
+def test_an_event_of_another_version_has_a_frame_too(type: str) -> None:
+    frame = encode_frame(Event("e1", None, "now", "s1", None, None, None, type, {"usage": 3, "outcomes": "x"}))
+    assert frame
+    assert "id" not in frame
 
 
-@pytest.mark.parametrize("variables", [{"LSP_HARNESS_HOME": "home"}, {"XDG_RUNTIME_DIR": "run"}, {"TMPDIR": "tmp"}])
-def test_the_socket_is_in_the_runtime_folder(
-    variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    for name in ("LSP_HARNESS_HOME", "XDG_RUNTIME_DIR", "TMPDIR", SOCKET_VARIABLE):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        (tmp_path / value).mkdir(mode=0o700)
-        monkeypatch.setenv(name, str(tmp_path / value))
-    assert socket_path(tmp_path).parent == runtime_folder()
-
-
-def test_a_link_to_a_folder_has_the_socket_of_the_folder(tmp_path: Path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    environment = {"LSP_HARNESS_HOME": str(tmp_path)}
-    assert socket_path(tmp_path / "link", environment) == socket_path(tmp_path / "real", environment)
-    assert socket_path(tmp_path / "real", environment) != socket_path(tmp_path, environment)
-    assert socket_path(tmp_path, {SOCKET_VARIABLE: "/run/mine"}) == Path("/run/mine")
-
-
-@pytest.fixture
-def listener(tmp_path: Path) -> Any:
-    path = tmp_path / "session.sock"
-    with socket(AF_UNIX) as opened:
-        opened.bind(str(path))
-        path.chmod(0o600)
-        yield path
-
-
-def test_only_a_socket_of_this_user_is_trusted(listener: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert socket_problem(listener) == ""
-    (tmp_path / "link").symlink_to(listener)
-    assert "is not a socket" in socket_problem(tmp_path / "link")
-    (tmp_path / "file").touch()
-    assert "is not a socket" in socket_problem(tmp_path / "file")
-    assert "there is no socket" in socket_problem(tmp_path / "none")
-    listener.chmod(0o666)
-    assert "mode must be 0600" in socket_problem(listener)
-    listener.chmod(0o600)
-    tmp_path.chmod(0o777)
-    assert "other users can replace files" in socket_problem(listener)
-    tmp_path.chmod(0o700)
-    user = os.getuid()
-    monkeypatch.setattr(os, "getuid", lambda: user + 1)
-    assert "belongs to another user" in socket_problem(listener)
+def test_a_frame_says_what_its_event_says() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 2, "cached_tokens": 3}
+    cost = encode_frame(Event("e", 1, "", "s", 0, None, None, "model.completed", {"model": "m", "usage": usage}))
+    assert cost is not None
+    assert (cost["type"], cost["cached_tokens"], cost["cost"], cost["model"]) == ("cost_update", 3, 0.0, "m")
+    failed = encode_frame(Event("e", 1, "", "s", 0, None, None, "tool.failed", {"call_id": "c", "output": "no"}))
+    assert failed is not None
+    assert (failed["type"], failed["error"], failed["output"]) == ("tool_end", True, "no")
+    assert encode_frame(Event("e", 1, "", "s", 0, None, None, "from.2030", {})) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.wire.session_frames import MAX_FRAME_BYTES, decode_frame, encode_frame
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
 
 
 def session(*, flags: SessionFlags | None = None) -> int:
@@ -36,7 +36,7 @@ async def _serve(flags: SessionFlags) -> int:
 
 
 async def _read_lines(client: SessionClient) -> None:
-    reader = asyncio.StreamReader(limit=MAX_FRAME_BYTES)
+    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     while True:
@@ -51,11 +51,11 @@ async def _read_lines(client: SessionClient) -> None:
         if not line.strip():
             continue
         try:
-            client.send(decode_frame(line))
+            client.send(decode_line(line))
         except ValueError as error:
             client.send({"command": f"a line that is no JSON object ({error})"})
 
 
 def _write(output: Any, frame: Mapping[str, Any]) -> None:
-    output.write(encode_frame(frame))
+    output.write(encode_line(frame))
     output.flush()

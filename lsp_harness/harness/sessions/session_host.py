@@ -17,7 +17,7 @@ from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.session.session import Ingress
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.event_frames import make_frame
+from lsp_harness.wire.session_frames import encode_frame
 from lsp_harness.wire.session_frames import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 
@@ -123,7 +123,7 @@ class _SessionHost:
         request_id = self._request_ids.get(event.turn) if event.turn is not None else None
         if event.type == "invocation.received" and event.data.get("request_id"):
             request_id = str(event.data["request_id"])
-        frame = make_frame(event, request_id)
+        frame = encode_frame(event, request_id)
         if frame is None:
             return
         if frame["type"] == "turn_stop":
