@@ -40,6 +40,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in the VS Code extension
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
+	@$(BIN)/python -m lsp_harness.chat.tools.tools_page > docs/tools.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
 	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json

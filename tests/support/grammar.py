@@ -2,6 +2,7 @@
 
 import ctypes
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import llama_cpp
@@ -40,6 +41,34 @@ class Acceptor:
                     return False
                 lib.llama_sampler_accept(sampler, token)
             return self._allows(sampler, self._end)
+        finally:
+            lib.llama_sampler_free(sampler)
+
+    def walk(self, grammar: str, dice: Random, max_tokens: int = 4000) -> str:
+        """Return a text of random tokens that the grammar allows. It ends as soon as it may, and later by chance."""
+        sampler = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
+        assert sampler, f"llama.cpp cannot read this grammar:\n{grammar}"
+        size, text = int(lib.llama_vocab_n_tokens(self._vocab)), b""
+        # a grammar reads a control token as the text of its mark
+        control = {token for token in range(size) if lib.llama_vocab_is_control(self._vocab, token)}
+        buffer = ctypes.create_string_buffer(256)
+        try:
+            for _ in range(max_tokens):
+                data = (lib.llama_token_data * size)(
+                    *(lib.llama_token_data(id=n, logit=1.0, p=0.0) for n in range(size))
+                )
+                array = lib.llama_token_data_array(data=data, size=size, selected=-1, sorted=False)
+                lib.llama_sampler_apply(sampler, ctypes.byref(array))
+                allowed = [item.id for item in data if item.logit != float("-inf")]
+                choices = [token for token in allowed if token not in control]
+                if self._end in allowed and (not choices or dice.random() < 0.05):
+                    return text.decode("utf-8", "replace")
+                assert choices, f"nothing may follow {text[-200:]!r}"
+                token = dice.choice(choices)
+                lib.llama_sampler_accept(sampler, token)
+                length = lib.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, False)
+                text += buffer.raw[:length]
+            raise AssertionError(f"the text does not end: {text[-200:]!r}")
         finally:
             lib.llama_sampler_free(sampler)
 

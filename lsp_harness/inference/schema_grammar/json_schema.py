@@ -10,7 +10,7 @@ strings, mixes up definitions whose pointers have the same end, and silently ign
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, cast
 from urllib.parse import unquote
 
@@ -23,6 +23,8 @@ MAX_SCHEMA_DEPTH = 64
 """Levels of schemas within schemas."""
 MAX_REPETITIONS = 2000
 """llama.cpp treats larger repetitions as endless."""
+MAX_STRING_CHARS = 1_000_000
+"""The largest `maxLength`. More than `MAX_REPETITIONS` characters are a repetition of blocks of that size."""
 MAX_ANY_DEPTH = 3
 """Levels of containers in a value of any type, if the answer must end by itself."""
 
@@ -90,14 +92,52 @@ def from_json_schema(schema: Any, *, max_chars: int | None = 256, max_items: int
     Raises:
         EngineRefused: The grammar cannot express the schema.
     """
-    return _Converter(schema, max_chars, max_items).convert()
+    return format_rules(schema_rules(schema, max_chars=max_chars, max_items=max_items))
+
+
+def schema_rules(
+    schema: Any, *, prefix: str = "", max_chars: int | None = 256, max_items: int | None = 16
+) -> dict[str, str]:
+    """Return the rules of the JSON that fits `schema`, by their names. The first one is named `root` after the prefix.
+
+    The rules of several schemas fit in one grammar if their prefixes differ: the rules without the prefix are the same
+    in all of them. The arguments `schema`, `max_chars` and `max_items` are those of `from_json_schema`.
+
+    Args:
+        prefix: Letters, digits and hyphens with which the names of the rules begin.
+
+    Raises:
+        EngineRefused: The grammar cannot express the schema.
+    """
+    return _Converter(schema, max_chars, max_items, prefix).convert()
+
+
+def format_rules(rules: Mapping[str, str]) -> str:
+    """Return the grammar with these rules."""
+    return "\n".join(f"{name} ::= {body}" for name, body in rules.items()) + "\n"
+
+
+def repeat(rules: dict[str, str], rule: str, maximum: int) -> str:
+    """Return the expression for up to `maximum` repetitions of a rule, in parentheses if it has alternatives.
+
+    llama.cpp cannot count further than `MAX_REPETITIONS`. A larger number is made of blocks of that size and a rest.
+    Their rules are added to `rules`.
+    """
+    blocks, rest = divmod(maximum, MAX_REPETITIONS)
+    if maximum <= MAX_REPETITIONS:
+        return f"{rule}{{0,{maximum}}}"
+    rules[f"{rule}-block"] = f"{rule}{{{MAX_REPETITIONS}}}"
+    rules[f"{rule}-rest"] = f"{rule}{{0,{MAX_REPETITIONS}}}"
+    short = f"{rule}-block{{0,{blocks - 1}}} {rule}-rest"
+    return f"({short} | {rule}-block{{{blocks}}} {rule}{{0,{rest}}})" if rest else short
 
 
 class _Converter:
     """A collection of rules. Methods whose name ends in `_rule` return the name of a rule, the others an expression."""
 
-    def __init__(self, schema: Any, max_chars: int | None, max_items: int | None) -> None:
+    def __init__(self, schema: Any, max_chars: int | None, max_items: int | None, prefix: str) -> None:
         self._schema = schema
+        self._prefix = prefix
         self._max_chars = max_chars
         self._max_items = max_items
         self._rules = dict(BASE_RULES)
@@ -107,15 +147,15 @@ class _Converter:
         """Name of the rule by the JSON pointer of its schema."""
         self._depth = 0
 
-    def convert(self) -> str:
-        """Return the grammar."""
+    def convert(self) -> dict[str, str]:
+        """Return the rules, the root first."""
         root = self._add_rule(self._schema_expression(self._schema))
-        return "\n".join(f"{name} ::= {body}" for name, body in {"root": root, **self._rules}.items()) + "\n"
+        return {f"{self._prefix}root": root, **self._rules}
 
     def _add_rule(self, expression: str) -> str:
         """Return the name of the rule with this expression."""
         if expression not in self._names:
-            self._names[expression] = f"r{len(self._rules)}"
+            self._names[expression] = f"{self._prefix}r{len(self._rules)}"
             self._rules[self._names[expression]] = expression
         return self._names[expression]
 
@@ -186,7 +226,7 @@ class _Converter:
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
             _raise_unsupported(f"`$ref` {pointer!r}, which is not within the schema")
         if pointer not in self._reference_names:
-            name = self._reference_names[pointer] = f"d{len(self._reference_names)}"
+            name = self._reference_names[pointer] = f"{self._prefix}d{len(self._reference_names)}"
             self._rules[name] = ""
             self._rules[name] = self._schema_expression(self._resolve(pointer))
         return self._reference_names[pointer]
@@ -269,7 +309,7 @@ class _Converter:
 
     def _any_value_rule(self, depth: int) -> str:
         """Return the rule for any value. If the number of items is limited, so are the `depth` levels of containers."""
-        name = f"any{depth}"
+        name = f"{self._prefix}any{depth}"
         if name not in self._rules:
             scalars = f"{self._add_rule(self._string({}))} | number | boolean | null"
             self._rules[name] = scalars
@@ -281,14 +321,17 @@ class _Converter:
 
     # -- scalars
     def _string(self, schema: Schema) -> str:
-        minimum, maximum = _read_sizes(schema, "minLength", "maxLength")
+        minimum, maximum = _read_sizes(schema, "minLength", "maxLength", MAX_STRING_CHARS)
         name = schema.get("format")
         if name is not None:
             if name not in FORMATS or "minLength" in schema or "maxLength" in schema:
                 _raise_unsupported(f"`format` {name!r}" + (" with a length" if name in FORMATS else ""))
             return f'"\\"" {FORMATS[name]} "\\""'
         maximum = maximum if maximum is not None or self._max_chars is None else max(minimum, self._max_chars)
-        return f'"\\"" char{{{minimum},{"" if maximum is None else maximum}}} "\\""'
+        if maximum is None or maximum <= MAX_REPETITIONS:
+            return f'"\\"" char{{{minimum},{"" if maximum is None else maximum}}} "\\""'
+        first = f"char{{{minimum}}} " if minimum else ""
+        return f'"\\"" {first}{repeat(self._rules, "char", maximum - minimum)} "\\""'
 
 
 def _list(item: str, minimum: int, maximum: int | None) -> str:
@@ -313,11 +356,13 @@ def _read_members(schema: Schema) -> tuple[Schema, Sequence[str], Any]:
     )
 
 
-def _read_sizes(schema: Schema, min_keyword: str, max_keyword: str) -> tuple[int, int | None]:
+def _read_sizes(
+    schema: Schema, min_keyword: str, max_keyword: str, limit: int = MAX_REPETITIONS
+) -> tuple[int, int | None]:
     low, high = schema.get(min_keyword, 0), schema.get(max_keyword)
-    for name, value in ((min_keyword, low), (max_keyword, high if high is not None else 0)):
-        if type(value) is not int or not 0 <= value <= MAX_REPETITIONS:
-            raise EngineRefused(f"the JSON schema's `{name}` must be a number from 0 to {MAX_REPETITIONS}")
+    for name, value, highest in ((min_keyword, low, MAX_REPETITIONS), (max_keyword, high or 0, limit)):
+        if type(value) is not int or not 0 <= value <= highest:
+            raise EngineRefused(f"the JSON schema's `{name}` must be a number from 0 to {highest}")
     if high is not None and high < low:
         raise EngineRefused(f"the JSON schema's `{max_keyword}` is below its `{min_keyword}`")
     return low, high

@@ -1,0 +1,84 @@
+"""The tools and their results as a model reads them, in the form that Qwen2.5 was trained on.
+
+Descriptions and results come from files and from other programs. They cannot forge the marks of a conversation: a mark
+in them is broken by a space.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from lsp_harness.chat.tool import Tool, ToolResult
+from lsp_harness.files.secrets import redact
+
+MAX_DESCRIPTION_CHARS = 400
+"""Characters of the description of a tool. Those of other programs may be pages long."""
+MAX_ARGUMENT_DESCRIPTION_CHARS = 160
+UNUSED_KEYWORDS = frozenset({"$schema", "$id", "$comment", "title", "examples", "deprecated", "readOnly", "writeOnly"})
+"""Keywords of JSON schemas that only cost tokens."""
+MARK = re.compile(r"<(?=/?(?:tool_call|tool_response|tools)>|\|[\w ]{1,40}\|>)")
+HEAD = """# Tools
+
+You may call functions to do the task. Their signatures are within <tools></tools>:
+<tools>
+"""
+TAIL = """
+</tools>
+
+To call a function, answer with a JSON object with its name and arguments within <tool_call></tool_call>:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>"""
+
+
+def render_tools(tools: Iterable[Tool]) -> str:
+    """Return the description of the tools for the system prompt. It is empty if there are none."""
+    lines = "\n".join(json.dumps(_signature(tool), ensure_ascii=False) for tool in tools)
+    return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
+
+
+def render_result(result: ToolResult) -> str:
+    """Return the result of a tool call as the content of a message of the user."""
+    prefix = "Error: " if result.is_error and not result.text.startswith("Error") else ""
+    return f"<tool_response>\n{prefix}{break_marks(redact(result.text))}\n</tool_response>"
+
+
+def break_marks(text: str) -> str:
+    """Return a text in which a mark of a conversation, such as `<|im_end|>`, has a space after its `<`."""
+    return MARK.sub("< ", text)
+
+
+def _signature(tool: Tool) -> dict[str, Any]:
+    description = _shorten(tool.description, MAX_DESCRIPTION_CHARS)
+    function = {"name": tool.name, "description": description, "parameters": _compact_schema(tool.schema)}
+    return {"type": "function", "function": function}
+
+
+def _compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without what a model does not need."""
+    compact: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in UNUSED_KEYWORDS or (key == "additionalProperties" and value is False):
+            continue
+        if key == "description":
+            compact[key] = _shorten(str(value), MAX_ARGUMENT_DESCRIPTION_CHARS)
+        elif key in ("properties", "$defs", "definitions") and isinstance(value, Mapping):
+            named = cast("Mapping[str, Any]", value)
+            compact[key] = {name: _compact_value(inner) for name, inner in named.items()}
+        else:
+            compact[key] = _compact_value(value)
+    return compact
+
+
+def _compact_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _compact_schema(cast("Mapping[str, Any]", value))
+    if isinstance(value, list):
+        return [_compact_value(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _shorten(text: str, limit: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

@@ -1,0 +1,119 @@
+"""Writing a new text of a file: checked before, with the files of a checkpoint kept, and all or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_harness.chat.tool import ToolResult
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.workspace_paths import WorkspaceFile
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.disk.file_writing import replace_file
+from lsp_harness.errors import FileMissing, StaleDocument, UsageError
+from lsp_harness.files.secrets import redact
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.syntax_errors import find_faults
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, diff
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.finding import Outcome
+
+MAX_FINDINGS = 10
+"""Most findings that the model reads. The others are probably consequences of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """A new text for a file.
+
+    Attributes:
+        file: The file.
+        before: The text as it was read. Empty if there is no such file yet.
+        edits: The edits that make the new text.
+        is_new: Whether the file is created.
+    """
+
+    file: WorkspaceFile
+    before: Document
+    edits: Sequence[Edit]
+    is_new: bool = False
+
+
+async def write_checked(environment: ToolEnvironment, new_text: NewText) -> ToolResult:
+    """Check a new text, and write it if it has no new syntax error. Call it with the lock of edits held.
+
+    A file that had a syntax error before may keep one: a repair may take several edits.
+
+    Returns:
+        The result with the new findings of all checks.
+
+    Raises:
+        UsageError: The edit changes nothing, or adds a syntax error.
+        StaleDocument: The file has changed since it was read.
+        FileError: The file cannot be written.
+    """
+    file, before = new_text.file, new_text.before
+    change = Change.from_edits(before, new_text.edits, file.path, file.root)
+    if change.after.data == before.data and not new_text.is_new:
+        raise UsageError(f"the edit changes nothing in {file.name}; the new text is the old one")
+    verdict = await run_checks(ChangeSet.of(change), environment.create_checks())
+    findings = [line for outcome in verdict.outcomes for line in _describe(outcome, change.after)]
+    if _adds_syntax_error(change, verdict.outcomes):
+        listed = "\n".join(findings[:MAX_FINDINGS])
+        raise UsageError(f"nothing was written: the edit adds a syntax error to {file.name}. Correct it.\n{listed}")
+    await environment.before_edit([file.path])
+    _check_unchanged(new_text)
+    if new_text.is_new:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(file.path, change.after.data)
+    patch = redact(diff(before.data, change.after.data, file.name))
+    verb = "created" if new_text.is_new else "changed"
+    lines = [f"{file.name} was {verb}{_place(change)}."]
+    lines += ["New findings of the checks:", *findings[:MAX_FINDINGS]] if findings else []
+    data = {"path": file.name, "diff": patch, "checks": {o.check: o.status for o in verdict.outcomes}}
+    return ToolResult("\n".join(lines), findings=tuple(findings), data=data)
+
+
+def _adds_syntax_error(change: Change, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether an edit breaks the syntax of a text that was correct."""
+    if not any(outcome.check == "syntax" and outcome.status == "failed" for outcome in outcomes):
+        return False
+    return change.tree_before is None or not find_faults(change.tree_before)
+
+
+def _describe(outcome: Outcome, document: Document) -> list[str]:
+    """Return the findings of a failed check as lines with the numbers of the lines in the text."""
+    if outcome.status != "failed":
+        return []
+    lines = [
+        line if outcome.check == "syntax" else f"line {document.line_of(finding.start) + 1}: {line}"
+        for finding, line in zip(outcome.findings, outcome.lines, strict=True)
+    ]
+    return [redact(line) for line in lines] or [redact(outcome.reason or f"{outcome.check} failed")]
+
+
+def _check_unchanged(new_text: NewText) -> None:
+    file = new_text.file
+    try:
+        present = read_file(file.path, MAX_TEXT_BYTES)
+    except FileMissing:
+        if new_text.is_new:
+            return
+        raise
+    if new_text.is_new:
+        raise UsageError(f"{file.name} exists; use edit to change it")
+    if present != new_text.before.data:
+        raise StaleDocument(f"{file.name} has changed since it was read; read it again and repeat the edit")
+
+
+def _place(change: Change) -> str:
+    """Return the lines of the new text that the edits made, in words."""
+    if not change.edits or not change.before.data:
+        return ""
+    first = change.after.line_of(change.edits[0].start) + 1
+    last_edit = change.edits[-1]
+    shift = len(change.after.data) - len(change.before.data)
+    end = last_edit.end + shift
+    last = max(first, change.after.line_of(max(change.edits[0].start, end - 1)) + 1)
+    return f" in line {first}" if first == last else f" in lines {first}-{last}"

@@ -1,0 +1,137 @@
+"""The tools that find files by their names, and lines by a regular expression."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.chat.tools import line_search
+from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
+from lsp_harness.chat.tools.path_pattern import PathPattern
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.errors import UsageError
+from lsp_harness.files.secrets import redact
+from lsp_harness.process.tool_run import run_tool
+from lsp_harness.session.permission.action import Action
+
+MAX_MATCH_CHARS = 200
+MAX_MATCHES = 200
+SEARCH_S = 8.0
+"""Time after which a search stops between two files. It is killed `KILL_S` later."""
+KILL_S = 1.0
+
+
+class GlobTool:
+    """Lists the files whose path fits a pattern, without those that no model may see."""
+
+    name = "glob"
+    description = "List files by a pattern such as *.py or src/**/*.ts."
+    schema: Schema = object_schema({"pattern": text_schema("Pattern of paths")})
+
+    def __init__(self, environment: ToolEnvironment) -> None:
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._roots = environment.roots
+
+    def action(self, input: Input) -> Action:
+        return Action(self.name, "read", input, tuple(self._roots))
+
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        pattern = read_text(input, "pattern")
+        files = await asyncio.to_thread(_find_files, self._paths, pattern)
+        if not files:
+            return ToolResult(f"no file matches {pattern}")
+        names = sorted(file.name for file in files)
+        shown = fit_lines(names)
+        rest = len(names) - len(shown)
+        return ToolResult("\n".join([*shown, *([f"… and {rest} more; use a narrower pattern"] if rest else [])]))
+
+
+class GrepTool:
+    """Finds the lines that match a regular expression.
+
+    The search runs in a process of its own: an expression that takes exponential time can only be stopped there.
+
+    Args:
+        environment: The surroundings.
+        seconds: The time for the search.
+    """
+
+    name = "grep"
+    description = "Find lines by a regular expression. Returns path:line: text."
+    schema: Schema = object_schema(
+        {"pattern": text_schema("Python regular expression", 500)},
+        {"glob": text_schema("Only files that match this, such as *.py")},
+    )
+
+    def __init__(self, environment: ToolEnvironment, seconds: float = SEARCH_S) -> None:
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._roots = environment.roots
+        self._seconds = seconds
+
+    def action(self, input: Input) -> Action:
+        return Action(self.name, "read", input, tuple(self._roots))
+
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        pattern, glob = read_text(input, "pattern"), read_text(input, "glob", "")
+        if not pattern:
+            raise UsageError('"pattern" is empty; give a regular expression')
+        files = await asyncio.to_thread(_find_files, self._paths, glob or "**")
+        answer = await search_lines(pattern, files, self._seconds)
+        matches = format_matches(answer, files)
+        if not matches:
+            return ToolResult("\n".join([f"no line matches {pattern}", *answer.remarks]))
+        shown, remarks = fit_lines(matches), list(answer.remarks)
+        if len(shown) < len(matches) or answer.is_cut:
+            remarks.append("there are more matches; use a narrower pattern or glob")
+        return ToolResult("\n".join([*shown, *(f"({remark})" for remark in remarks)]))
+
+
+@dataclass(frozen=True, slots=True)
+class LineMatches:
+    """The result of a search for lines.
+
+    Attributes:
+        matches: The number of the file in the list, the line from 1, and its text.
+        remarks: Sentences about the search.
+        is_cut: Whether there are more matches.
+    """
+
+    matches: Sequence[tuple[int, int, str]]
+    remarks: Sequence[str]
+    is_cut: bool
+
+
+async def search_lines(pattern: str, files: Sequence[WorkspaceFile], seconds: float = SEARCH_S) -> LineMatches:
+    """Search files for the lines that match a regular expression.
+
+    Raises:
+        UsageError: The search took too long.
+    """
+    task = {"pattern": pattern, "files": [str(file.path) for file in files]}
+    task |= {"seconds": seconds, "max_matches": MAX_MATCHES}
+    # without the packages of the user and of the present folder, whose modules could have the names of ours
+    command = [sys.executable, "-I", "-S", line_search.__file__]
+    result = await run_tool(command, stdin=json.dumps(task).encode(), limit_s=seconds + KILL_S)
+    if result.exit_code is None:
+        raise UsageError("the search took too long; use a simpler pattern or a narrower glob")
+    if result.exit_code:
+        reason = redact(result.stderr.decode(errors="replace")).strip()[-300:]
+        raise UsageError(f"the search failed: {reason}")
+    return LineMatches(**json.loads(result.stdout))
+
+
+def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[str]:
+    """Return the matches as lines `path:line: text`."""
+    return [
+        f"{files[number].name}:{line}: {shorten_line(redact(text).strip(), MAX_MATCH_CHARS)}"
+        for number, line, text in answer.matches
+    ]
+
+
+def _find_files(paths: WorkspacePaths, pattern: str) -> list[WorkspaceFile]:
+    compiled = PathPattern(pattern)
+    return [file for file in paths.list_files() if compiled.matches(file.name)]

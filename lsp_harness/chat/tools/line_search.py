@@ -1,0 +1,60 @@
+"""The process that finds lines for the tool `grep`. This file is its program.
+
+It reads a JSON object with the pattern and the files from standard input, and writes one with the matches. It imports
+nothing of lsp-harness, so that it starts at once and runs without any package.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+from time import monotonic
+from typing import Any
+
+MAX_FILE_BYTES = 2_000_000
+MAX_TEXT_CHARS = 2_000
+"""Characters of a line that are searched and returned. Longer lines belong to generated files."""
+
+
+def search(task: dict[str, Any]) -> dict[str, Any]:
+    """Return the matches as (number of the file, line from 1, text), and remarks about the search."""
+    remarks: list[str] = []
+    try:
+        expression = re.compile(task["pattern"])
+    except (re.error, OverflowError, RecursionError) as error:
+        remarks.append(f"the pattern is no regular expression ({error}), so it was searched as plain text")
+        expression = re.compile(re.escape(task["pattern"]))
+    end = monotonic() + task["seconds"]
+    matches: list[tuple[int, int, str]] = []
+    for number, path in enumerate(task["files"]):
+        if monotonic() > end:
+            remarks.append(f"only {number} of {len(task['files'])} files were searched in time; use a narrower glob")
+            break
+        for line_number, line in enumerate(_read_lines(path), 1):
+            text = line[:MAX_TEXT_CHARS]
+            if expression.search(text):
+                if len(matches) == task["max_matches"]:
+                    return {"matches": matches, "remarks": remarks, "is_cut": True}
+                matches.append((number, line_number, text))
+    return {"matches": matches, "remarks": remarks, "is_cut": False}
+
+
+def _read_lines(path: str) -> list[str]:
+    """Return the lines of a file; none if it is binary, too large, or cannot be read."""
+    try:
+        # a pipe with this name would block
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return []
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError:
+        return []
+    if len(data) > MAX_FILE_BYTES or b"\0" in data[:8192]:
+        return []
+    return data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+
+
+if __name__ == "__main__":
+    json.dump(search(json.load(sys.stdin)), sys.stdout)

@@ -1,0 +1,165 @@
+"""Symbols of the workspace as they are in the present texts of the files.
+
+The index only says in which files a name is declared. What it says about places may be older than the last edit.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.index.query.anchor import SymbolName
+from lsp_harness.process.offload import offload
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_names
+from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import encode
+
+MAX_SCANNED_FILES = 2_000
+"""Most files that are searched for a name without an index."""
+MAX_PARSED_FILES = 20
+"""Most files with a name that are parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolFile:
+    """A parsed file with its symbols.
+
+    Attributes:
+        file: The file.
+        tree: The tree of its present text.
+        declarations: The symbols, in the order of the text.
+        names: The qualified name of each symbol.
+    """
+
+    file: WorkspaceFile
+    tree: SyntaxTree
+    declarations: Sequence[Declaration]
+    names: Sequence[str]
+
+    @property
+    def document(self) -> Document:
+        """The text."""
+        return self.tree.document
+
+
+@dataclass(frozen=True, slots=True)
+class PresentSymbol:
+    """A symbol in the present text of its file."""
+
+    source: SymbolFile
+    declaration: Declaration
+    qualified: str
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line, from 1."""
+        document, declaration = self.source.document, self.declaration
+        return document.line_of(declaration.start) + 1, document.line_of(
+            max(declaration.start, declaration.end - 1)
+        ) + 1
+
+    @property
+    def title(self) -> str:
+        """The place, the kind and the name, such as `src/cart.py:3-9 method Cart.total`."""
+        first, last = self.lines
+        return f"{self.source.file.name}:{first}-{last} {self.declaration.kind} {self.qualified}"
+
+
+class PresentSymbols:
+    """The search for symbols by their name paths, such as `Cart/total` or `total`."""
+
+    def __init__(self, environment: ToolEnvironment) -> None:
+        self._index = environment.index
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+
+    async def parse(self, path: str) -> SymbolFile:
+        """Return the symbols of a file. Raise UsageError if it cannot be parsed, and FileError if there is none."""
+        return await self._parse(self._paths.locate(path))
+
+    async def find(self, name: str, path: str = "") -> list[PresentSymbol]:
+        """Return the symbols with a name, in one file or in all. Raise UsageError if there is none."""
+        qualified = to_qualified(name)
+        if path:
+            source = await self.parse(path)
+            if symbols := list(_named(source, qualified)):
+                return symbols
+            known = ", ".join(list(dict.fromkeys(source.names))[:20]) or "none"
+            raise UsageError(f"{source.file.name} has no symbol {name}; its symbols are: {known}")
+        symbols: list[PresentSymbol] = []
+        for file in await self._find_files(qualified):
+            try:
+                symbols += _named(await self._parse(file), qualified)
+            except HarnessError:
+                # the index may name a file that was removed, or that can no longer be parsed
+                continue
+        if not symbols:
+            raise UsageError(f"there is no symbol {name} in the workspace; use grep to find similar names")
+        return symbols
+
+    async def find_one(self, name: str, path: str = "") -> PresentSymbol:
+        """Return the only symbol with a name. Raise UsageError if there is none or several."""
+        symbols = await self.find(name, path)
+        if len(symbols) > 1:
+            listed = "\n".join(symbol.title for symbol in symbols[:8])
+            raise UsageError(f"{name} is the name of {len(symbols)} symbols; give a path and Class/name:\n{listed}")
+        return symbols[0]
+
+    async def _parse(self, file: WorkspaceFile) -> SymbolFile:
+        document = self._paths.read_document(file)
+        return await offload(len(document.data), lambda: parse_symbols(file, document))
+
+    async def _find_files(self, qualified: str) -> list[WorkspaceFile]:
+        """Return the files that may declare a name: by the index, or by their texts if it knows none."""
+        files: dict[str, WorkspaceFile] = {}
+        for root in self._paths.roots if self._index else ():
+            assert self._index
+            for symbol in await self._index.symbols_named(root.as_uri(), SymbolName(qualified)):
+                try:
+                    file = self._paths.locate(str(root / symbol.path))
+                except UsageError:
+                    continue
+                files[str(file.path)] = file
+        if not files:
+            return await asyncio.to_thread(self._scan_files, encode(qualified.rpartition(".")[2]))
+        return list(files.values())[:MAX_PARSED_FILES]
+
+    def _scan_files(self, name: bytes) -> list[WorkspaceFile]:
+        found: list[WorkspaceFile] = []
+        for number, file in enumerate(self._paths.list_files()):
+            if number == MAX_SCANNED_FILES or len(found) == MAX_PARSED_FILES:
+                break
+            try:
+                if file.path.stat().st_size <= MAX_TEXT_BYTES and name in file.path.read_bytes():
+                    found.append(file)
+            except OSError:
+                continue
+        return found
+
+
+def to_qualified(name: str) -> str:
+    """Return the qualified name for a name path: `Cart.total` for `Cart/total` and `Cart::total`."""
+    qualified = name.strip().strip("/").replace("::", ".").replace("/", ".").removesuffix("()")
+    if not qualified:
+        raise UsageError('"name" is empty; give the name of a symbol, such as Cart/total')
+    return qualified
+
+
+def parse_symbols(file: WorkspaceFile, document: Document) -> SymbolFile:
+    """Return the symbols of a text. Raise UsageError if it cannot be parsed."""
+    tree = parse(document)
+    if tree is None:
+        raise UsageError(f"{no_tree_reason(document, file.name)}; use read and edit instead")
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
+    return SymbolFile(file, tree, declarations, qualified_names(declarations))
+
+
+def _named(source: SymbolFile, qualified: str) -> Iterator[PresentSymbol]:
+    """Yield the symbols whose qualified name is `qualified` or ends with it; only the former if there are any."""
+    pairs = list(zip(source.declarations, source.names, strict=True))
+    exact = [(item, name) for item, name in pairs if name == qualified]
+    for item, name in exact or [(item, name) for item, name in pairs if f".{name}".endswith(f".{qualified}")]:
+        yield PresentSymbol(source, item, name)

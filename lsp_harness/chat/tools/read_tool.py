@@ -1,0 +1,53 @@
+"""The tool that reads lines of a file."""
+
+from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.tool_input import Input, Schema, number_schema, object_schema, read_number, text_schema
+from lsp_harness.chat.tools.tool_input import read_text as read_input
+from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
+from lsp_harness.errors import UsageError
+from lsp_harness.files.secrets import redact
+from lsp_harness.session.permission.action import Action
+from lsp_harness.text.position import decode
+
+MAX_LINES = 400
+
+
+class ReadTool:
+    """Reads lines of a text with their numbers. Secrets in it are hidden."""
+
+    name = "read"
+    description = "Read a file. Returns numbered lines. Use first_line and last_line for a part of a long file."
+    schema: Schema = object_schema(
+        {"path": text_schema("File, relative to the workspace")},
+        {"first_line": number_schema("First line, from 1", 1), "last_line": number_schema("Last line, inclusive", 1)},
+    )
+
+    def __init__(self, environment: ToolEnvironment) -> None:
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+
+    def action(self, input: Input) -> Action:
+        return Action(self.name, "read", input, self._paths.action_paths(input.get("path")))
+
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        file = self._paths.locate(read_input(input, "path"))
+        first, last = read_number(input, "first_line", 1, 1), read_number(input, "last_line", 2**31, 1)
+        document = self._paths.read_document(file)
+        lines = redact(decode(document.data)).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        total = len(lines)
+        if not total:
+            return ToolResult(f"{file.name} is empty")
+        if first > total:
+            raise UsageError(f"{file.name} has only {total} lines; give a smaller first_line")
+        if last < first:
+            raise UsageError("last_line is before first_line; exchange them")
+        wanted = lines[first - 1 : min(last, first - 1 + MAX_LINES)]
+        shown = fit_lines(f"{number}\t{shorten_line(line)}" for number, line in enumerate(wanted, first))
+        end = first + len(shown) - 1
+        head = f"{file.name}, lines {first}-{end} of {total}"
+        if end < min(last, total):
+            head += f" (read on with first_line={end + 1})"
+        return ToolResult("\n".join((head, *shown)))

@@ -1,0 +1,204 @@
+"""The tools that replace the code of a symbol, or insert code beside one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.chat.tools.checked_writing import NewText, write_checked
+from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, check_utf8
+from lsp_harness.chat.tools.indentation_fit import fit_indentation
+from lsp_harness.chat.tools.line_numbers import strip_line_numbers
+from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
+from lsp_harness.errors import UsageError
+from lsp_harness.session.permission.action import Action
+from lsp_harness.text.code_lines import indentation_of, is_blank
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+
+ATTACHED_NODES = ("comment", "attribute", "annotation", "decorator")
+"""Parts of the types of nodes that belong to the declaration below them."""
+MAX_BLANK_LINES = 2
+
+
+class SymbolEditTool:
+    """An edit at a symbol in the present text of its file."""
+
+    name: str
+    description: str
+    schema: Schema
+
+    def __init__(self, environment: ToolEnvironment) -> None:
+        self._environment = environment
+        self._symbols = PresentSymbols(environment)
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+
+    def action(self, input: Input) -> Action:
+        return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
+
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        path, name, text = read_text(input, "path"), read_text(input, "name"), read_text(input, "text")
+        if is_blank(text):
+            raise UsageError('"text" is empty; give the code')
+        async with self._environment.edit_lock:
+            symbol = await self._symbols.find_one(name, path)
+            document = symbol.source.document
+            check_utf8(document, symbol.source.file.name)
+            edit = self._make_edit(symbol, strip_line_numbers(text))
+            return await write_checked(self._environment, NewText(symbol.source.file, document, [edit]))
+
+    def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
+        raise NotImplementedError
+
+
+class ReplaceSymbolTool(SymbolEditTool):
+    """Replaces a whole definition. Decorators stay if the new code has none."""
+
+    name = "replace_symbol_body"
+    description = "Replace the whole definition of a function, class or method, including its first line."
+    schema: Schema = object_schema(
+        {
+            "path": text_schema("File, relative to the workspace"),
+            "name": text_schema("Name, or Class/method"),
+            "text": text_schema("The whole new definition", MAX_TEXT_CHARS),
+        }
+    )
+
+    def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
+        document, declaration = symbol.source.document, symbol.declaration
+        start = declaration.start if text.lstrip().startswith("@") else _start_after_decorators(symbol)
+        line_start = document.line_starts[document.line_of(start)]
+        before = decode(document.data[line_start:start])
+        indentation = indentation_of(before)
+        lines = fit_indentation(text, indentation, uses_tabs=_uses_tabs(document))
+        # the declaration may begin after a word such as `export`
+        new = _join(document, lines)[len(encode(indentation)) :]
+        new = new.removeprefix(encode(before.lstrip()))
+        end = declaration.end
+        if new.endswith(b";") and document.data[end : end + 1] == b";":
+            end += 1
+        return Edit(start, end, new)
+
+
+class InsertBeforeSymbolTool(SymbolEditTool):
+    """Inserts code before a symbol and its comments, at the same indentation."""
+
+    name = "insert_before_symbol"
+    description = "Insert code before a function, class or method."
+    schema: Schema = object_schema(
+        {
+            "path": text_schema("File, relative to the workspace"),
+            "name": text_schema("Name of the symbol, or Class/method"),
+            "text": text_schema("Code to insert", MAX_TEXT_CHARS),
+        }
+    )
+
+    def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
+        document = symbol.source.document
+        line = _first_attached_line(symbol)
+        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        blanks = _blank_lines(symbol, line, document.line_of(symbol.declaration.end), is_before=True)
+        place = document.line_starts[line]
+        return Edit(place, place, _join(document, [*lines, *[""] * (blanks + 1)]))
+
+
+class InsertAfterSymbolTool(SymbolEditTool):
+    """Inserts code after a symbol, at the same indentation."""
+
+    name = "insert_after_symbol"
+    description = "Insert code after a function, class or method."
+    schema: Schema = InsertBeforeSymbolTool.schema
+
+    def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
+        document = symbol.source.document
+        last = document.line_of(max(symbol.declaration.start, symbol.declaration.end - 1))
+        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        blanks = _blank_lines(symbol, _first_attached_line(symbol), last, is_before=False)
+        place = document.line_span(last)[1]
+        return Edit(place, place, _join(document, [*[""] * (blanks + 1), *lines]))
+
+
+def _join(document: Document, lines: Sequence[str]) -> bytes:
+    return encode(document.newline.join(lines))
+
+
+def _indentation(symbol: PresentSymbol) -> str:
+    """Return the indentation of the first line of a symbol."""
+    document = symbol.source.document
+    return indentation_of(decode(document.line(document.line_of(symbol.declaration.start))))
+
+
+def _uses_tabs(document: Document) -> bool:
+    return b"\n\t" in document.data and b"\n  " not in document.data
+
+
+def _start_after_decorators(symbol: PresentSymbol) -> int:
+    """Return where a definition begins after its decorators."""
+    node: Any = symbol.source.tree.root.descendant_for_byte_range(
+        symbol.declaration.start, symbol.declaration.start + 1
+    )
+    while node is not None and node.type != "decorator":
+        node = node.parent
+    while node is not None and (node.type == "decorator" or node.is_extra):
+        node = node.next_sibling
+    start = node.start_byte if node is not None else symbol.declaration.start
+    return start if symbol.declaration.start <= start <= symbol.declaration.name_start else symbol.declaration.start
+
+
+def _first_attached_line(symbol: PresentSymbol) -> int:
+    """Return the first line of a symbol with the comments and attributes directly above it, from 0."""
+    document = symbol.source.document
+    line = document.line_of(symbol.declaration.start)
+    while line and (above := _attached_start(symbol, line - 1)) is not None:
+        line = above
+    return line
+
+
+def _attached_start(symbol: PresentSymbol, line: int) -> int | None:
+    """Return the first line of the comment or attribute that is alone on a line, or None if there is none."""
+    document = symbol.source.document
+    text = decode(document.line(line))
+    if is_blank(text) or indentation_of(text) != _indentation(symbol):
+        return None
+    place = document.line_starts[line] + len(encode(indentation_of(text)))
+    node: Any = symbol.source.tree.root.descendant_for_byte_range(place, place + 1)
+    while node is not None:
+        if any(part in node.type for part in ATTACHED_NODES):
+            return document.line_of(node.start_byte)
+        if node.start_byte < place:
+            return None
+        node = node.parent
+    return None
+
+
+def _blank_lines(symbol: PresentSymbol, first: int, last: int, *, is_before: bool) -> int:
+    """Return the number of blank lines to put beside a symbol: as many as there are to its neighbours.
+
+    Args:
+        symbol: The symbol.
+        first: Its first line, from 0.
+        last: Its last line.
+        is_before: Whether the new code comes before it.
+    """
+    sides = [_blanks_to_neighbour(symbol, range(first - 1, -1, -1))]
+    sides.append(_blanks_to_neighbour(symbol, range(last + 1, len(symbol.source.document.line_starts))))
+    known = [count for count in (sides if is_before else reversed(sides)) if count is not None]
+    is_long = last > symbol.source.document.line_of(symbol.declaration.start)
+    return min(known[0], MAX_BLANK_LINES) if known else int(is_long)
+
+
+def _blanks_to_neighbour(symbol: PresentSymbol, lines: range) -> int | None:
+    """Return the number of blank lines up to the next code, or None if that is outside of the block."""
+    for count, text in enumerate(_texts(symbol.source.document, lines)):
+        if not is_blank(text):
+            # the neighbour ends deeper than it begins, if it has a body without a closing line
+            return count if indentation_of(text).startswith(_indentation(symbol)) else None
+    return None
+
+
+def _texts(document: Document, lines: range) -> Iterator[str]:
+    for line in lines:
+        yield decode(document.line(line))

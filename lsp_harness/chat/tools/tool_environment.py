@@ -1,0 +1,97 @@
+"""The surroundings of the tools: the folders, the rules about files, and the parts of a session that they use."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from lsp_harness.chat.tool import CallContext
+from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.verify.check import Check
+
+Execution = Literal["inline", "background", "auto"]
+
+
+class CommandOutcome(Protocol):
+    """The state of a task that runs a command.
+
+    Attributes:
+        status: "started" (it runs on in the background), "completed", "failed" or "cancelled".
+        output: The output until now, or since the given offset.
+        task_id: The id of the task.
+        exit_code: The exit status of the command, or None if it has none yet.
+    """
+
+    @property
+    def status(self) -> str: ...
+    @property
+    def output(self) -> str: ...
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def exit_code(self) -> int | None: ...
+
+
+class CommandTasks(Protocol):
+    """The tasks of a session, as far as tools use them."""
+
+    async def run_command(self, command: str, execution: Execution, context: CallContext) -> CommandOutcome:
+        """Run a shell command in the folder of the session. Raises HarnessError if it cannot be started."""
+        ...
+
+    async def read(self, task_id: str, since: int) -> CommandOutcome:
+        """Return the state of a task, and its output from byte `since` on. Raises HarnessError for an unknown id."""
+        ...
+
+    async def wait(self, task_id: str, seconds: float) -> CommandOutcome:
+        """Wait up to some seconds for the end of a task, which runs on if it is not over then."""
+        ...
+
+    async def cancel(self, task_id: str) -> CommandOutcome:
+        """End a task and all its processes."""
+        ...
+
+
+class ArtifactReader(Protocol):
+    """The artifacts of a session, as far as tools use them."""
+
+    def read(self, artifact_id: str, offset: int, limit: int) -> str:
+        """Return up to `limit` characters of an artifact from `offset` on. Raises HarnessError for an unknown id."""
+        ...
+
+
+async def keep_no_copy(paths: Sequence[Path]) -> None:
+    """Do nothing before an edit, for sessions without checkpoints."""
+
+
+def no_checks() -> Sequence[Check]:
+    """Return no check, for sessions that turn all checks off."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnvironment:
+    """The folders that the tools work on, and the parts of a session that they use.
+
+    Attributes:
+        roots: The workspace folders. Relative paths belong to the first one in which they exist.
+        private_files: The rules about files that no model may see.
+        index: The index of the folders, or None. The symbol tools then know only the file that they are given.
+        create_checks: Returns the checks that a new text must pass.
+        tasks: The tasks of the session, or None. There is no tool for commands then.
+        artifacts: The artifacts of the session, or None.
+        before_edit: Called with the absolute paths of files before they are written, for checkpoints. If it raises
+            HarnessError, nothing is written.
+        edit_lock: Held while a file is read, checked and written, so that edits do not overwrite each other.
+    """
+
+    roots: Sequence[Path]
+    private_files: PrivateFiles
+    index: IndexQuery | None = None
+    create_checks: Callable[[], Sequence[Check]] = no_checks
+    tasks: CommandTasks | None = None
+    artifacts: ArtifactReader | None = None
+    before_edit: Callable[[Sequence[Path]], Awaitable[None]] = keep_no_copy
+    edit_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -1,0 +1,118 @@
+"""Paths in the input of a tool call, and which of them a tool may read or change.
+
+A path is relative to a workspace folder. It is resolved through all links before it is compared with the folders, so
+that neither `..` nor a link leads out of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import FileMissing, UsageError
+from lsp_harness.files.folders import find_folder, resolve_links
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.files.walk import SkippedFile, walk
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.text.document import Document
+
+OWN_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj"})
+"""Folders of version control. Programs read settings from there, and run what these say."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A file that a tool call names.
+
+    Attributes:
+        path: The absolute path, without links.
+        root: The workspace folder that contains it.
+        name: The path relative to the folder, as messages show it.
+    """
+
+    path: Path
+    root: Path
+    name: str
+
+
+class WorkspacePaths:
+    """The paths of the workspace folders `roots`, without the files that no model may see."""
+
+    def __init__(self, roots: Sequence[Path], private_files: PrivateFiles) -> None:
+        self._roots = roots
+        self._private_files = private_files
+
+    @property
+    def roots(self) -> list[Path]:
+        """The folders, without links."""
+        return list(dict.fromkeys(resolve_links(root) for root in self._roots))
+
+    def resolve(self, name: str) -> Path:
+        """Return the absolute path that a name means, without links. It may be outside of the folders or missing."""
+        written = name.strip().removeprefix("@")
+        candidates = [resolve_links(root / written) for root in self.roots]
+        existing = [path for path in candidates if _exists(path)]
+        return (existing or candidates or [Path(written)])[0]
+
+    def action_paths(self, name: object) -> tuple[Path, ...]:
+        """Return the path that the permission gate decides about; none if the name is not valid."""
+        return (self.resolve(name),) if isinstance(name, str) and name and "\0" not in name else ()
+
+    def search_paths(self, name: object) -> tuple[Path, ...]:
+        """Return the path that the permission gate decides about, or all folders if no path was given."""
+        return self.action_paths(name) or tuple(self.roots)
+
+    def locate(self, name: str) -> WorkspaceFile:
+        """Return the file that a name means. It need not exist.
+
+        Raises:
+            UsageError: It is outside of the folders, or no model may see it.
+        """
+        if not name.strip() or "\0" in name:
+            raise UsageError("the path is empty or has a NUL character; give a path like src/app.py")
+        path = self.resolve(name)
+        place = find_folder(path, self.roots)
+        if place is None or not path.is_relative_to(place.folder):
+            raise UsageError(f"{name} is outside of the workspace; only files in it can be used")
+        relative = path.relative_to(place.folder).as_posix()
+        reason = self._private_files.reason(path.as_uri(), name)
+        if not OWN_FOLDERS.isdisjoint(Path(relative).parts):
+            reason = "a file of the version control"
+        if reason:
+            raise UsageError(f"{relative} must not be read or changed here: it is {reason}")
+        return WorkspaceFile(path, place.folder, relative)
+
+    def read_document(self, file: WorkspaceFile) -> Document:
+        """Return the text of a file.
+
+        Raises:
+            UsageError: The file is binary, or a folder.
+            FileError: It does not exist or is too large.
+        """
+        if file.path.is_dir():
+            raise UsageError(f"{file.name} is a folder; use glob with {file.name.rstrip('/')}/** to list its files")
+        try:
+            data = read_file(file.path, MAX_TEXT_BYTES)
+        except FileMissing as error:
+            raise FileMissing(f"there is no file {file.name}; use glob to find it") from error
+        document = Document.from_text(file.path.as_uri(), data)
+        if document.is_binary:
+            raise UsageError(f"{file.name} is a binary file; only texts can be used")
+        return document
+
+    def list_files(self) -> Iterator[WorkspaceFile]:
+        """Yield the files of all folders that may be seen, folder by folder."""
+        roots = self.roots
+        ignores = IgnoreFiles(roots)
+        for root in roots:
+            for entry in walk(root, ignores):
+                if not isinstance(entry, SkippedFile):
+                    yield WorkspaceFile(root / entry.path, root, entry.path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

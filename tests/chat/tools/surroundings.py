@@ -1,0 +1,106 @@
+"""Surroundings of tools over a folder, with the real checks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.chat.tools.tool_environment import CommandOutcome, Execution, ToolEnvironment
+from lsp_harness.chat.tools.tool_registry import create_tools
+from lsp_harness.config.schema import Verification
+from lsp_harness.errors import UsageError
+from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.ruff_linter import Ruff
+
+CONTEXT = CallContext("call-1")
+RUFF = Ruff()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: str
+    output: str = ""
+    task_id: str = "t1"
+    exit_code: int | None = None
+
+
+@dataclass
+class Tasks:
+    """Tasks that answer with a prepared outcome, and remember what was asked."""
+
+    outcome: CommandOutcome = Outcome("completed", "out\n", exit_code=0)
+    asked: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
+
+    async def run_command(self, command: str, execution: Execution, context: CallContext) -> CommandOutcome:
+        self.asked.append(("run", command, execution, context.call_id))
+        return self.outcome
+
+    async def read(self, task_id: str, since: int) -> CommandOutcome:
+        self.asked.append(("read", task_id, since))
+        return self.outcome
+
+    async def wait(self, task_id: str, seconds: float) -> CommandOutcome:
+        self.asked.append(("wait", task_id, seconds))
+        return self.outcome
+
+    async def cancel(self, task_id: str) -> CommandOutcome:
+        self.asked.append(("cancel", task_id))
+        return self.outcome
+
+
+class Artifacts:
+    """One artifact of ten thousand digits."""
+
+    def read(self, artifact_id: str, offset: int, limit: int) -> str:
+        if artifact_id != "a1":
+            raise UsageError(f"there is no artifact {artifact_id}")
+        return ("0123456789" * 1000)[offset : offset + limit]
+
+
+class Desk:
+    """A workspace folder with the tools on it. `kept` are the paths that a checkpoint was made of."""
+
+    def __init__(self, root: Path, files: dict[str, str | bytes], index: IndexQuery | None = None) -> None:
+        self.root = root
+        root.mkdir(exist_ok=True)
+        for name, text in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        self.kept: list[tuple[Path, bytes | None]] = []
+        self.tasks = Tasks()
+        self.environment = ToolEnvironment(
+            (root,),
+            PrivateFiles([root]),
+            index,
+            lambda: create_checks(Verification(), CheckContext(RUFF)),
+            self.tasks,
+            Artifacts(),
+            self.keep,
+        )
+        self.tools = create_tools(self.environment)
+
+    async def keep(self, paths: Sequence[Path]) -> None:
+        self.kept += [(path, path.read_bytes() if path.exists() else None) for path in paths]
+
+    async def run(self, tool: str, **input: object) -> ToolResult:
+        return await self.tools[tool].run(input, CONTEXT)
+
+    async def text(self, tool: str, **input: object) -> str:
+        return (await self.run(tool, **input)).text
+
+    async def error(self, tool: str, **input: object) -> str:
+        """Return the message of the error that a call ends with."""
+        from lsp_harness.errors import HarnessError
+
+        try:
+            result = await self.run(tool, **input)
+        except HarnessError as error:
+            return error.message
+        raise AssertionError(f"no error, but {result.text}")
+
+    def read(self, name: str) -> str:
+        return (self.root / name).read_bytes().decode()

@@ -1,0 +1,223 @@
+"""Tests of the tools that find and change symbols."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.chat.tools.indentation_fit import fit_indentation
+from tests.chat.tools.surroundings import Desk
+from tests.index.place import Indexed
+
+CART = '''"""Carts."""
+
+from functools import cached_property
+
+
+class Cart:
+    """A cart."""
+
+    rate = 2
+
+    def __init__(self, items):
+        self.items = items
+
+    @cached_property
+    def total(self):
+        return sum(self.items)
+
+    # counts the items
+    def count(self):
+        return len(self.items)
+
+
+def build(items):
+    return Cart(items)
+'''
+USE = "from cart import build\n\n\ndef main():\n    return build([1]).total\n"
+FILES = {"cart.py": CART, "use.py": USE}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    root = tmp_path / "bare"
+    root.mkdir()
+    return Desk(root, {**FILES})
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Iterator[Desk]:
+    index = Indexed(tmp_path / "index", FILES)
+    yield Desk(tmp_path / "w", {**FILES}, index.query)
+    index.close()
+
+
+@pytest.mark.parametrize("name", ["Cart/total", "Cart.total", "total", "Cart::total", "/Cart/total", "total()"])
+async def test_the_code_of_a_symbol_is_found_by_its_name_path(desk: Desk, indexed: Desk, name: str):
+    body = "14\t    @cached_property\n15\t    def total(self):\n16\t        return sum(self.items)"
+    code = f"cart.py:14-16 method Cart.total\n{body}"
+    assert await desk.text("find_symbol", name=name) == code
+    assert await desk.text("find_symbol", name=name, path="cart.py") == code
+    assert await indexed.text("find_symbol", name=name) == code
+
+
+async def test_the_present_text_counts_and_not_what_the_index_says(indexed: Desk):
+    (indexed.root / "cart.py").write_text("\n\ndef build(items):\n    return items\n")
+    assert await indexed.text("find_symbol", name="build") == (
+        "cart.py:3-4 function build\n3\tdef build(items):\n4\t    return items"
+    )
+    assert await indexed.error("find_symbol", name="Cart/total") == (
+        "there is no symbol Cart/total in the workspace; use grep to find similar names"
+    )
+
+
+async def test_many_symbols_are_listed_without_code(desk: Desk):
+    for number in range(5):
+        (desk.root / f"m{number}.py").write_text("def same():\n    pass\n")
+    assert await desk.text("find_symbol", name="same") == "\n".join(f"m{n}.py:1-2 function same" for n in range(5))
+    assert (await desk.error("replace_symbol_body", path="cart.py", name="same", text="x")).startswith(
+        "cart.py has no symbol same; its symbols are: Cart, Cart.rate"
+    )
+
+
+async def test_the_symbols_of_a_file_are_listed_without_those_in_functions(desk: Desk):
+    assert (await desk.text("symbol_overview", path="cart.py")).split("\n") == [
+        "cart.py",
+        "6-20 class Cart",
+        "  9 field rate",
+        "  11-12 method __init__",
+        "  14-16 method total",
+        "  19-20 method count",
+        "23-24 function build",
+    ]
+    (desk.root / "a.txt").write_text("text\n")
+    assert "use read and edit instead" in await desk.error("symbol_overview", path="a.txt")
+
+
+async def test_the_uses_of_a_symbol_are_found_by_the_index(indexed: Desk):
+    assert await indexed.text("find_references", name="build") == (
+        "2 uses of cart.py:23-24 function build\nuse.py:1: from cart import build\nuse.py:5: return build([1]).total"
+    )
+
+
+async def test_without_an_index_the_uses_are_found_by_the_name(desk: Desk):
+    text = await desk.text("find_references", name="build", path="cart.py")
+    assert text.startswith("Lines with the name build (the index does not know cart.py:23-24 function build):\n")
+    assert "use.py:5: return build([1]).total" in text
+
+
+async def test_a_definition_is_replaced_and_its_decorator_stays(desk: Desk):
+    result = await desk.run(
+        "replace_symbol_body", path="cart.py", name="Cart/total", text="def total(self):\n    return 0"
+    )
+    assert desk.read("cart.py") == CART.replace("return sum(self.items)", "return 0")
+    assert result.text == "cart.py was changed in lines 15-16."
+    assert desk.kept == [(desk.root / "cart.py", CART.encode())]
+    await desk.run(
+        "replace_symbol_body",
+        path="cart.py",
+        name="Cart/total",
+        text="    @property\n    def total(self):\n        return 0",
+    )
+    assert desk.read("cart.py") == CART.replace("return sum(self.items)", "return 0").replace(
+        "@cached_property\n", "@property\n"
+    )
+
+
+async def test_code_is_inserted_beside_a_symbol_with_the_blank_lines_of_its_neighbours(desk: Desk):
+    await desk.run("insert_before_symbol", path="cart.py", name="Cart/count", text="def first(self):\n    return 1\n")
+    await desk.run("insert_after_symbol", path="cart.py", name="Cart/count", text="def last(self):\n    return 2")
+    await desk.run("insert_before_symbol", path="cart.py", name="build", text="def make():\n    return 3")
+    await desk.run("insert_after_symbol", path="cart.py", name="build", text="def end():\n    return 4")
+    await desk.run("insert_after_symbol", path="cart.py", name="Cart/rate", text="limit = 3")
+    assert desk.read("cart.py") == (
+        CART.replace("    # counts", "    def first(self):\n        return 1\n\n    # counts")
+        .replace("len(self.items)\n", "len(self.items)\n\n    def last(self):\n        return 2\n")
+        .replace("def build", "def make():\n    return 3\n\n\ndef build")
+        .replace("rate = 2\n", "rate = 2\n\n    limit = 3\n")
+        + "\n\ndef end():\n    return 4\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "replacement", "expected"),
+    [
+        (
+            "a.rs",
+            "struct A;\n\nimpl A {\n    #[inline]\n    /// Doc.\n    fn one(&self) -> i32 {\n        1\n    }\n}\n",
+            ("insert_before_symbol", "one", "fn zero(&self) -> i32 {\n    0\n}"),
+            (
+                "struct A;\n\nimpl A {\n    fn zero(&self) -> i32 {\n        0\n    }\n\n"
+                "    #[inline]\n    /// Doc.\n    fn one(&self) -> i32 {\n        1\n    }\n}\n"
+            ),
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc One() int {\n\treturn 1\n}\n",
+            ("replace_symbol_body", "One", "func One() int {\n    if x {\n        return 2\n    }\n    return 1\n}"),
+            "package a\n\nfunc One() int {\n\tif x {\n\t\treturn 2\n\t}\n\treturn 1\n}\n",
+        ),
+        (
+            "a.ts",
+            "class A {\n    one(): number {\n        return 1;\n    }\n}\nexport function two() {\n    return 2;\n}\n",
+            ("replace_symbol_body", "A/one", "one(): number {\n        return 11;\n    }"),
+            "class A {\n    one(): number {\n        return 11;\n    }\n}\nexport function two() {\n    return 2;\n}\n",
+        ),
+        (
+            "a.ts",
+            "export function two() {\n    return 2;\n}\n",
+            ("replace_symbol_body", "two", "export function two() {\n    return 22;\n}"),
+            "export function two() {\n    return 22;\n}\n",
+        ),
+        (
+            "a.py",
+            "class A:\r\n    def one(self):\r\n        return 1\r\n",
+            ("insert_after_symbol", "one", "def two(self):\n    return 2"),
+            "class A:\r\n    def one(self):\r\n        return 1\r\n\r\n    def two(self):\r\n        return 2\r\n",
+        ),
+    ],
+    ids=["rust", "go", "typescript", "export", "returns"],
+)  # fmt: skip
+async def test_edits_at_symbols_of_other_languages(
+    tmp_path: Path, name: str, text: str, replacement: tuple[str, str, str], expected: str
+):
+    desk = Desk(tmp_path, {name: text})
+    tool, symbol, code = replacement
+    await desk.run(tool, path=name, name=symbol, text=code)
+    assert desk.read(name) == expected
+
+
+async def test_an_edit_at_a_symbol_that_breaks_the_syntax_is_refused(desk: Desk):
+    message = await desk.error(
+        "replace_symbol_body", path="cart.py", name="build", text="def build(items:\n    return 1"
+    )
+    assert message.startswith("nothing was written: the edit adds a syntax error to cart.py")
+    assert desk.read("cart.py") == CART
+
+
+async def test_an_edit_needs_one_symbol_and_some_code(desk: Desk):
+    (desk.root / "two.py").write_text("class A:\n    def f(self): ...\n\n\nclass B:\n    def f(self): ...\n")
+    assert await desk.error("insert_after_symbol", path="two.py", name="f", text="x = 1") == (
+        "f is the name of 2 symbols; give a path and Class/name:\ntwo.py:2-2 method A.f\ntwo.py:6-6 method B.f"
+    )
+    assert (
+        await desk.error("insert_after_symbol", path="two.py", name="A/f", text=" \n")
+        == '"text" is empty; give the code'
+    )
+    assert (await desk.error("find_symbol", name="/")).startswith('"name" is empty')
+
+
+@pytest.mark.parametrize(
+    ("text", "indentation", "fitted"),
+    [
+        ("def f():\n    return 1", "    ", "    def f():\n        return 1"),
+        ("    def f():\n        return 1", "    ", "    def f():\n        return 1"),
+        ("def f():\n        return 1", "    ", "    def f():\n        return 1"),
+        ("f() {\n        return 1\n    }", "    ", "    f() {\n        return 1\n    }"),
+        ("\n\n  x = 1\n\n  y = 2\n\n", "", "x = 1\n\ny = 2"),
+        ('  x = """\nraw\n"""', "    ", '    x = """\nraw\n"""'),
+        ("x", "\t", "\tx"),
+    ],
+)
+def test_the_indentation_of_code_is_fitted(text: str, indentation: str, fitted: str):
+    assert "\n".join(fit_indentation(text, indentation)) == fitted
