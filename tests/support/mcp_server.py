@@ -44,6 +44,12 @@ def environment(name: str) -> str:
 
 
 @server.tool()
+def token() -> str:
+    """Return something that looks like a secret."""
+    return "ghp_" + "a" * 36
+
+
+@server.tool()
 def process() -> int:
     """Return the id of the process."""
     return os.getpid()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.chat.mcp.server_connection import ServerConnection
 from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.files.secrets import redact
 from lsp_harness.session.permission.action import Action
 
 if TYPE_CHECKING:
@@ -41,14 +42,28 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def convert_result(result: "CallToolResult") -> ToolResult:
-    """Return the result of a call with all texts in it. Images and sounds are named only."""
-    parts = [part for block in result.content if (part := _describe_block(block))]
-    data: Any = result.structured_content
+    """Return the result of a call with all texts in it, without secrets. Images and sounds are named only."""
+    parts = [redact(part) for block in result.content if (part := _describe_block(block))]
+    data: Any = _redact_data(result.structured_content)
     if not parts and data is not None:
         parts = [json.dumps(data, ensure_ascii=False)]
     text = "\n".join(parts)[:MAX_RESULT_CHARS]
     is_error = bool(result.is_error)
     return ToolResult(text or ("the tool failed" if is_error else "the tool returned nothing"), is_error, data=data)
+
+
+def _redact_data(data: Any) -> Any:
+    if data is None:
+        return None
+    text = json.dumps(data, ensure_ascii=False)
+    redacted = redact(text)
+    if redacted == text:
+        return data
+    try:
+        return json.loads(redacted)
+    except ValueError:
+        # the secret went beyond its text, as a key with line ends may
+        return None
 
 
 def _describe_block(block: Any) -> str:

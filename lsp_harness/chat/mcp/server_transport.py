@@ -6,11 +6,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import httpx2
-
 from lsp_harness.chat.mcp.error_output import ErrorOutput
 from lsp_harness.chat.mcp.server_specs import ServerSpec
+from lsp_harness.errors import ConfigError
 
 if TYPE_CHECKING:
     from mcp.client._transport import Transport
@@ -37,9 +35,14 @@ def open_transport(
 async def _program(
     spec: ServerSpec, folder: Path | None, error_output: ErrorOutput, is_over: asyncio.Event
 ) -> AsyncGenerator[tuple[Any, Any]]:
+    import anyio
     from mcp import StdioServerParameters, stdio_client
 
     cwd = folder / spec.cwd if folder and spec.cwd else spec.cwd or folder
+    if cwd and not cwd.is_dir():
+        raise ConfigError(
+            f"there is no folder {cwd} for the MCP server {spec.name}; correct mcp.servers.{spec.name}.cwd"
+        )
     parameters = StdioServerParameters(command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=cwd)
     async with stdio_client(parameters, error_output.file) as (reader, writer):
         sender, receiver = anyio.create_memory_object_stream[Any](0)
@@ -62,6 +65,7 @@ async def _program(
 
 @asynccontextmanager
 async def _http(spec: ServerSpec) -> AsyncGenerator[tuple[Any, Any]]:
+    import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     timeout = httpx2.Timeout(30.0, read=HTTP_READ_S)

@@ -3,9 +3,10 @@
 import asyncio
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
         assert (await run(tools, "environment", name="SECRET")).text == "s3cret"
         # a server does not see the keys in our environment
         assert (await run(tools, "environment", name="MCP_TEST_SECRET")).text == "not set"
+        assert await run(tools, "token") == ToolResult("…", data={"result": "…"})
         results = await asyncio.gather(*(run(tools, "add", a=n, b=n) for n in range(20)))
         assert [result.text for result in results] == [str(2 * n) for n in range(20)]
         pid = int((await run(tools, "process")).text)
@@ -126,8 +128,9 @@ async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_
             ServerSpec("demo", url="http://127.0.0.1:9/mcp"),
             "the MCP server demo at http://127.0.0.1:9/mcp cannot be used: All connection attempts failed",
         ),
+        (demo(cwd=Path("absent")), "there is no folder "),
     ],
-    ids=["absent", "dead", "variable", "refused"],
+    ids=["absent", "dead", "variable", "refused", "folder"],
 )  # fmt: skip
 async def test_a_server_that_cannot_be_started_is_a_problem_and_no_error(
     tmp_path: Path, spec: ServerSpec, message: str
@@ -147,6 +150,12 @@ async def test_a_server_that_does_not_answer_is_given_up_and_ended(tmp_path: Pat
 async def test_a_server_may_write_a_lot_to_its_standard_error(tmp_path: Path):
     async with McpServers([demo("noisy")], tmp_path) as servers:
         assert (await run(servers.tools(), "add", a=1, b=2)).text == "3"
+
+
+def test_the_library_is_not_imported_without_a_server():
+    program = "import sys, lsp_harness.chat.mcp.mcp_servers; print({'mcp', 'httpx2', 'anyio'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert result.stdout == "set()\n"
 
 
 async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -196,6 +205,17 @@ async def test_tools_of_an_address_are_called_with_the_headers():
             assert tools["mcp__demo__add"].action({}).kind == "network"
             assert await run(tools, "add", a=1, b=2) == ToolResult("3", data={"result": 3})
     assert {headers.get("authorization") for headers in seen} == {"Bearer s3cret"}
+
+
+async def test_an_address_that_no_longer_answers_is_an_error_of_its_tools():
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(AsyncExitStack())
+        url = await web.enter_async_context(http_server([]))
+        servers = await stack.enter_async_context(McpServers([ServerSpec("demo", url=url)]))
+        await web.aclose()
+        first, second = [await error_of(servers.tools(), "add", a=1, b=2) for _ in range(2)]
+    assert first == "the MCP server demo ended during the call; it is started again for the next call"
+    assert second == f"the MCP server demo at {url} cannot be used: All connection attempts failed"
 
 
 async def test_an_address_that_answers_something_else_is_a_problem():
