@@ -22,8 +22,8 @@ MAX_QUOTED_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call that a model requests. Whether there is such a tool and whether the input fits is not checked yet."""
+class RequestedCall:
+    """A call that a model requests. Whether there is such a tool, and whether the input fits, is not checked yet."""
 
     name: str
     input: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -40,7 +40,7 @@ class ParsedAnswer:
     """
 
     text: str
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
     problem: str = ""
 
 
@@ -55,7 +55,7 @@ def parse_answer(text: str, names: Iterable[str] = ()) -> ParsedAnswer:
         calls = _parse_bare_calls(text, frozenset(names))
         return ParsedAnswer("" if calls else text.strip(), calls)
     parts: list[str] = []
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
     position, problem = 0, ""
     while (start := text.find(CALL_START, position)) >= 0:
         parts.append(text[position:start])
@@ -69,7 +69,7 @@ def parse_answer(text: str, names: Iterable[str] = ()) -> ParsedAnswer:
     return ParsedAnswer(rest.replace(CALL_END, "").strip(), calls, problem)
 
 
-def _parse_marked_calls(text: str, start: int) -> tuple[tuple[ToolCall, ...], int, str]:
+def _parse_marked_calls(text: str, start: int) -> tuple[tuple[RequestedCall, ...], int, str]:
     """Return the calls after the mark that ends at `start`, the offset behind them, and the problem with them."""
     offset = start + len(BLANKS_BEFORE.match(text, start)[0])  # type: ignore[index]
     try:
@@ -82,7 +82,7 @@ def _parse_marked_calls(text: str, start: int) -> tuple[tuple[ToolCall, ...], in
     return calls, MARK_AFTER.match(text, end).end(), reason  # type: ignore[union-attr]
 
 
-def _parse_bare_calls(text: str, names: frozenset[str]) -> tuple[ToolCall, ...]:
+def _parse_bare_calls(text: str, names: frozenset[str]) -> tuple[RequestedCall, ...]:
     """Return the calls of a text that is nothing but JSON about tools with these names."""
     stripped = text.strip()
     if match := FENCE.match(stripped):
@@ -97,10 +97,10 @@ def _parse_bare_calls(text: str, names: frozenset[str]) -> tuple[ToolCall, ...]:
     return calls if not reason and all(call.name in names for call in calls) else ()
 
 
-def _read_calls(value: Any) -> tuple[tuple[ToolCall, ...], str]:
+def _read_calls(value: Any) -> tuple[tuple[RequestedCall, ...], str]:
     """Return the calls that a JSON value describes, or the reason why it describes none."""
     values = cast("list[Any]", value) if isinstance(value, list) else [value]
-    calls: list[ToolCall] = []
+    calls: list[RequestedCall] = []
     for item in values:
         call, reason = _read_call(item)
         if call is None:
@@ -109,7 +109,7 @@ def _read_calls(value: Any) -> tuple[tuple[ToolCall, ...], str]:
     return tuple(calls), "" if calls else _problem("it names no tool")
 
 
-def _read_call(value: Any) -> tuple[ToolCall | None, str]:
+def _read_call(value: Any) -> tuple[RequestedCall | None, str]:
     if not isinstance(value, dict):
         return None, _problem("it must be a JSON object")
     members = cast("dict[str, Any]", value)
@@ -126,7 +126,7 @@ def _read_call(value: Any) -> tuple[ToolCall | None, str]:
             arguments = None
     if not isinstance(arguments, dict):
         return None, _problem('its "arguments" must be a JSON object')
-    return ToolCall(name, cast("dict[str, Any]", arguments)), ""
+    return RequestedCall(name, cast("dict[str, Any]", arguments)), ""
 
 
 def _describe_json_error(body: str, error: Exception) -> str:

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from lsp_harness.chat.tool import ToolResult
-from lsp_harness.chat.tool_calls import ParsedAnswer, ToolCall, parse_answer
+from lsp_harness.chat.tool_calls import ParsedAnswer, RequestedCall, parse_answer
 from lsp_harness.chat.tool_prompt import break_marks, render_result, render_tools
 from tests.chat.scripted_tool import ScriptedTool
 
-READ = ToolCall("read", {"path": "a.py"})
+READ = RequestedCall("read", {"path": "a.py"})
 JSON = '{"name": "read", "arguments": {"path": "a.py"}}'
 FORM = '\n<tool_call>\n{"name": "TOOL", "arguments": {}}\n</tool_call>'
 NAMES = ("read", "edit")
@@ -42,7 +42,7 @@ def test_text_and_several_calls_are_told_apart():
 
 
 def test_a_call_may_contain_the_marks_and_raw_line_ends():
-    call = ToolCall("create", {"text": "a </tool_call> b\n<tool_call>"})
+    call = RequestedCall("create", {"text": "a </tool_call> b\n<tool_call>"})
     text = '<tool_call>\n{"name": "create", "arguments": {"text": "a </tool_call> b\n<tool_call>"}}\n</tool_call>'
     assert parse_answer(text) == ParsedAnswer("", (call,))
 

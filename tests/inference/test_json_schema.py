@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.schema_grammar.json_schema import from_json_schema
+from lsp_harness.inference.schema_grammar.json_schema import format_rules, from_json_schema, schema_rules
 from tests.support.grammar import Acceptor
 
 PERSON = {
@@ -189,3 +189,22 @@ def test_what_a_grammar_cannot_say_is_refused_by_name(schema: Any, message: str)
         from_json_schema(schema)
 
     assert message in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum"), [(0, 2000), (0, 2001), (10, 2005), (0, 4000), (1, 4001), (2000, 4100), (0, 6500)]
+)
+def test_long_strings_are_counted_exactly(acceptor: Acceptor, minimum: int, maximum: int):
+    grammar = from_json_schema({"type": "string", "minLength": minimum, "maxLength": maximum})
+    sizes = (minimum - 1, minimum, 1999, 2000, 2001, 4000, 4001, maximum - 1, maximum, maximum + 1)
+    for size in (size for size in sizes if size >= 0):
+        assert acceptor.accepts(grammar, json.dumps("x" * size)) is (minimum <= size <= maximum), size
+
+
+def test_the_rules_of_several_schemas_fit_in_one_grammar(acceptor: Acceptor):
+    rules = {"root": "a-root | b-root"} | schema_rules(PERSON, prefix="a-") | schema_rules(TREE, prefix="b-")
+    grammar = format_rules(rules)
+    person, tree = '{"name": "Ada", "home": {"x": 1}}', from_json_schema(TREE)
+    assert acceptor.accepts(grammar, person)
+    assert not acceptor.accepts(tree, person)
+    assert {"a-root", "b-root"} < rules.keys()

@@ -15,9 +15,6 @@ from lsp_harness.chat.tools.tool_input import (
 from lsp_harness.files.secrets import redact
 from lsp_harness.session.permission.action import Action
 
-MAX_CHARS = MAX_OUTPUT_BYTES // 2
-"""Characters of one answer. Most texts have fewer than two bytes for each."""
-
 
 class ReadArtifactTool:
     """Returns a part of an artifact of the session."""
@@ -27,8 +24,8 @@ class ReadArtifactTool:
     schema: Schema = object_schema(
         {"artifact_id": text_schema("Id of the artifact", 64)},
         {
-            "offset": number_schema("First character, from 0"),
-            "limit": number_schema("Number of characters", 1, MAX_CHARS),
+            "offset": number_schema("First byte, from 0"),
+            "limit": number_schema("Number of bytes", 1, MAX_OUTPUT_BYTES),
         },
     )
 
@@ -40,9 +37,9 @@ class ReadArtifactTool:
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         offset = read_number(input, "offset", 0)
-        limit = read_number(input, "limit", MAX_CHARS, 1, MAX_CHARS)
-        text = self._artifacts.read(read_text(input, "artifact_id"), offset, limit)
-        if not text:
-            return ToolResult(f"there is nothing after character {offset}")
-        more = f"\n(read on with offset={offset + len(text)})" if len(text) == limit else ""
-        return ToolResult(f"{redact(text)}{more}")
+        limit = read_number(input, "limit", MAX_OUTPUT_BYTES, 1, MAX_OUTPUT_BYTES)
+        part = self._artifacts.read(read_text(input, "artifact_id"), offset, limit)
+        if not part.text:
+            return ToolResult(f"there is nothing after byte {offset}; the artifact has {part.size} bytes")
+        more = f"\n(read on with offset={part.next_offset})" if part.next_offset < part.size else ""
+        return ToolResult(f"{redact(part.text)}{more}")

@@ -66,7 +66,12 @@ class ReadTaskTool:
         return Action(self.name, "read", input)
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
-        return describe_outcome(await self._tasks.read(read_text(input, "task_id"), read_number(input, "since", 0)))
+        task_id = read_text(input, "task_id")
+        part = self._tasks.read(task_id, read_number(input, "since", 0))
+        state = "runs" if part.is_running else "is over"
+        head = f"Task {task_id} {state}; read on with since={part.next_cursor}"
+        data = {"task_id": task_id, "is_running": part.is_running, "next_cursor": part.next_cursor}
+        return ToolResult(f"{head}\n{redact(part.text)}".rstrip(), data=data)
 
 
 class WaitTaskTool:
@@ -113,14 +118,18 @@ class CancelTaskTool:
 def describe_outcome(outcome: CommandOutcome) -> ToolResult:
     """Return the state of a task as the result of a tool. A command that fails is an error."""
     output = redact(outcome.output).rstrip()
-    if outcome.status == "started":
-        head = f"Task {outcome.task_id} runs in the background; use wait_task or read_task with this task_id."
-    elif outcome.exit_code:
-        head = f"Exit status {outcome.exit_code}"
-    elif outcome.status == "completed":
-        head = "" if output else "The command succeeded without output."
-    else:
-        head = f"Task {outcome.task_id} was {outcome.status}." if outcome.status == "cancelled" else "The task failed."
+    reason = f": {redact(outcome.summary)}" if outcome.summary not in ("", "cancelled") else ""
+    match outcome.status:
+        case "started":
+            head = f"Task {outcome.task_id} runs in the background; use wait_task or read_task with this task_id."
+        case "completed" if outcome.exit_code:
+            head = f"Exit status {outcome.exit_code}"
+        case "completed":
+            head = "" if output else "The command succeeded without output."
+        case "cancelled":
+            head = f"Task {outcome.task_id} was cancelled{reason}"
+        case _:
+            head = f"Task {outcome.task_id} failed{reason}"
     is_error = bool(outcome.exit_code) or outcome.status in ("failed", "cancelled")
     data = {"status": outcome.status, "task_id": outcome.task_id, "exit_code": outcome.exit_code}
     return ToolResult("\n".join(part for part in (head, output) if part), is_error, data=data)

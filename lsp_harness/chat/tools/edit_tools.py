@@ -12,6 +12,7 @@ from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
+from lsp_harness.process.offload import offload
 from lsp_harness.session.permission.action import Action
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
@@ -56,7 +57,9 @@ class EditTool:
         async with self._environment.edit_lock:
             document = self._paths.read_document(file)
             check_utf8(document, file.name)
-            edit = find_replacement(document, old, new, file.name)
+            # lines of a long text that are similar to one that was not found take long to compare
+            size = len(document.data)
+            edit = await offload(size, lambda: find_replacement(document, old, new, file.name))
             return await write_checked(self._environment, NewText(file, document, [edit]))
 
 

@@ -34,10 +34,9 @@ class GlobTool:
 
     def __init__(self, environment: ToolEnvironment) -> None:
         self._paths = WorkspacePaths(environment.roots, environment.private_files)
-        self._roots = environment.roots
 
     def action(self, input: Input) -> Action:
-        return Action(self.name, "read", input, tuple(self._roots))
+        return Action(self.name, "read", input, tuple(self._paths.roots))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         pattern = read_text(input, "pattern")
@@ -69,11 +68,10 @@ class GrepTool:
 
     def __init__(self, environment: ToolEnvironment, seconds: float = SEARCH_S) -> None:
         self._paths = WorkspacePaths(environment.roots, environment.private_files)
-        self._roots = environment.roots
         self._seconds = seconds
 
     def action(self, input: Input) -> Action:
-        return Action(self.name, "read", input, tuple(self._roots))
+        return Action(self.name, "read", input, tuple(self._paths.roots))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         pattern, glob = read_text(input, "pattern"), read_text(input, "glob", "")

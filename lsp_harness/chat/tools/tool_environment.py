@@ -15,50 +15,81 @@ Execution = Literal["inline", "background", "auto"]
 
 
 class CommandOutcome(Protocol):
-    """The state of a task that runs a command.
+    """The state of a task.
 
     Attributes:
         status: "started" (it runs on in the background), "completed", "failed" or "cancelled".
-        output: The output until now, or since the given offset.
         task_id: The id of the task.
-        exit_code: The exit status of the command, or None if it has none yet.
+        output: The output, or the stub of its artifact. It is empty for a task that still runs.
+        exit_code: The exit status of a command that ended by itself.
+        summary: Why it failed or was cancelled, or one line about the result.
     """
 
     @property
     def status(self) -> str: ...
     @property
-    def output(self) -> str: ...
-    @property
     def task_id(self) -> str: ...
     @property
+    def output(self) -> str: ...
+    @property
     def exit_code(self) -> int | None: ...
+    @property
+    def summary(self) -> str: ...
+
+
+class OutputPart(Protocol):
+    """A part of the output of a task.
+
+    Attributes:
+        text: The text.
+        next_cursor: The place at which the next part begins.
+        is_running: Whether more may come.
+    """
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def next_cursor(self) -> int: ...
+    @property
+    def is_running(self) -> bool: ...
 
 
 class CommandTasks(Protocol):
-    """The tasks of a session, as far as tools use them."""
+    """The tasks of a session, as far as tools use them. All methods raise HarnessError for an unknown id."""
 
-    async def run_command(self, command: str, execution: Execution, context: CallContext) -> CommandOutcome:
-        """Run a shell command in the folder of the session. Raises HarnessError if it cannot be started."""
+    async def run_command(self, command: str, execution: Execution, context: CallContext, /) -> CommandOutcome:
+        """Run a shell command in the folder of the session."""
         ...
 
-    async def read(self, task_id: str, since: int) -> CommandOutcome:
-        """Return the state of a task, and its output from byte `since` on. Raises HarnessError for an unknown id."""
+    def read(self, task_id: str, since: int, /) -> OutputPart:
+        """Return the output of a task from the cursor `since` on."""
         ...
 
-    async def wait(self, task_id: str, seconds: float) -> CommandOutcome:
+    async def wait(self, task_id: str, seconds: float, /) -> CommandOutcome:
         """Wait up to some seconds for the end of a task, which runs on if it is not over then."""
         ...
 
-    async def cancel(self, task_id: str) -> CommandOutcome:
+    async def cancel(self, task_id: str, /) -> CommandOutcome:
         """End a task and all its processes."""
         ...
+
+
+class ArtifactPart(Protocol):
+    """A part of an artifact. `next_offset` is the place after it, and `size` the size of the whole, in bytes."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def next_offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
 
 
 class ArtifactReader(Protocol):
     """The artifacts of a session, as far as tools use them."""
 
-    def read(self, artifact_id: str, offset: int, limit: int) -> str:
-        """Return up to `limit` characters of an artifact from `offset` on. Raises HarnessError for an unknown id."""
+    def read(self, artifact_id: str, offset: int, limit: int, /) -> ArtifactPart:
+        """Return up to `limit` bytes of an artifact from `offset` on. Raises HarnessError for an unknown id."""
         ...
 
 
@@ -93,5 +124,5 @@ class ToolEnvironment:
     create_checks: Callable[[], Sequence[Check]] = no_checks
     tasks: CommandTasks | None = None
     artifacts: ArtifactReader | None = None
-    before_edit: Callable[[Sequence[Path]], Awaitable[None]] = keep_no_copy
+    before_edit: Callable[[Sequence[Path]], Awaitable[object]] = keep_no_copy
     edit_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

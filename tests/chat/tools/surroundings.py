@@ -25,6 +25,16 @@ class Outcome:
     output: str = ""
     task_id: str = "t1"
     exit_code: int | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    text: str
+    next_cursor: int = 0
+    is_running: bool = False
+    next_offset: int = 0
+    size: int = 10_000
 
 
 @dataclass
@@ -38,9 +48,9 @@ class Tasks:
         self.asked.append(("run", command, execution, context.call_id))
         return self.outcome
 
-    async def read(self, task_id: str, since: int) -> CommandOutcome:
+    def read(self, task_id: str, since: int) -> Part:
         self.asked.append(("read", task_id, since))
-        return self.outcome
+        return Part("more output\n", 19, is_running=True)
 
     async def wait(self, task_id: str, seconds: float) -> CommandOutcome:
         self.asked.append(("wait", task_id, seconds))
@@ -54,10 +64,11 @@ class Tasks:
 class Artifacts:
     """One artifact of ten thousand digits."""
 
-    def read(self, artifact_id: str, offset: int, limit: int) -> str:
+    def read(self, artifact_id: str, offset: int, limit: int) -> Part:
         if artifact_id != "a1":
             raise UsageError(f"there is no artifact {artifact_id}")
-        return ("0123456789" * 1000)[offset : offset + limit]
+        text = ("0123456789" * 1000)[offset : offset + limit]
+        return Part(text, next_offset=offset + len(text))
 
 
 class Desk:

@@ -37,8 +37,9 @@ async def test_a_command_is_a_task(desk: Desk):
             "Task t1 runs in the background; use wait_task or read_task with this task_id.\nbegin",
             False,
         ),
-        (Outcome("failed", "timeout"), "The task failed.\ntimeout", True),
-        (Outcome("cancelled"), "Task t1 was cancelled.", True),
+        (Outcome("failed", "half", summary="no disk"), "Task t1 failed: no disk\nhalf", True),
+        (Outcome("cancelled", summary="timeout"), "Task t1 was cancelled: timeout", True),
+        (Outcome("cancelled", summary="cancelled"), "Task t1 was cancelled", True),
     ],
 )
 async def test_the_state_of_a_task_as_a_result(desk: Desk, outcome: Outcome, text: str, is_error: bool):
@@ -49,7 +50,8 @@ async def test_the_state_of_a_task_as_a_result(desk: Desk, outcome: Outcome, tex
 
 
 async def test_tasks_are_read_awaited_and_ended(desk: Desk):
-    await desk.run("read_task", task_id="t1", since=7)
+    text = await desk.text("read_task", task_id="t1", since=7)
+    assert text == "Task t1 runs; read on with since=19\nmore output"
     await desk.run("wait_task", task_id="t1")
     await desk.run("wait_task", task_id="t1", seconds=5)
     desk.tasks.outcome = Outcome("cancelled")
@@ -79,7 +81,9 @@ async def test_a_wrong_input_says_what_to_write(desk: Desk, tool: str, input: di
 async def test_an_artifact_is_read_in_parts(desk: Desk):
     assert await desk.text("read_artifact", artifact_id="a1", offset=5, limit=6) == "567890\n(read on with offset=11)"
     assert await desk.text("read_artifact", artifact_id="a1", offset=9995) == "56789"
-    assert await desk.text("read_artifact", artifact_id="a1", offset=10000) == "there is nothing after character 10000"
+    assert await desk.text("read_artifact", artifact_id="a1", offset=10000) == (
+        "there is nothing after byte 10000; the artifact has 10000 bytes"
+    )
 
 
 def test_the_tools_are_those_that_the_surroundings_allow_or_that_are_named(desk: Desk):

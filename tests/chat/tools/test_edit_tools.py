@@ -4,11 +4,15 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lsp_harness.chat.tools.edit_tools import EditTool
+from lsp_harness.chat.tools.edit_tools import EditTool, find_replacement
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import apply
 from tests.chat.tools.surroundings import CONTEXT, Desk
 
 AREA = "import math\n\n\ndef area(r):\n    return math.pi * r * r\n"
@@ -108,6 +112,19 @@ async def test_the_line_ends_of_the_file_stay(desk: Desk):
     (desk.root / "one.txt").write_bytes(b"a\r\nb\nc\r\n")
     await desk.run("edit", path="one.txt", old="b", new="b\nb2")
     assert (desk.root / "one.txt").read_bytes() == b"a\r\nb\r\nb2\nc\r\n"
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "ä", "x"]), max_size=20),
+    st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "ä", "x"]), max_size=20),
+    st.sampled_from(["KEY", "KEY\nKEY2", "\nKEY", "KEY\n"]),
+)
+def test_the_right_bytes_are_replaced_whatever_the_line_ends_are(before: list[str], after: list[str], old: str):
+    head, tail = "".join(before), "".join(after)
+    for key in (old, old.replace("\n", "\r\n")):
+        document = Document.from_text("file:///a.txt", f"{head}{key}{tail}")
+        edit = find_replacement(document, old, "new", "a.txt")
+        assert apply(document.data, [edit]).decode() == f"{head}new{tail}"
 
 
 async def test_a_byte_order_mark_and_the_mode_of_the_file_stay(desk: Desk):

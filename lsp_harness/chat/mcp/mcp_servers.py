@@ -1,0 +1,99 @@
+"""All servers of tools of a session.
+
+The library is an extra and takes long to import, so it is imported when a server is started.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lsp_harness.chat.mcp.mcp_tool import McpTool
+from lsp_harness.chat.mcp.server_connection import ServerConnection
+from lsp_harness.chat.mcp.server_specs import ServerSpec
+from lsp_harness.chat.tool import Tool
+from lsp_harness.errors import HarnessError
+
+DEFAULT_START_S = 20.0
+MISSING = "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
+
+
+class McpServers:
+    """The servers of a session. As a context manager it starts them all at once, and ends them.
+
+    Attributes:
+        problems: The name of each server that cannot be used → why, and remarks about tools that cannot be offered.
+
+    Args:
+        specs: The servers. Those that are not enabled are left out.
+        folder: The workspace folder, in which programs run.
+        start_s: The time in which a server must list its tools.
+    """
+
+    def __init__(
+        self, specs: Iterable[ServerSpec], folder: Path | None = None, *, start_s: float = DEFAULT_START_S
+    ) -> None:
+        self._connections = [ServerConnection(spec, folder, start_s) for spec in specs if spec.is_enabled]
+        self._tools: dict[str, Tool] = {}
+        self.problems: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        if not self._connections:
+            return self
+        try:
+            await asyncio.to_thread(_import_library)
+        except ImportError:
+            self.problems |= dict.fromkeys((connection.spec.name for connection in self._connections), MISSING)
+            self._connections = []
+            return self
+        try:
+            await asyncio.gather(*(self._start(connection) for connection in self._connections))
+        except BaseException:
+            await self._stop()
+            raise
+        for connection in self._connections:
+            self._add_tools(connection)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools by their names, those of a server in its own order."""
+        return dict(self._tools)
+
+    async def _start(self, connection: ServerConnection) -> None:
+        try:
+            await connection.start()
+        except HarnessError as error:
+            self.problems[connection.spec.name] = error.message
+
+    async def _stop(self) -> None:
+        await asyncio.gather(*(connection.stop() for connection in self._connections))
+
+    def _add_tools(self, connection: ServerConnection) -> None:
+        spec, remarks = connection.spec, list[str]()
+        listed = {tool.name for tool in connection.listed}
+        if absent := sorted((spec.tools or frozenset()) - listed) if listed else []:
+            remarks.append(f"the MCP server {spec.name} has no tool {', '.join(absent)}; correct the list tools")
+        for tool in connection.listed:
+            if spec.tools is not None and tool.name not in spec.tools:
+                continue
+            added = McpTool(connection, tool)
+            if added.name in self._tools:
+                remarks.append(f"the tool {tool.name} of the MCP server {spec.name} has the name of another one")
+            else:
+                self._tools[added.name] = added
+        if remarks:
+            self.problems[spec.name] = "; ".join(remarks)
+
+
+def _import_library() -> None:
+    """Import the library, and keep its messages off the terminal: our own say what matters. Raises ImportError."""
+    import mcp
+
+    logging.getLogger(mcp.__name__).setLevel(logging.CRITICAL)
