@@ -41,6 +41,7 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
+	@$(BIN)/python -m lsp_harness.session.permission.permissions_page docs/permissions.md
 	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m lsp_harness.server.generation.command_files .

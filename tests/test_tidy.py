@@ -193,6 +193,11 @@ def test_every_grammar_folder_has_a_language_that_uses_it():
 LANGUAGE_WORDS = {
     "lsp_harness/knowledge/standard/python_stdlib.py": {"json"},
     "lsp_harness/server/commands/status_command.py": {"python"},
+    "lsp_harness/cli/commands/gate_cli.py": {"bash"},
+    "lsp_harness/session/permission/gate_policy.py": {"bash"},
+    "lsp_harness/session/permission/person.py": {"go"},
+    "lsp_harness/session/permission/rules.py": {"bash"},
+    "lsp_harness/session/permission/shell/command_wrappers.py": {"bash", "python", "perl", "sh"},
     "lsp_harness/verify/allowed_changes.py": {"go"},
     "lsp_harness/verify/digest/digest.py": {"go"},
     "lsp_harness/verify/types/tsserver_conversation.py": {"jsx"},
@@ -200,8 +205,8 @@ LANGUAGE_WORDS = {
     "lsp_harness/wire/event.py": {"ts"},
 }
 """Words that are also ids of languages, with another meaning there: a module of Python, a field of the answer of the
-status command, a keyword of Go, the tool `go`, an option of TypeScript, a setting of ty, and the field with the time of
-an event."""
+status command, a keyword of Go, the tool `go`, the tool of conversations that runs commands, programs in commands, an
+option of TypeScript, a setting of ty, and the field with the time of an event."""
 FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
 """Ids that are ordinary words or formats. They count only where a language is compared."""
 

@@ -96,6 +96,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("engine", "Start, stop and inspect the engine, the process with the model.", has_subcommands=True),
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),
+        Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
         Command(
             "session",
             "Show what was done in an editing session.",

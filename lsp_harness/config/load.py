@@ -23,19 +23,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.config.paths import platform_folder
+from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS, restrict
 from lsp_harness.config.reserved_keys import PLANNED_KEYS
-from lsp_harness.config.schema import Config, is_model_file, tables
+from lsp_harness.config.schema import Config, Kind, is_model_file, tables
+from lsp_harness.config.setting_values import Wanted, convert_value, read_list, type_name
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError, FileMissing
 
 ENV_PREFIX = "LSP_HARNESS_"
 USER_ONLY_TABLES = frozenset({"engine"})
-EDITOR_FORBIDDEN_KEYS = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
+EDITOR_FORBIDDEN_KEYS = {
+    "engine": frozenset({"url", "model", "api_key_env", "script"}),
+    **EDITOR_FORBIDDEN_PERMISSIONS,
+}
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
+RULE_TABLES = frozenset({"permissions", "hooks"})
+"""Tables in which a value that cannot be read may be one that forbids something."""
 SYSTEM_CONFIG_FOLDER = Path("/etc/lsp-harness")
 """Folder of `config.toml` for a user without a home folder."""
-TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-"""Type of a value → its name in messages."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
@@ -59,6 +64,8 @@ class Layer:
     is_editor: bool = False
     roots: Sequence[Path] = ()
     """Folders whose authors may have written these settings."""
+    is_trusted: bool = True
+    """Whether the settings may permit something and not only forbid it."""
 
 
 ConfigLoader = Callable[[Path | None], tuple[Config, list[Problem]]]
@@ -71,17 +78,27 @@ def user_config_file() -> Path:
     return (Path(home) if home else platform_folder("user_config_dir") or SYSTEM_CONFIG_FOLDER) / "config.toml"
 
 
-def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
-    """Return the settings for a project folder, and the errors in the layers."""
+def load(
+    project: Path | None = None, env: Mapping[str, str] | None = None, *, is_trusted: bool = False
+) -> tuple[Config, list[Problem]]:
+    """Return the settings for a project folder, and the errors in the layers.
+
+    Args:
+        project: The folder of the project.
+        env: The environment, by default that of this process.
+        is_trusted: Whether the user trusts the project, so that its files may permit actions. A project in one of the
+            `trusted_folders` of the user is trusted in any case.
+    """
     config, problems = Config(), list[Problem]()
     config = _from_file(config, user_config_file(), problems)
     if project:
+        is_trusted = is_trusted or _is_in_trusted_folder(project, config)
         main_file = project / "lsp-harness.toml"
         for file in (
             main_file if os.path.lexists(main_file) else project / "localcode.toml",
             project / "lsp-harness.local.toml",
         ):
-            config = _from_file(config, file, problems, project)
+            config = _from_file(config, file, problems, project, is_trusted=is_trusted)
     return _from_env(config, os.environ if env is None else env, problems), problems
 
 
@@ -103,28 +120,45 @@ def apply_editor_settings(
     return config, [p.message for p in problems]
 
 
-def _from_file(config: Config, file: Path, problems: list[Problem], project: Path | None = None) -> Config:
+def _is_in_trusted_folder(project: Path, config: Config) -> bool:
+    try:
+        folder = Path(os.path.realpath(project))
+        trusted = [Path(os.path.realpath(os.path.expanduser(text))) for text in config.permissions.trusted_folders]
+    except ValueError:
+        return False
+    return any(folder.is_relative_to(path) for path in trusted)
+
+
+def _from_file(
+    config: Config, file: Path, problems: list[Problem], project: Path | None = None, *, is_trusted: bool = True
+) -> Config:
     try:
         text = read_text(file)
     except FileMissing:
         return config
     except FileError as error:
         problems.append(Problem(error.message, file))
-        return config
+        return _with_missing_rules(config, f"{file} cannot be read")
     try:
         settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         number = int(line.group(1)) - 1 if line else text.rstrip("\n").count("\n")
         problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, number))
-        return config
+        return _with_missing_rules(config, f"{file} is not valid TOML")
     if project:
         for table in USER_ONLY_TABLES & settings.keys():
             problems.append(
                 Problem(f"[{table}] may only be set in {user_config_file()}", file, _header_line(text, table))
             )
             del settings[table]
-    return _merge_layer(config, settings, problems, Layer(file, text, roots=[project] if project else []))
+    return _merge_layer(
+        config, settings, problems, Layer(file, text, roots=[project] if project else [], is_trusted=is_trusted)
+    )
+
+
+def _with_missing_rules(config: Config, reason: str) -> Config:
+    return replace(config, missing_rules=(*config.missing_rules, reason))
 
 
 def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -> Config:
@@ -142,13 +176,14 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
         header = _header_line(layer.text, table)
         if table in schema and not isinstance(values, Mapping):
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, header))
+            if table in RULE_TABLES:
+                config = _with_missing_rules(config, f"{table} is not a table")
             continue
         if table not in schema:
             problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(schema)}", layer.file, header))
             continue
-        changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
-            line = _find_line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", header)
+            line = _find_line(layer.text, rf"\[*({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[].=]", header)
             if key in PLANNED_KEYS.get(table, ()):
                 problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
                 continue
@@ -156,19 +191,50 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
                 problems.append(
                     Problem(f"unknown key {table}.{key}; the keys are {', '.join(schema[table])}", layer.file, line)
                 )
+                if table in RULE_TABLES:
+                    config = _with_missing_rules(config, f"{table}.{key} is unknown")
                 continue
             if refusal := _refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
             kind, _ = schema[table][key]
-            converted = _convert_value(kind, value, has_text_values=layer.has_text_values)
-            if converted is None:
-                problems.append(Problem(f"{table}.{key} must be {TYPE_NAMES[kind]}, not {value!r}", layer.file, line))
-            else:
-                changes[key] = converted
-        if changes:
-            config = replace(config, **{table: replace(getattr(config, table), **changes)})
+            config = _set_value(config, (table, key, kind), value, problems, (layer, line))
     return config
+
+
+def _set_value(
+    config: Config, name: tuple[str, str, Kind], value: Any, problems: list[Problem], place: tuple[Layer, int]
+) -> Config:
+    """Return the settings with one more value. A list is added to those of the layers before."""
+    (table, key, kind), (layer, line) = name, place
+    current = getattr(getattr(config, table), key)
+    if isinstance(current, tuple):
+        wanted = Wanted(f"{table}.{key}", kind, layer.file, line, layer.text)
+        items, mistakes = read_list(wanted, value, has_text_values=layer.has_text_values)
+        for mistake in mistakes:
+            problems.append(Problem(mistake.message, layer.file, mistake.line))
+            config = _with_missing_rules(config, mistake.message)
+        converted: Any = (*current, *items)
+    else:
+        converted = convert_value(kind, value, has_text_values=layer.has_text_values)
+        if converted is None:
+            problems.append(Problem(f"{table}.{key} must be {type_name(kind)}, not {value!r}", layer.file, line))
+            return _with_missing_rules(config, f"{table}.{key} is not valid") if table in RULE_TABLES else config
+    if table in RULE_TABLES:
+        converted, message = restrict((table, key), current, converted, is_trusted=layer.is_trusted)
+        if message:
+            problems.append(Problem(f"{message}; {_trust_remedy(layer)}".removesuffix("; "), layer.file, line))
+            if layer.is_trusted:
+                config = _with_missing_rules(config, message)
+    if converted == current:
+        return config
+    return replace(config, **{table: replace(getattr(config, table), **{key: converted})})
+
+
+def _trust_remedy(layer: Layer) -> str:
+    if layer.is_trusted:
+        return ""
+    return f"to trust this project, add its folder to permissions.trusted_folders in {user_config_file()}"
 
 
 def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
@@ -197,25 +263,6 @@ def _may_be_project_file(layer: Layer, path: str) -> bool:
     except ValueError:
         # text that cannot be a path: it contains a NUL or half a surrogate pair
         return True
-
-
-def _convert_value(kind: type, value: Any, *, has_text_values: bool) -> Any:
-    """Return `value` as `kind`, or None if it has another type.
-
-    With `has_text_values` the value is parsed from a string.
-    """
-    if has_text_values:
-        if kind is bool:
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
-                str(value).lower()
-            )
-        try:
-            return kind(value)
-        except ValueError:
-            return None
-    if kind is float and type(value) in (int, float):
-        return float(value)
-    return value if type(value) is kind else None
 
 
 def _header_line(text: str, table: str) -> int:

@@ -5,11 +5,12 @@ The description of a setting is the string below it in the schema, so it exists 
 
 import ast
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.config import schema
-from lsp_harness.config.schema import tables
+from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 
 PAGE_HEAD = """# Settings
 
@@ -32,6 +33,9 @@ Code does. Otherwise it counts from the next start.
 **A project's files cannot set `[engine]`**, and an editor cannot set `engine.url`, `engine.model`, `engine.api_key_env`
 and `engine.script`, because a workspace can change the settings of an editor: opening a folder must not decide which
 server gets your code.
+
+**The lists of `[permissions]` and `[hooks]`** of all files count together, and a project that you do not trust can only
+forbid more. See [Permissions](permissions.md).
 
 **A setting that is unknown**, or only planned, is reported and ignored.
 
@@ -65,12 +69,32 @@ def render() -> str:
     parts = [PAGE_HEAD]
     for table, keys in tables().items():
         parts.append(f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n{TABLE_HEAD}")
-        for key, (kind, default) in keys.items():
-            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {descriptions[table].get(key, '')} |\n")
+        parts += _rows(keys, descriptions[table])
+        items = dict.fromkeys(item for kind, _ in keys.values() if (item := item_type(kind)) not in (None, str))
+        for item in filter(None, items):
+            texts = descriptions[item.__name__.lower()]
+            names = [key for key, (kind, _) in keys.items() if item_type(kind) is item]
+            name = names[0] if len(names) == 1 else "…"
+            parts.append(f"\n`[[{table}.{name}]]`: {texts['']}\n\n{TABLE_HEAD}")
+            parts += _rows(item_keys(item), texts)
     return "".join(parts)
 
 
+def _rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -> list[str]:
+    return [
+        f"| `{key}` | {_type_name(kind)} | `{_toml(default)}` | {texts.get(key, '')} |\n"
+        for key, (kind, default) in keys.items()
+    ]
+
+
+def _type_name(kind: Kind) -> str:
+    item = item_type(kind)
+    return cast("type", kind).__name__ if item is None else "list of str" if item is str else "list of tables"
+
+
 def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[]"
     return (
         {True: "true", False: "false"}[value]
         if isinstance(value, bool)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.load import EDITOR_FORBIDDEN_KEYS
-from lsp_harness.config.schema import tables
+from lsp_harness.config.schema import Kind, item_type, tables
 from lsp_harness.config.settings_page import setting_descriptions
 
 SECTION = "lspHarness"
@@ -22,7 +22,7 @@ MACHINE_TABLES = frozenset({"model", "engine", "index"})
 
 They are not synchronised with other machines, and only a trusted workspace can set them.
 """
-JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+JSON_TYPES: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def render(package: str) -> str:
@@ -43,8 +43,7 @@ def _group(table: str) -> dict[str, Any]:
         "title": table.capitalize(),
         "properties": {
             f"{SECTION}.{table}.{key}": {
-                "type": JSON_TYPES[kind],
-                "default": default,
+                **_json_type(kind, default),
                 "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
                 "markdownDescription": _plain(descriptions.get(key, "")),
             }
@@ -52,6 +51,12 @@ def _group(table: str) -> dict[str, Any]:
             if key not in EDITOR_FORBIDDEN_KEYS.get(table, ())
         },
     }
+
+
+def _json_type(kind: Kind, default: Any) -> dict[str, Any]:
+    if item_type(kind) is None:
+        return {"type": JSON_TYPES[kind], "default": default}
+    return {"type": "array", "items": {"type": "string"}, "default": list(default)}
 
 
 def _plain(text: str) -> str:

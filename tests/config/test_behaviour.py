@@ -263,6 +263,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "background.when",  # tests/harness/test_background.py
         *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
         "verification.debounce_ms",  # tests/harness
+        # tests/config/test_permission_layers.py, tests/session/permission
+        *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }
     known = {f"{table}.{key}" for table, keys in tables().items() for key in keys}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.config.load import Problem, apply_editor_settings, load, user_config_file
 from lsp_harness.config.reserved_keys import PLANNED_KEYS
-from lsp_harness.config.schema import Config, tables
+from lsp_harness.config.schema import Config, item_type, tables
 
 CHANGED: dict[str, Any] = {
     "model.path": "other",
@@ -268,4 +268,7 @@ def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: 
     config, _ = apply_editor_settings(Config(), given_settings)
     for table, known in tables().items():
         for key, (kind, _) in known.items():
-            assert type(getattr(getattr(config, table), key)) is kind
+            value = getattr(getattr(config, table), key)
+            item = item_type(kind)
+            assert type(value) is (tuple if item else kind)
+            assert all(type(entry) is item for entry in value) if item else True

@@ -1,6 +1,7 @@
 """`lsp-harness serve`: the language server."""
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsp_harness.config.load import load
@@ -33,7 +34,8 @@ def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) 
         from lsp_harness.cli.console import warn
 
         warn("the language server waits for an editor; editors start it themselves (docs/editors.md); Ctrl-C ends it")
-    return run(_make_harness, load, tcp=tcp, ws=ws)
+    # the server loads the settings of a project only if the user of the editor trusts it
+    return run(_make_harness, partial(load, is_trusted=True), tcp=tcp, ws=ws)
 
 
 def _make_harness(config: Config, workspace: "Workspace") -> "Harness":

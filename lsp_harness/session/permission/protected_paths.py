@@ -1,0 +1,122 @@
+"""Paths that no rule, hook, callback, mode or person can open: the records of git and of this program, secret files,
+and, for edits, everything outside of the workspace.
+
+A path is judged as it is written and after all links are resolved, because both must be harmless.
+"""
+
+import os
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.config.load import PROJECT_FILES, user_config_file
+from lsp_harness.config.paths import state_folder
+from lsp_harness.errors import HarnessError
+from lsp_harness.files.secrets import is_secret_path
+
+PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
+IGNORABLE_CATEGORIES = frozenset({"Cf", "Mn", "Cc"})
+
+
+def own_folders() -> tuple[Path, ...]:
+    """Return the folders of the records and the settings of this program."""
+    folders = [user_config_file().parent]
+    try:
+        folders.append(state_folder())
+    except HarnessError:
+        # there is no such folder, so nothing is in it
+        return tuple(folders)
+    return tuple(folders)
+
+
+def plain_name(name: str) -> str:
+    """Return a name as the most lenient file system reads it: without case, invisible characters and final dots."""
+    text = unicodedata.normalize("NFKC", name)
+    visible = "".join(character for character in text if unicodedata.category(character) not in IGNORABLE_CATEGORIES)
+    return visible.casefold().split(":")[0].rstrip(". ")
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedPaths:
+    """The folders that a session may change, and the paths in them that it may not.
+
+    Attributes:
+        roots: The workspace folders, and further folders that may be changed.
+        protected: Folders that may not be changed even inside a root.
+        base: The folder that relative paths belong to. Empty is the first root.
+    """
+
+    roots: tuple[Path, ...] = ()
+    protected: tuple[Path, ...] = ()
+    base: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Return the folder that relative paths belong to."""
+        return self.base or (str(self.roots[0]) if self.roots else os.getcwd())
+
+    def forms(self, path: Path | str) -> tuple[str, ...]:
+        """Return the absolute path as it is written, and with all links resolved. Empty if it cannot be a path."""
+        try:
+            text = os.path.expanduser(str(path))
+            written = os.path.normpath(os.path.join(self.folder, text))
+            # `a/../b` is another file than `b` if `a` is a link
+            return tuple(dict.fromkeys((written, os.path.realpath(os.path.join(self.folder, text)))))
+        except (ValueError, OSError):
+            return ()
+
+    def is_inside(self, path: Path | str) -> bool:
+        """Return whether a path is in a root, also after links are resolved."""
+        forms = self.forms(path)
+        return bool(forms) and _is_below(forms[-1], self.roots)
+
+    def relative(self, form: str) -> str:
+        """Return an absolute path relative to the root that contains it; otherwise the path itself."""
+        for root in self.roots:
+            for base in (str(root), os.path.realpath(root)):
+                if form == base or form.startswith(base.rstrip("/") + "/"):
+                    return os.path.relpath(form, base)
+        return form
+
+    def edit_problem(self, path: Path | str) -> str:
+        """Return why a file may never be changed; empty if it may be."""
+        if problem := self.own_problem(path):
+            return problem
+        if not _is_below(self.forms(path)[-1], self.roots):
+            return f"{path} is outside of the workspace folders"
+        return self.read_problem(path)
+
+    def own_problem(self, path: Path | str) -> str:
+        """Return why a file belongs to git or to this program; empty if it does not."""
+        forms = self.forms(path)
+        if not forms:
+            return f"{str(path)!r} is not a path"
+        for form in forms:
+            names = [plain_name(name) for name in self.relative(form).split("/")]
+            if folder := next((name for name in names if name in PROTECTED_FOLDERS), ""):
+                return f"{path} is in {folder}, which only git or lsp-harness change"
+            if names[-1] in PROJECT_FILES:
+                return f"{path} has settings of lsp-harness, which only the user changes"
+            if _is_below(form, self.protected):
+                return f"{path} is in a folder of lsp-harness, which only lsp-harness changes"
+        return ""
+
+    def read_problem(self, path: Path | str) -> str:
+        """Return why a file may never be read; empty if it may be."""
+        forms = self.forms(path)
+        if not forms:
+            return f"{str(path)!r} is not a path"
+        for form in forms:
+            relative = self.relative(form)
+            if is_secret_path("/".join(plain_name(name) for name in relative.split("/"))) or is_secret_path(relative):
+                return f"{path} may contain secrets"
+        return ""
+
+
+def _is_below(form: str, folders: Iterable[Path]) -> bool:
+    return any(
+        form == base or form.startswith(base.rstrip("/") + "/")
+        for folder in folders
+        for base in {os.path.normpath(folder), os.path.realpath(folder)}
+    )

@@ -1,0 +1,253 @@
+"""Rules that allow, ask about or deny actions: `Bash(git *)`, `Edit(src/*)`, `mcp__server__*`.
+
+The most restrictive rule of an action counts. A rule that denies or asks is generous in what it matches: names of
+programs without their folder, files as they are written and after links are resolved, and commands of which a part is
+not known are asked. A rule that allows matches only what is certain.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lsp_harness.session.permission.action_parts import ActionPart
+from lsp_harness.session.permission.glob_patterns import matches, may_match
+from lsp_harness.session.permission.protected_paths import ProtectedPaths
+from lsp_harness.session.permission.shell.command_risk import GIT_OPTIONS_WITH_VALUE, SYSTEM_FOLDERS
+from lsp_harness.syntax.shell.shell_words import UNKNOWN
+
+RuleDecision = Literal["allow", "ask", "deny"]
+RULE_DECISIONS: tuple[RuleDecision, ...] = ("allow", "ask", "deny")
+RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+KIND_TOOLS = {
+    "execute": ("bash",),
+    "edit": ("edit", "write"),
+    "read": ("read",),
+    "network": ("web", "webfetch"),
+    "agent": ("agent", "task"),
+}
+"""Kind of an action → the tools whose denials and questions count for it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the settings, of a list of tools, or of an answer.
+
+    Attributes:
+        decision: What happens to an action that matches.
+        tool: A pattern for the name of the tool, without regard to case.
+        pattern: A pattern for commands or files. None is every use of the tool.
+        justification: Why, for the user and the model.
+        source: The place where the rule stands, such as "user" or "session".
+    """
+
+    decision: RuleDecision
+    tool: str
+    pattern: str | None = None
+    justification: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleVerdict:
+    """The verdict of rules about an action or a part of it."""
+
+    decision: RuleDecision
+    rule: Rule
+    reason: str
+
+
+def parse_rule(text: str, decision: RuleDecision, source: str = "") -> Rule:
+    """Return the rule of a text such as `Bash(git *)`.
+
+    Raises:
+        ValueError: The text is not a rule. The message says why.
+    """
+    match = RULE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a rule; write Tool or Tool(pattern), for example Bash(git *)")
+    pattern = match[2].strip() if match[2] is not None else None
+    if pattern == "":
+        raise ValueError(f"{text!r} has an empty pattern; write {match[1]} for every use of the tool")
+    return Rule(decision, match[1], pattern, source=source)
+
+
+def tool_matches(pattern: str, tool: str) -> bool:
+    """Return whether a pattern for tools matches a name, without regard to case."""
+    return matches(pattern.casefold(), tool.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules that are active.
+
+    Attributes:
+        rules: All rules, in any order.
+        protected: The folders that relative patterns of files belong to.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    protected: ProtectedPaths = field(default_factory=ProtectedPaths)
+
+    def judge(self, part: ActionPart) -> RuleVerdict | None:
+        """Return the most restrictive verdict about a part, or None if no rule is about it."""
+        question: RuleVerdict | None = None
+        for rule in self.rules:
+            if rule.decision == "allow" or not self.concerns(rule, part):
+                continue
+            certainty = self._certainty(rule, part)
+            if certainty == "certain" and rule.decision == "deny":
+                return RuleVerdict("deny", rule, rule.justification or f"the rule {rule} denies it")
+            if certainty != "no" and question is None:
+                reason = rule.justification if certainty == "certain" else ""
+                unseen = part.opaque or "a part of the command is not known"
+                hidden = f"{unseen}, so the rule {rule} may concern it"
+                question = RuleVerdict(
+                    "ask", rule, reason or (f"the rule {rule} asks" if certainty == "certain" else hidden)
+                )
+        if question:
+            return question
+        if part.opaque:
+            return None
+        for rule in self.rules:
+            if rule.decision == "allow" and tool_matches(rule.tool, part.tool) and self.allows(rule, part):
+                return RuleVerdict("allow", rule, rule.justification or f"the rule {rule} allows it")
+        return None
+
+    def concerns(self, rule: Rule, part: ActionPart) -> bool:
+        """Return whether a rule that restricts is about the tool of a part, or about all tools of its kind."""
+        names = (part.tool, *KIND_TOOLS.get(part.kind, ()))
+        return any(tool_matches(rule.tool, name) for name in names)
+
+    def allows(self, rule: Rule, part: ActionPart) -> bool:
+        """Return whether the pattern of a rule certainly matches a part. The tool is not compared."""
+        if part.opaque:
+            return False
+        if rule.pattern is None:
+            return True
+        if part.command is not None:
+            return any(_command_matches(rule.pattern, text) for text in _certain_commands(part))
+        if part.paths:
+            return all(
+                all(any(self._path_matches(rule.pattern, name) for name in self._names(form)) for form in forms)
+                and bool(forms)
+                for forms in part.paths
+            )
+        return bool(part.texts) and all(matches(rule.pattern, text) for text in part.texts)
+
+    def _certainty(self, rule: Rule, part: ActionPart) -> Literal["no", "possible", "certain"]:
+        """Return whether a rule that restricts matches a part, also if nobody can know."""
+        if rule.pattern is None:
+            return "certain"
+        pattern = rule.pattern.casefold()
+        if part.command is not None:
+            texts = [text.casefold() for text in _possible_commands(part)]
+            if any(_command_matches(pattern, text) for text in texts):
+                return "certain"
+            return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
+        if part.paths:
+            names = [name.casefold() for forms in part.paths for form in forms for name in self._names(form)]
+            return "certain" if any(self._path_matches(pattern, name, covers=True) for name in names) else "no"
+        if part.opaque:
+            return "possible"
+        return "certain" if any(matches(pattern, text.casefold()) for text in part.texts) else "no"
+
+    def _names(self, form: str) -> list[str]:
+        """Return the ways to write an absolute path."""
+        relative = self.protected.relative(form)
+        home = os.path.expanduser("~")
+        names = [form, relative]
+        if home != "/" and form.startswith(home + "/"):
+            names.append("~" + form[len(home) :])
+        return names
+
+    @staticmethod
+    def _path_matches(pattern: str, name: str, *, covers: bool = False) -> bool:
+        """Return whether a pattern matches a path. With `covers` a folder that matches covers its files."""
+        pattern = pattern.removeprefix("./")
+        patterns = [pattern, *([pattern.removeprefix("**/")] if pattern.startswith("**/") else [])]
+        if covers and pattern.endswith("/**"):
+            patterns.append(pattern.removesuffix("/**"))
+        for candidate in patterns:
+            if matches(candidate, name):
+                return True
+            if "/" not in candidate and matches(candidate, name.rsplit("/", 1)[-1]):
+                return True
+            if covers and any(matches(candidate.rstrip("/"), folder) for folder in _folders(name)):
+                return True
+            if covers and "/" not in candidate and any(matches(candidate, piece) for piece in name.split("/")):
+                return True
+        return False
+
+
+def combine(verdicts: Iterable[RuleVerdict | None]) -> RuleVerdict | None:
+    """Return the most restrictive verdict of the parts of an action: deny, ask, none, allow."""
+    found = list(verdicts)
+    for decision in ("deny", "ask"):
+        if chosen := next((verdict for verdict in found if verdict and verdict.decision == decision), None):
+            return chosen
+    return None if None in found or not found else found[0]
+
+
+def _folders(name: str) -> list[str]:
+    pieces = name.split("/")
+    return ["/".join(pieces[:count]) for count in range(1, len(pieces)) if pieces[:count] != [""]]
+
+
+def _forms(pattern: str) -> list[str]:
+    """Return the patterns that a pattern for commands stands for: `git *` and `git:*` match `git` too."""
+    if pattern.endswith(":*"):
+        pattern = pattern[:-2] + " *"
+    return [pattern, pattern[:-2]] if pattern.endswith(" *") else [pattern]
+
+
+def _command_matches(pattern: str, text: str) -> bool:
+    return any(matches(form, text) for form in _forms(pattern))
+
+
+def _command_may_match(pattern: str, text: str) -> bool:
+    return any(may_match(form, text) for form in _forms(pattern))
+
+
+def _certain_commands(part: ActionPart) -> list[str]:
+    """Return the texts of a command for rules that allow. A program with a folder is not the one of that name."""
+    if part.command is None or not part.command.words:
+        return []
+    words = part.command.words
+    texts = [part.command.text]
+    program = words[0].text
+    if program.startswith(SYSTEM_FOLDERS) and ".." not in program:
+        texts.append(" ".join([part.command.name, *(word.text for word in words[1:])]))
+    return texts
+
+
+def _possible_commands(part: ActionPart) -> list[str]:
+    """Return the texts of a command for rules that restrict: without folders, and without leading options."""
+    if part.command is None or not part.command.words:
+        return [UNKNOWN]
+    words = [word.loose for word in part.command.words]
+    name = part.command.name if part.command.words[0].is_known else words[0]
+    texts = [" ".join(words), part.command.text]
+    for rest in _without_leading_options(words[1:]):
+        texts.append(" ".join([name, *rest]))
+        texts.append(" ".join([name, *(word for word in rest if not word.startswith("-"))]))
+    return list(dict.fromkeys(texts))
+
+
+def _without_leading_options(arguments: Sequence[str]) -> list[Sequence[str]]:
+    """Return the arguments, and what remains without leading options, each of which may have a value."""
+    results = [arguments]
+    waiting = {0}
+    while waiting:
+        start = waiting.pop()
+        if start < len(arguments) and arguments[start].startswith("-") and arguments[start] not in ("-", "--"):
+            ends = {start + 1} if arguments[start] not in GIT_OPTIONS_WITH_VALUE else set[int]()
+            for end in ends | {start + 2}:
+                if end <= len(arguments) and arguments[end:] not in results:
+                    results.append(arguments[end:])
+                    waiting.add(end)
+    return results

@@ -1,0 +1,1 @@
+"""Shell commands for the permission gate: their parts, and which parts are harmless or dangerous."""

@@ -1,0 +1,217 @@
+"""The parts of a shell command that need a decision each: its simple commands and the files that it writes.
+
+Wrappers such as `sudo` and `timeout` are removed, and literal scripts of `sh -c` are parsed too. A part whose effect
+nobody can see is opaque. The parser only decides what is asked; it does not protect by itself.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from lsp_harness.session.permission.shell.command_wrappers import (
+    SHELLS,
+    WRAPPERS,
+    base_name,
+    inner_commands,
+    opaque_reason,
+    shell_script,
+    unwrap,
+)
+from lsp_harness.syntax.shell.shell_script import Redirection, ShellCommand, read_script
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+
+MAX_DEPTH = 8
+HARMLESS_VARIABLES = re.compile(
+    r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|COLUMNS|LINES|DEBUG|VERBOSE|SEED|NODE_ENV|"
+    r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONIOENCODING|RUST_BACKTRACE|RUST_LOG|"
+    r"CARGO_TERM_COLOR|GOFLAGS_NONE|OMP_NUM_THREADS|OMP_WAIT_POLICY|DJANGO_DEBUG|FLASK_ENV|RAILS_ENV|SOURCE_DATE_EPOCH)$"
+)
+"""Variables that change no program that runs."""
+SHELL_VARIABLES = re.compile(
+    r"(PATH|LD_\w+|DYLD_\w+|IFS|ENV|BASH_\w+|SHELL\w*|PS\d|PROMPT_COMMAND|CDPATH|HOME|GLOBIGNORE|GIT_\w+|\w*PAGER|"
+    r"\w*EDITOR|VISUAL|BROWSER|PYTHON\w*|NODE_\w+|PERL\w*|RUBY\w*|LESS\w*|\w*PROXY|\w*_proxy|TMPDIR|EUID|UID)$"
+)
+"""Variables that change the later commands of a script, even if they are not exported."""
+DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPart:
+    """A simple command of a shell command.
+
+    Attributes:
+        words: The program and its arguments. Empty if even the program is not known.
+        opaque: Why nobody can see what it does; empty if its words say it.
+        is_wrapper: Whether it only runs another part, so that it needs no permission of its own.
+    """
+
+    words: tuple[ShellWord, ...] = ()
+    opaque: str = ""
+    is_wrapper: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the program without its folder."""
+        return base_name(self.words[0].text) if self.words else ""
+
+    @property
+    def text(self) -> str:
+        """Return the command without quotes. Unknown text is `UNKNOWN`."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def loose(self) -> str:
+        """Return the command with `UNKNOWN` for each wildcard too."""
+        return " ".join(word.loose for word in self.words)
+
+    @property
+    def display(self) -> str:
+        """Return the command for people."""
+        return self.text.replace(UNKNOWN, "…")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSplit:
+    """A shell command in parts.
+
+    Attributes:
+        parts: The simple commands.
+        redirections: The files that redirections read or write.
+        opaque: Why the command as a whole cannot be seen; empty if it can.
+        changes_folder: Whether it changes its working directory, so that relative paths mean something else.
+    """
+
+    parts: tuple[CommandPart, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    opaque: tuple[str, ...] = ()
+    changes_folder: bool = False
+
+    @property
+    def opaque_reasons(self) -> tuple[str, ...]:
+        """Return all reasons why something cannot be seen."""
+        return tuple(dict.fromkeys([*self.opaque, *(part.opaque for part in self.parts if part.opaque)]))
+
+
+@dataclass(slots=True)
+class _Splitting:
+    parts: list[CommandPart] = field(default_factory=list[CommandPart])
+    redirections: list[Redirection] = field(default_factory=list[Redirection])
+    opaque: list[str] = field(default_factory=list[str])
+
+
+def split_command(text: str) -> CommandSplit:
+    """Return the parts of a command for a shell. Never raises: what cannot be read is opaque."""
+    splitting = _Splitting()
+    _split_text(text, splitting, 0)
+    return _finish(splitting)
+
+
+def split_arguments(argv: Sequence[str]) -> CommandSplit:
+    """Return the parts of a program that runs without a shell."""
+    splitting = _Splitting()
+    if not argv:
+        splitting.opaque.append("there is no program")
+    else:
+        _split_words(ShellCommand(tuple(map(literal, argv))), splitting, 0)
+    return _finish(splitting)
+
+
+def _finish(splitting: _Splitting) -> CommandSplit:
+    redirections = tuple(item for item in splitting.redirections if item.target.text not in DEVICES)
+    opaque = list(splitting.opaque)
+    opaque += ["a redirection goes to a file that is not known" for item in redirections if not item.target.is_known]
+    changes_folder = any(part.name in ("cd", "pushd", "popd") for part in splitting.parts)
+    return CommandSplit(tuple(splitting.parts), redirections, tuple(dict.fromkeys(opaque)), changes_folder)
+
+
+def _split_text(text: str, splitting: _Splitting, depth: int) -> None:
+    script = read_script(text)
+    splitting.opaque += script.opaque
+    splitting.redirections += script.redirections
+    for command in script.commands:
+        _split_words(command, splitting, depth)
+
+
+def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        splitting.opaque.append("commands are nested too deeply")
+        return
+    words = command.words
+    splitting.opaque += _assignment_reasons(command)
+    if not words:
+        return
+    is_declaration = words[0].text in ("export", "declare", "typeset", "local", "readonly")
+    if is_declaration and any(word.text.startswith("-") and "n" in word.text for word in words[1:]):
+        splitting.opaque.append("a name refers to another one")
+    if reason := _program_reason(words[0]):
+        splitting.parts.append(CommandPart(words, reason))
+        return
+    name = base_name(words[0].text)
+    part = CommandPart(words)
+    unwrapped = unwrap(name, words)
+    if unwrapped is not None:
+        needs_permission = WRAPPERS[name].needs_permission
+        if unwrapped.opaque or (not unwrapped.words and name not in ("exec", "env", "time", "nice")):
+            reason = unwrapped.opaque or f"{name} runs nothing that can be seen"
+            splitting.parts.append(replace(part, opaque=reason))
+            return
+        splitting.parts.append(replace(part, is_wrapper=bool(unwrapped.words) and not needs_permission))
+        inner = ShellCommand(unwrapped.words, unwrapped.assignments, command.has_text_input)
+        if unwrapped.is_shell_text:
+            if all(word.is_known for word in unwrapped.words):
+                _split_text(" ".join(word.text for word in unwrapped.words), splitting, depth + 1)
+            else:
+                splitting.opaque.append(f"{name} runs a text that is not known")
+        else:
+            _split_words(inner, splitting, depth + 1)
+        return
+    if name in SHELLS:
+        _split_shell(part, splitting, depth)
+        return
+    splitting.parts.append(replace(part, opaque=opaque_reason(name, words, has_text_input=command.has_text_input)))
+    for inner_words in inner_commands(name, words):
+        _split_words(ShellCommand(inner_words), splitting, depth + 1)
+    if name == "eval" and all(word.is_known for word in words):
+        # a denied command in it is denied at once and not only asked
+        _split_text(" ".join(word.text for word in words[1:]), splitting, depth + 1)
+
+
+def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:
+    script = shell_script(part.words)
+    if script == "hidden":
+        splitting.parts.append(replace(part, opaque=f"{part.name} reads a script that nobody sees"))
+    elif script == "file":
+        splitting.parts.append(part)
+    else:
+        splitting.parts.append(replace(part, is_wrapper=True))
+        _split_text(script.text, splitting, depth + 1)
+
+
+def _program_reason(word: ShellWord) -> str:
+    """Return why the program of a command is not known; empty if it is."""
+    if not word.is_known:
+        return "the name of a program is not known"
+    if not word.text or re.search(r"[\s{}]", word.text):
+        return "the name of a program is strange"
+    if not word.text.isascii():
+        return "the name of a program has letters that look like others"
+    if "=" in word.text and word.is_quoted:
+        return "the name of a program is strange"
+    return ""
+
+
+def _assignment_reasons(command: ShellCommand) -> list[str]:
+    reasons = list[str]()
+    is_exported = bool(command.words)
+    for name, _ in command.assignments:
+        if is_exported and not HARMLESS_VARIABLES.match(name):
+            reasons.append(f"the variable {name} may change what a program does")
+        elif not is_exported and SHELL_VARIABLES.match(name):
+            reasons.append(f"the variable {name} changes the commands after it")
+    return reasons
+
+
+def absolute_path(text: str, folder: str) -> str:
+    """Return a path of a command as an absolute path, relative to a folder. Links are not resolved."""
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))

@@ -1,0 +1,312 @@
+"""Programs that run another program, and where the other program begins among their arguments.
+
+An option that is not in the table makes a command opaque, because its value might be the program.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A program that runs another one.
+
+    Attributes:
+        flags: Options without a value.
+        values: Options with a value.
+        positionals: How many words stand before the program.
+        takes_assignments: Whether assignments may stand before the program.
+        needs_permission: Whether the wrapper itself needs a permission, because it gives rights to the program.
+        adds_arguments: Whether it gives the program further arguments that nobody sees.
+        is_shell_text: Whether the rest is joined and given to a shell.
+    """
+
+    flags: str = ""
+    values: str = ""
+    positionals: int = 0
+    takes_assignments: bool = False
+    needs_permission: bool = False
+    adds_arguments: bool = False
+    is_shell_text: bool = False
+
+
+WRAPPERS: Mapping[str, Wrapper] = {
+    "sudo": Wrapper(
+        "-n -E -H -S -k -K -b -A -P --non-interactive --preserve-env --set-home --stdin --background",
+        "-u -g -p -C -T -r -t -U -D -R -h --user --group --prompt --chdir --host",
+        takes_assignments=True,
+        needs_permission=True,
+    ),
+    "doas": Wrapper("-n -L", "-u -C -a", needs_permission=True),
+    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u -C --unset --chdir", takes_assignments=True),
+    "timeout": Wrapper("--foreground --preserve-status -v --verbose -p -f", "-k -s --kill-after --signal", 1),
+    "nice": Wrapper("", "-n --adjustment"),
+    "ionice": Wrapper("-t --ignore", "-c -n --class --classdata"),
+    "chrt": Wrapper("-b -f -i -o -r -R -v", "-T -P -D", 1),
+    "taskset": Wrapper("-a -c", "", 1),
+    "nohup": Wrapper(),
+    "setsid": Wrapper("-c -f -w --ctty --fork --wait"),
+    "stdbuf": Wrapper("", "-i -o -e --input --output --error"),
+    "unbuffer": Wrapper("-p"),
+    "time": Wrapper("-p -v --portability --verbose", "-f --format"),
+    "command": Wrapper("-p"),
+    "builtin": Wrapper(),
+    "exec": Wrapper("-c -l", "-a"),
+    "xargs": Wrapper(
+        "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
+        "-n -P -L -s -d -E -a -I --max-args --max-procs --max-lines --max-chars --delimiter --arg-file --replace",
+        adds_arguments=True,
+    ),
+    "watch": Wrapper(
+        "-b -c -d -e -g -p -t -w -x --beep --color --differences --errexit --chgexit --precise --no-title",
+        "-n -q --interval",
+        is_shell_text=True,
+    ),
+    "busybox": Wrapper(),
+    "toybox": Wrapper(),
+    "caffeinate": Wrapper("-d -i -m -s -u", "-t -w"),
+    "catchsegv": Wrapper(),
+}
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "yash"})
+SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
+"""Matches an option of a shell whose next word is a script."""
+SHELL_OPTIONS = re.compile(r"-[eufxvnilpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
+INTERPRETERS = re.compile(
+    r"(python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|expect|osascript|Rscript|julia|ghci?|"
+    r"irb|groovy|scala|jshell|gdb|lldb|fish|csh|tcsh|pwsh|powershell|elvish|nu|xonsh)[\d.]*$",
+    re.IGNORECASE,
+)
+INLINE_CODE = re.compile(
+    r"-[a-zA-Z0-9]*[cCeEprBRxFM]$|--?(?:eval|exec|execute|command|print|run|require|import|init-command|ex|batch)(?:=|$)"
+)
+"""Matches an option of an interpreter that is followed by code."""
+JOINED_CODE = re.compile(r"-(?:[A-Za-z]*[ceEr])[^\w-]|-[cer].+[(;'\"]")
+OPAQUE_PROGRAMS: Mapping[str, str] = {
+    **dict.fromkeys(("eval", "source", ".", "trap", "coproc"), "runs a text as a script"),
+    **dict.fromkeys(("alias", "unalias", "enable", "hash", "function"), "changes what a name means"),
+    **dict.fromkeys(
+        ("bind", "complete", "compgen", "mapfile", "readarray", "fc", "shopt"), "may run a text as a script"
+    ),
+    **dict.fromkeys(("ssh", "mosh", "rsh", "slogin", "sshpass", "telnet"), "runs a command on another machine"),
+    **dict.fromkeys(("parallel", "script", "expect", "entr", "flock", "at", "batch", "tmux", "screen"), "runs a text"),
+    **dict.fromkeys(
+        ("su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "machinectl"), "runs with other rights"
+    ),
+    **dict.fromkeys(
+        ("docker", "podman", "kubectl", "nerdctl", "lxc", "systemd-run", "bwrap"), "may run another program"
+    ),
+    **dict.fromkeys(("strace", "ltrace", "gdbserver", "valgrind", "perf", "rr", "proot", "fakeroot"), "runs a program"),
+    **dict.fromkeys(
+        ("ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "run-parts", "start-stop-daemon"), "runs a program"
+    ),
+    **dict.fromkeys(("vim", "vi", "ex", "nvim", "emacs", "ed", "view", "nano"), "is an editor that can run commands"),
+    **dict.fromkeys(("crontab", "socat", "nc", "ncat", "netcat"), "may run commands later or elsewhere"),
+    **dict.fromkeys(("m4", "dc", "sqlite3", "psql", "mysql", "mariadb", "mongosh"), "runs a text as a script"),
+}
+"""Program → why nobody can see what it does."""
+READABLE_DOCKER = frozenset({"ps", "images", "logs", "version", "info", "inspect", "get", "describe", "top", "stats"})
+AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
+AWK_COMMANDS = re.compile(r"\bsystem\b|\bgetline\b|[|>]|@|\bprintf?\b[^\n]*[|>]")
+EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
+    "tar": re.compile(r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]"),
+    "git": re.compile(
+        r"-c$|--config-env|--exec-path=|--upload-pack|--receive-pack|--exec\b|--ext-diff|--textconv|--open-files-in-pager|-O"
+    ),
+    "rg": re.compile(r"--pre\b|--pre=|--hostname-bin"),
+    "fd": re.compile(r"-x|-X|--exec"),
+    "fdfind": re.compile(r"-x|-X|--exec"),
+    "sort": re.compile(r"--compress-program"),
+    "rsync": re.compile(r"-e|--rsh|--rsync-path"),
+    "scp": re.compile(r"-S|-o|-D"),
+    "sftp": re.compile(r"-S|-o|-D|-b"),
+    "man": re.compile(r"-P|--pager|-H|--html"),
+    "less": re.compile(r"\+|-[oOkp]|--"),
+    "zip": re.compile(r"-TT|--unzip-command"),
+    "split": re.compile(r"--filter"),
+    "wget": re.compile(r"--use-askpass|--execute|-e"),
+    "curl": re.compile(r"-K|--config"),
+    "dpkg": re.compile(r"--pre-invoke|--post-invoke"),
+    "apt": re.compile(r"-o|--option"),
+    "apt-get": re.compile(r"-o|--option"),
+    "make": re.compile(r"--eval"),
+    "ctags": re.compile(r"--options"),
+}
+"""Program → options that name a program or a text to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """The program that a wrapper runs.
+
+    Attributes:
+        words: The program and its arguments.
+        opaque: Why it cannot be seen, or empty.
+        assignments: Variables that the wrapper sets.
+        is_shell_text: Whether the words are joined and given to a shell.
+    """
+
+    words: tuple[ShellWord, ...] = ()
+    opaque: str = ""
+    assignments: tuple[tuple[str, ShellWord], ...] = ()
+    is_shell_text: bool = False
+
+
+def base_name(program: str) -> str:
+    """Return the name of a program without its folder."""
+    return program.rstrip("/").rsplit("/", 1)[-1]
+
+
+def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
+    """Return what a wrapper runs, or None if the program is no wrapper.
+
+    Args:
+        name: The name of the program, without its folder.
+        words: The program and its arguments.
+    """
+    if name in ("busybox", "toybox") and len(words) > 1 and words[1].text.startswith("-"):
+        return None
+    if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
+        return None
+    wrapper = WRAPPERS.get(name)
+    if wrapper is None:
+        return None
+    flags, values = set(wrapper.flags.split()), set(wrapper.values.split())
+    position = 1
+    while position < len(words):
+        text = words[position].text
+        if not words[position].is_known:
+            return Unwrapped(opaque=f"an argument of {name} is not known")
+        if text == "--":
+            position += 1
+            break
+        if text in flags:
+            position += 1
+        elif text in values:
+            position += 2
+        elif _has_joined_value(text, values) or (name == "nice" and re.fullmatch(r"-\d+|--?\d+", text)):
+            position += 1
+        elif text.startswith("-") and len(text) > 1:
+            if len(text) > 2 and text[1] != "-" and all(f"-{letter}" in flags for letter in text[1:]):
+                position += 1
+                continue
+            return Unwrapped(opaque=f"{name} has the option {text}")
+        else:
+            break
+    assignments = list[tuple[str, ShellWord]]()
+    while wrapper.takes_assignments and position < len(words):
+        match = re.match(r"([A-Za-z_]\w*)=(.*)$", words[position].text, re.DOTALL)
+        if not match:
+            break
+        assignments.append((match[1], literal(match[2])))
+        position += 1
+    rest = tuple(words[position + wrapper.positionals :])
+    if wrapper.adds_arguments:
+        rest = (*(rest or (literal("echo"),)), ShellWord(UNKNOWN, UNKNOWN))
+    return Unwrapped(rest, "", tuple(assignments), wrapper.is_shell_text)
+
+
+def _has_joined_value(text: str, values: set[str]) -> bool:
+    """Return whether an option and its value are one word, such as `-n10` or `--signal=KILL`."""
+    if text.startswith("--"):
+        return "=" in text and text.split("=", 1)[0] in values
+    return len(text) > 2 and text[:2] in values
+
+
+def shell_script(words: Sequence[ShellWord]) -> ShellWord | Literal["hidden", "file"]:
+    """Return the word with the script of `-c`, "file" if a shell runs a file, or "hidden" if nobody sees its script."""
+    position = 1
+    while position < len(words):
+        text = words[position].text
+        if not words[position].is_known:
+            return "hidden"
+        if SHELL_FLAGS.match(text):
+            return words[position + 1] if position + 1 < len(words) and words[position + 1].is_known else "hidden"
+        if text in ("-o", "+o", "-O", "+O"):
+            position += 2
+        elif SHELL_OPTIONS.match(text):
+            position += 1
+        elif text.startswith(("-", "+")):
+            return "hidden"
+        else:
+            return "file"
+    return "hidden"
+
+
+def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWord, ...]]:
+    """Return the commands in the arguments of `find`, which follow `-exec` and end with `;` or `+`."""
+    if name != "find":
+        return []
+    commands, position = list[tuple[ShellWord, ...]](), 1
+    while position < len(words):
+        if words[position].text in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = position + 1
+            while end < len(words) and words[end].text not in (";", "+"):
+                end += 1
+            inner = words[position + 1 : end]
+            commands.append(tuple(ShellWord(UNKNOWN, UNKNOWN) if "{}" in word.text else word for word in inner))
+            position = end
+        position += 1
+    return commands
+
+
+def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
+    """Return why nobody can see what a program does; empty if its words say it."""
+    arguments = [word.text for word in words[1:]]
+    if name in ("docker", "podman", "kubectl") and arguments and arguments[0] in READABLE_DOCKER:
+        return ""
+    if reason := OPAQUE_PROGRAMS.get(name):
+        return f"{name} {reason}"
+    if INTERPRETERS.match(name):
+        return _interpreter_reason(name, words, has_text_input=has_text_input)
+    if name in AWK and (
+        any(AWK_COMMANDS.search(text) for text in arguments)
+        or any(text.startswith(("-f", "-i", "-l", "-E")) for text in arguments)
+    ):
+        return f"{name} may run commands or write files"
+    if name in ("sed", "gsed") and _sed_runs_commands(arguments):
+        return f"{name} may run commands or write files"
+    pattern = EXECUTING_OPTIONS.get(name)
+    if pattern and (option := next((text for text in arguments if pattern.match(text)), "")):
+        return f"{name} {option.split('=')[0]} may run another program"
+    return ""
+
+
+def _interpreter_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
+    for word in words[1:]:
+        if not word.is_known or word.text == "-":
+            return f"{name} runs code that nobody sees"
+        if not word.text.startswith("-"):
+            return f"{name} gets code from a heredoc" if has_text_input and word.text == "/dev/stdin" else ""
+        if word.text in ("-m",) and name.startswith(("python", "pypy")):
+            return ""
+        if word.text in ("-V", "--version", "-h", "--help", "-v") and len(words) == 2:
+            return ""
+        if INLINE_CODE.match(word.text) or JOINED_CODE.match(word.text):
+            return f"{name} {word.text[:8]} runs code"
+    return f"{name} reads code from its standard input"
+
+
+def _sed_runs_commands(arguments: Sequence[str]) -> bool:
+    """Return whether a script of sed may contain the commands `e`, `w` or `r`, or comes from a file."""
+    if any(text.startswith(("-f", "--file")) for text in arguments):
+        return True
+    scripts = [text for text in arguments if not text.startswith("-")]
+    has_option = any(text.startswith(("-e", "--expression")) for text in arguments)
+    candidates = arguments if has_option else scripts[:1]
+    return any(not _is_plain_sed(text.removeprefix("--expression=").removeprefix("-e")) for text in candidates if text)
+
+
+def _is_plain_sed(script: str) -> bool:
+    """Return whether a script of sed only substitutes, prints, deletes or quits."""
+    address = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
+    substitution = r"s(?P<d>[/|#,@!:%_~])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gipI\d]*"
+    command = rf"(?:{address}(?:\s*,\s*[+~]?{address})?)?\s*!?\s*(?:{substitution}|[pdqQ=DnNhHgGx]\d*)"
+    text = script.strip()
+    if re.fullmatch(command, text):
+        return True
+    parts = text.split(";")
+    return len(parts) > 1 and all(re.fullmatch(command, part.strip()) for part in parts if part.strip())

@@ -1,0 +1,298 @@
+"""The simple commands of a shell script, and the reasons why a part of it cannot be seen.
+
+The reader knows the nodes of the bash grammar that it understands. Anything else, an error in the tree, and every text
+that a shell reads in another way than the grammar, is reported as opaque. So a caller that asks a person about opaque
+scripts is safe.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tree_sitter import Node
+
+from lsp_harness.syntax.grammars import language_named
+from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal, read_word
+from lsp_harness.syntax.tree import parse_root
+
+MAX_SCRIPT_CHARS = 20_000
+CONTAINERS = frozenset(
+    {"program", "list", "pipeline", "subshell", "compound_statement", "negated_command", "redirected_statement"}
+    | {"if_statement", "elif_clause", "else_clause", "while_statement", "for_statement", "case_statement", "case_item"}
+    | {"do_group", "c_style_for_statement", "command_substitution", "process_substitution"}
+)
+"""Nodes that only contain commands and words."""
+WORDS = frozenset(
+    {"word", "number", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "expansion"}
+    | {"simple_expansion", "arithmetic_expansion", "brace_expression", "extglob_pattern", "variable_name", "regex"}
+    | {"binary_expression", "unary_expression", "parenthesized_expression", "ternary_expression", "test_operator"}
+    | {"postfix_expression", "special_variable_name", "string_content", "heredoc_content", "array", "subscript"}
+    | {"heredoc_start", "heredoc_end", "file_descriptor", "comment"}
+)
+"""Nodes without commands of their own. Substitutions in them are searched."""
+INPUTS = frozenset({"<", "<&"})
+OUTPUTS = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
+EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", "wait", "typeset"})
+"""Commands of bash that evaluate subscripts in their arguments."""
+INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]")
+"""Matches characters that people do not see, or that a shell and the grammar may take for different things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """A file that a command reads or writes. A copy of a descriptor is none."""
+
+    access: Literal["read", "write"]
+    target: ShellWord
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """A simple command.
+
+    Attributes:
+        words: The program and its arguments. Empty for a mere assignment or redirection.
+        assignments: The variables that are set for the program, or for the rest of the script without a program.
+        has_text_input: Whether a heredoc or a herestring is its standard input.
+    """
+
+    words: tuple[ShellWord, ...] = ()
+    assignments: tuple[tuple[str, ShellWord], ...] = ()
+    has_text_input: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShellScript:
+    """The visible part of a script.
+
+    Attributes:
+        commands: All simple commands, also those in substitutions, in the order of the text.
+        redirections: All files that are read or written by redirections.
+        opaque: Why a part of the script cannot be seen; empty if all of it can.
+    """
+
+    commands: tuple[ShellCommand, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    opaque: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Reading:
+    source: bytes
+    commands: list[ShellCommand] = field(default_factory=list[ShellCommand])
+    redirections: list[Redirection] = field(default_factory=list[Redirection])
+    opaque: list[str] = field(default_factory=list[str])
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def read_script(text: str) -> ShellScript:
+    """Return the commands of a script. Never raises: what cannot be read is opaque."""
+    if len(text) > MAX_SCRIPT_CHARS:
+        return ShellScript(opaque=(f"it is longer than {MAX_SCRIPT_CHARS} characters",))
+    if INVISIBLE.search(text) or UNKNOWN in text:
+        return ShellScript(opaque=("it contains characters that cannot be seen",))
+    joined = _join_lines(text)
+    if joined is None:
+        return ShellScript(opaque=("a word continues on the next line",))
+    language = language_named("bash")
+    try:
+        source = joined.encode()
+    except UnicodeEncodeError:
+        return ShellScript(opaque=("it is not a text",))
+    if language is None:
+        return ShellScript(opaque=("there is no parser for shell scripts",))
+    try:
+        root = parse_root(language, source)
+    except ParseBudgetExceeded as error:
+        return ShellScript(opaque=(f"it cannot be parsed: {error}",))
+    reading = _Reading(source)
+    if root.has_error:
+        reading.opaque.append("it does not follow the grammar of bash")
+    try:
+        _visit(root, reading)
+    except RecursionError:
+        reading.opaque.append("it is nested too deeply")
+    return ShellScript(tuple(reading.commands), tuple(reading.redirections), tuple(dict.fromkeys(reading.opaque)))
+
+
+def _join_lines(text: str) -> str | None:
+    """Join lines where a backslash at the end continues a word. Return None if the quoting there is not clear."""
+    if "\\\n" not in text:
+        return text
+    if not re.search(r"['#]|<<", text):
+        return re.sub(r"(?<!\\)((?:\\\\)*)\\\n", r"\1", text)
+    return None if re.search(r"[^\s\\](?:\\\\)*\\\n", text) else text
+
+
+def _visit(node: Node, reading: _Reading) -> None:
+    match node.type:
+        case "command":
+            _read_command(node, reading)
+        case "declaration_command" | "unset_command":
+            _read_declaration(node, reading)
+        case "variable_assignment":
+            _read_assignment(node, reading)
+        case "variable_assignments":
+            _visit_children(node, reading)
+        case "test_command":
+            _check_arithmetic(node, reading)
+            _visit_children(node, reading)
+        case "function_definition":
+            reading.opaque.append("it defines a function")
+            _visit_children(node, reading)
+        case "file_redirect":
+            _read_redirection(node, reading)
+        case "heredoc_redirect":
+            _read_heredoc(node, reading)
+        case "herestring_redirect":
+            _visit_children(node, reading)
+        case "heredoc_body":
+            _visit_children(node, reading)
+        case "comment":
+            before = reading.source[node.start_byte - 1 : node.start_byte]
+            if node.start_byte and before not in (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+                reading.opaque.append("a comment begins within a word")
+        case kind if kind in CONTAINERS:
+            if kind == "command_substitution" and _has_escaped_backticks(node, reading):
+                reading.opaque.append("backticks with backslashes")
+            if kind == "c_style_for_statement" or (kind == "compound_statement" and reading.text(node)[:2] == "(("):
+                _check_arithmetic(node, reading)
+            _visit_children(node, reading)
+        case kind if kind in WORDS:
+            if kind in ("arithmetic_expansion", "subscript"):
+                _check_arithmetic(node, reading)
+            if kind == "expansion" and re.search(r"\$\{!|@[PEAQ]\}", reading.text(node)):
+                reading.opaque.append("an expansion that evaluates a text")
+            _visit_children(node, reading)
+        case "ERROR":
+            reading.opaque.append("it does not follow the grammar of bash")
+            _visit_children(node, reading)
+        case kind if not node.is_named:
+            pass
+        case kind:
+            reading.opaque.append(f"{kind.replace('_', ' ')} is not understood")
+            _visit_children(node, reading)
+
+
+def _visit_children(node: Node, reading: _Reading) -> None:
+    for child in node.named_children:
+        _visit(child, reading)
+
+
+def _has_escaped_backticks(node: Node, reading: _Reading) -> bool:
+    text = reading.text(node)
+    return text.startswith("`") and "\\" in text
+
+
+def _check_arithmetic(node: Node, reading: _Reading) -> None:
+    """Report subscripts, because bash evaluates substitutions in them even if they are quoted."""
+    if "[" in (text := reading.text(node)) and re.search(r"\[.*[$`].*", text[2:], re.DOTALL):
+        reading.opaque.append("a subscript may run a command")
+
+
+def _read_command(node: Node, reading: _Reading) -> None:
+    words, assignments, has_text_input = list[ShellWord](), list[tuple[str, ShellWord]](), False
+    place = len(reading.commands)
+    for child in node.named_children:
+        match child.type:
+            case "variable_assignment":
+                assignments.append(_assignment(child, reading))
+                _visit_children(child, reading)
+            case "file_redirect" | "heredoc_redirect" | "herestring_redirect":
+                has_text_input = has_text_input or child.type != "file_redirect"
+                _visit(child, reading)
+            case "comment":
+                _visit(child, reading)
+            case _:
+                words.append(read_word(child, reading.source))
+                if child.type == "command_name":
+                    _visit_children(child, reading)
+                else:
+                    _visit(child, reading)
+    if (
+        words
+        and words[0].text in EVALUATING_COMMANDS
+        and any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
+    ):
+        reading.opaque.append("a subscript may run a command")
+    parent = node.parent
+    if parent is not None and parent.type == "redirected_statement":
+        has_text_input = has_text_input or any("here" in child.type for child in parent.named_children)
+    reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments), has_text_input))
+
+
+def _read_declaration(node: Node, reading: _Reading) -> None:
+    words, assignments = [literal(reading.text(node.children[0]))], list[tuple[str, ShellWord]]()
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            assignments.append(_assignment(child, reading))
+            words.append(
+                literal(f"{assignments[-1][0]}=") if not assignments[-1][1].is_known else _joined(assignments[-1])
+            )
+            _visit_children(child, reading)
+        else:
+            words.append(read_word(child, reading.source))
+            _visit(child, reading)
+    _check_arithmetic(node, reading)
+    reading.commands.append(ShellCommand(tuple(words), tuple(assignments)))
+
+
+def _joined(assignment: tuple[str, ShellWord]) -> ShellWord:
+    return literal(f"{assignment[0]}={assignment[1].text}")
+
+
+def _read_assignment(node: Node, reading: _Reading) -> None:
+    reading.commands.append(ShellCommand(assignments=(_assignment(node, reading),)))
+    _visit_children(node, reading)
+
+
+def _assignment(node: Node, reading: _Reading) -> tuple[str, ShellWord]:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is not None and name.type == "subscript":
+        _check_arithmetic(name, reading)
+    return (
+        reading.text(name) if name is not None else UNKNOWN,
+        read_word(value, reading.source) if value is not None else literal(""),
+    )
+
+
+def _read_redirection(node: Node, reading: _Reading) -> None:
+    operator = next((child.type for child in node.children if not child.is_named), "")
+    targets = node.children_by_field_name("destination")
+    for target in targets:
+        word = read_word(target, reading.source)
+        _visit(target, reading)
+        if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
+            continue
+        if operator not in INPUTS | OUTPUTS:
+            reading.opaque.append(f"the redirection {operator} is not understood")
+        reading.redirections.append(Redirection("read" if operator in INPUTS else "write", word))
+    if not targets and operator not in (">&-", "<&-"):
+        reading.opaque.append("a redirection has no target")
+    if len(targets) > 1:
+        # the grammar takes the words after a redirection for further targets
+        reading.opaque.append("a redirection has several targets")
+
+
+def _read_heredoc(node: Node, reading: _Reading) -> None:
+    start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
+    body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+    end = next((child for child in node.named_children if child.type == "heredoc_end"), None)
+    if start is None or body is None or end is None:
+        reading.opaque.append("a heredoc has no end")
+        return
+    raw = reading.text(start)
+    word = re.sub(r"['\"\\]", "", raw)
+    text = reading.text(body)
+    may_indent = reading.source[node.start_byte :].startswith(b"<<-")
+    lines = [line.lstrip("\t") if may_indent else line for line in text.split("\n")]
+    if word in lines or reading.text(end).strip("\t" if may_indent else "") != word:
+        reading.opaque.append("the end of a heredoc is not clear")
+    if raw == word and re.search(r"`|\$\(|\$\{", text):
+        reading.opaque.append("a heredoc contains substitutions")
+    for child in node.named_children:
+        if child.type not in ("heredoc_start", "heredoc_end"):
+            _visit(child, reading)

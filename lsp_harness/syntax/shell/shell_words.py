@@ -1,0 +1,175 @@
+"""Words of a shell script after quoting: what a program would get as an argument, as far as it can be seen.
+
+Text that only a running shell knows, such as the value of a variable, becomes the character `UNKNOWN`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+UNKNOWN = "\ue000"
+"""Stands for text that a parser cannot see. It may be empty, and it may be several words."""
+EXPANSIONS = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
+ANSI_ESCAPES = {
+    **dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)),
+    "e": "\x1b",
+    "E": "\x1b",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "?": "?",
+}
+ANSI_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|c(.)|(.))", re.DOTALL
+)
+UNQUOTED_GLOB = re.compile(r"[*?\[]|[@!+]\(")
+
+
+@dataclass(frozen=True, slots=True)
+class ShellWord:
+    """One word of a command.
+
+    Attributes:
+        text: The word without its quotes. Unknown text is `UNKNOWN`; unquoted wildcards stay as they are written.
+        loose: The same with `UNKNOWN` for wildcards too, which stand for the names of files.
+        is_quoted: Whether a part of it is quoted, so that it is not a reserved word or an alias.
+    """
+
+    text: str
+    loose: str
+    is_quoted: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the program gets exactly this text."""
+        return UNKNOWN not in self.loose
+
+    @property
+    def display(self) -> str:
+        """Return the word for people. Unknown text is an ellipsis."""
+        return self.text.replace(UNKNOWN, "…")
+
+
+def literal(text: str) -> ShellWord:
+    """Return a word that a shell does not change."""
+    return ShellWord(text, text)
+
+
+def read_word(node: Node, source: bytes) -> ShellWord:
+    """Return the word of a node of the bash grammar."""
+    raw = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    text, loose, is_quoted = _read(node, source)
+    if _has_braces(raw):
+        # a list in braces is several words
+        text = loose = UNKNOWN
+    if raw.startswith("~") and not is_quoted and not raw.startswith(("~/",)) and raw != "~":
+        loose = UNKNOWN
+    return ShellWord(text, loose, is_quoted)
+
+
+def _has_braces(raw: str) -> bool:
+    """Return whether a word may contain a list such as `{a,b}` or `{1..3}`. Quoting is judged roughly."""
+    unquoted = re.sub(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", "", raw, flags=re.DOTALL)
+    unquoted = re.sub(r"\$\{[^{}]*\}", "", unquoted)
+    return "{" in unquoted and ("," in raw or ".." in raw)
+
+
+def _read(node: Node, source: bytes) -> tuple[str, str, bool]:
+    match node.type:
+        case "raw_string":
+            text = _slice(source, node.start_byte + 1, node.end_byte - 1)
+            return text, text, True
+        case "ansi_c_string":
+            text = decode_ansi(_slice(source, node.start_byte + 2, node.end_byte - 1))
+            return text, text, True
+        case "string" | "translated_string":
+            start = source.index(b'"', node.start_byte) + 1
+            text = _join(node, source, (start, node.end_byte - 1), _unescape_quoted)
+            return text, text, True
+        case "concatenation":
+            return _concatenate(node, source)
+        case "word" | "number" | "variable_name" | "command_name" | "file_descriptor":
+            if node.type == "command_name" and node.named_child_count:
+                inner = node.named_children
+                if len(inner) == 1 and (inner[0].start_byte, inner[0].end_byte) == (node.start_byte, node.end_byte):
+                    return _read(inner[0], source)
+                return UNKNOWN, UNKNOWN, False
+            if node.named_child_count:
+                return _concatenate(node, source)
+            return _plain(_slice(source, node.start_byte, node.end_byte))
+        case _:
+            return UNKNOWN, UNKNOWN, False
+
+
+def _concatenate(node: Node, source: bytes) -> tuple[str, str, bool]:
+    texts, is_quoted, place = list[tuple[str, str]](), False, node.start_byte
+    for child in node.children:
+        if child.start_byte > place:
+            texts.append(_plain(_slice(source, place, child.start_byte))[:2])
+        if child.is_named:
+            text, loose, quoted = _read(child, source)
+        else:
+            text, loose, quoted = _plain(_slice(source, child.start_byte, child.end_byte))
+        texts.append((text, loose))
+        is_quoted = is_quoted or quoted
+        place = child.end_byte
+    if place < node.end_byte:
+        texts.append(_plain(_slice(source, place, node.end_byte))[:2])
+    return "".join(text for text, _ in texts), "".join(loose for _, loose in texts), is_quoted
+
+
+def _plain(raw: str) -> tuple[str, str, bool]:
+    """Return an unquoted piece of a word: a backslash quotes the next character."""
+    pieces = re.findall(r"\\.|[^\\]+|\\", raw, flags=re.DOTALL)
+    text = "".join(
+        "" if piece == "\\\n" else piece[1:] if piece[0] == "\\" and piece[1:] else piece for piece in pieces
+    )
+    loose = "".join(
+        ("" if piece == "\\\n" else piece[1:]) if piece[0] == "\\" else UNQUOTED_GLOB.sub(UNKNOWN, piece)
+        for piece in pieces
+    )
+    if "[" in raw:
+        # a set of characters ends somewhere later, so the rest is unknown
+        loose = loose.split(UNKNOWN, 1)[0] + UNKNOWN if UNKNOWN in loose else loose
+    return text, loose, "\\" in raw
+
+
+def _join(node: Node, source: bytes, span: tuple[int, int], unescape: Callable[[str], str]) -> str:
+    """Return the text between two bytes, in which each expansion is unknown."""
+    pieces, (place, end) = list[str](), span
+    for child in node.named_children:
+        if child.type not in EXPANSIONS:
+            if child.type not in ("string_content", "heredoc_content"):
+                return UNKNOWN
+            continue
+        pieces += [unescape(_slice(source, place, child.start_byte)), UNKNOWN]
+        place = child.end_byte
+    return "".join([*pieces, unescape(_slice(source, place, end))])
+
+
+def _unescape_quoted(raw: str) -> str:
+    return re.sub(r"\\([$`\"\\\n])", lambda match: "" if match[1] == "\n" else match[1], raw)
+
+
+def decode_ansi(raw: str) -> str:
+    """Return the text of a string in the form `$'…'`, whose escapes are those of C."""
+
+    def decode(match: re.Match[str]) -> str:
+        hexadecimal, octal, short, long, control, other = match.groups()
+        if control is not None:
+            return chr(ord(control.upper()) ^ 64) if control.isascii() else UNKNOWN
+        if other is not None:
+            return ANSI_ESCAPES.get(other, "\\" + other)
+        number = int(octal, 8) & 0xFF if octal else int(hexadecimal or short or long, 16)
+        # a NUL ends the string
+        return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else UNKNOWN
+
+    return ANSI_ESCAPE.sub(decode, raw)
+
+
+def _slice(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace")
