@@ -132,9 +132,9 @@ class RuleSet:
         if part.command is not None:
             return any(_command_matches(rule.pattern, text) for text in _certain_commands(part))
         if part.paths:
+            # a link is the file that it leads to
             return all(
-                all(any(self._path_matches(rule.pattern, name) for name in self._names(form)) for form in forms)
-                and bool(forms)
+                bool(forms) and any(self._path_matches(rule.pattern, name) for name in self._names(forms[-1]))
                 for forms in part.paths
             )
         return bool(part.texts) and all(matches(rule.pattern, text) for text in part.texts)

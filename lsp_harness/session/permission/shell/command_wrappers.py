@@ -52,7 +52,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "setsid": Wrapper("-c -f -w --ctty --fork --wait"),
     "stdbuf": Wrapper("", "-i -o -e --input --output --error"),
     "unbuffer": Wrapper("-p"),
-    "time": Wrapper("-p -v --portability --verbose", "-f --format"),
+    # as a word of the grammar it may stand before assignments
+    "time": Wrapper("-p -v --portability --verbose", "-f --format", takes_assignments=True),
     "command": Wrapper("-p"),
     "builtin": Wrapper(),
     "exec": Wrapper("-c -l", "-a"),
@@ -198,7 +199,7 @@ def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
             break
     assignments = list[tuple[str, ShellWord]]()
     while wrapper.takes_assignments and position < len(words):
-        match = re.match(r"([A-Za-z_]\w*)=(.*)$", words[position].text, re.DOTALL)
+        match = re.match(r"([^=]*)=(.*)$", words[position].text, re.DOTALL)
         if not match:
             break
         assignments.append((match[1], literal(match[2])))
@@ -218,21 +219,23 @@ def _has_joined_value(text: str, values: set[str]) -> bool:
 
 def shell_script(words: Sequence[ShellWord]) -> ShellWord | Literal["hidden", "file"]:
     """Return the word with the script of `-c`, "file" if a shell runs a file, or "hidden" if nobody sees its script."""
-    position = 1
+    position, has_script = 1, False
     while position < len(words):
-        text = words[position].text
-        if not words[position].is_known:
+        word = words[position]
+        if not word.is_known:
             return "hidden"
-        if SHELL_FLAGS.match(text):
-            return words[position + 1] if position + 1 < len(words) and words[position + 1].is_known else "hidden"
-        if text in ("-o", "+o", "-O", "+O"):
-            position += 2
-        elif SHELL_OPTIONS.match(text):
+        if SHELL_FLAGS.match(word.text):
+            # further options may stand between it and the script
+            has_script = True
             position += 1
-        elif text.startswith(("-", "+")):
+        elif word.text in ("-o", "+o", "-O", "+O"):
+            position += 2
+        elif SHELL_OPTIONS.match(word.text):
+            position += 1
+        elif word.text.startswith(("-", "+")):
             return "hidden"
         else:
-            return "file"
+            return word if has_script else "file"
     return "hidden"
 
 
