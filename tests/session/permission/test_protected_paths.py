@@ -235,7 +235,7 @@ async def test_a_read_outside_of_the_workspace_is_asked(root: Path) -> None:
     for command in ("cd src && cat ../../x", "cd .. && cat x", "cd $X && ls", "cd && ls", "cd - && cat x"):
         assert (await Gate(policy(root, "ask")).check(bash(command))).by == "nobody"
     for command in (
-        "cd src && cat ../a.py",
+        "cd src && cat a.py",
         "grep /x src/a.py",
         "awk '/x/ {print}' src/a.py",
         "sed -n '/x/p' src/a.py",

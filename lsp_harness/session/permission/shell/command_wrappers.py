@@ -114,9 +114,6 @@ AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 AWK_COMMANDS = re.compile(r"\bsystem\b|\bgetline\b|[|>]|@|\bprintf?\b[^\n]*[|>]")
 EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "tar": re.compile(r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]"),
-    "git": re.compile(
-        r"-c$|--config-env|--exec-path=|--upload-pack|--receive-pack|--exec\b|--ext-diff|--textconv|--open-files-in-pager|-O"
-    ),
     "rg": re.compile(r"--pre\b|--pre=|--hostname-bin"),
     "fd": re.compile(r"-x|-X|--exec"),
     "fdfind": re.compile(r"-x|-X|--exec"),
@@ -137,6 +134,31 @@ EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "ctags": re.compile(r"--options"),
 }
 """Program → options that name a program or a text to run."""
+
+
+GIT_OPTIONS_WITH_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix")
+GIT_PROGRAM_OPTIONS = re.compile(r"--(upl|rec|exe|ext|textc|open-)")
+"""Matches options of subcommands that name a program, also if they are shortened."""
+
+
+GIT_RUNNERS = frozenset(
+    {
+        ("bisect", "run"),
+        ("submodule", "foreach"),
+        ("filter-branch",),
+        ("hook",),
+        ("shell",),
+        ("difftool",),
+        ("mergetool",),
+    }
+    | {("send-email",), ("daemon",), ("instaweb",), ("for-each-repo",), ("maintenance",), ("gui",), ("citool",)}
+)
+HARMLESS_GIT_KEYS = re.compile(
+    r"(user\.(name|email)|color\.\w+|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote)|"
+    r"core\.(autocrlf|filemode|ignorecase|longpaths|quotepath)|branch\.[\w./-]+\.(remote|merge|rebase))$",
+    re.IGNORECASE,
+)
+"""Settings of git that name no program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +294,35 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         return f"{name} may run commands or write files"
     if name in ("sed", "gsed") and _sed_runs_commands(arguments):
         return f"{name} may run commands or write files"
+    if name == "git":
+        return _git_reason(arguments)
     pattern = EXECUTING_OPTIONS.get(name)
     if pattern and (option := next((text for text in arguments if pattern.match(text)), "")):
         return f"{name} {option.split('=')[0]} may run another program"
+    return ""
+
+
+def _git_reason(arguments: Sequence[str]) -> str:
+    """Return why nobody can see what git does: an option sets a program that it runs."""
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-"):
+        option = arguments[position]
+        if option.startswith(("-c", "--config-env", "--exec-path=")):
+            return f"git {option.split('=')[0]} may run another program"
+        position += 2 if option in GIT_OPTIONS_WITH_VALUE else 1
+    subcommand = arguments[position] if position < len(arguments) else ""
+    rest = arguments[position + 1 :]
+    if (subcommand, *rest[:1]) in GIT_RUNNERS or (subcommand,) in GIT_RUNNERS:
+        return f"git {subcommand} runs other programs"
+    if subcommand == "config" and len(rest) > 1 and not rest[0].startswith(("--get", "get", "--list", "-l", "list")):
+        key = next((text for text in rest if re.match(r"[a-zA-Z][\w-]*\.", text)), "")
+        if not HARMLESS_GIT_KEYS.match(key):
+            return f"the setting {key or 'of git'} may name a program"
+    for option in rest:
+        if subcommand == "rebase" and re.match(r"-[a-zA-Z]*x", option):
+            return "git rebase -x runs a command"
+        if GIT_PROGRAM_OPTIONS.match(option) or (subcommand == "grep" and option.startswith("-O")):
+            return f"git {subcommand} {option.split('=')[0]} may run another program"
     return ""
 
 
