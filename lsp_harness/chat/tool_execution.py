@@ -1,10 +1,11 @@
 """Runs the tool calls of a model: validation, the permission gate, the tool, and the record of the result."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
+from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool, ToolResult
 from lsp_harness.errors import HarnessError
 from lsp_harness.session.artifacts import ArtifactStore
@@ -34,8 +35,8 @@ class ToolExecution:
         tools: Name → tool.
         gate: Decides about every call.
         artifacts: Keeps large outputs.
-        find_problem: Returns why an input does not fit the schema of its tool, or an empty text.
         hooks: Hear of the results of calls.
+        after_call: Called after each call that ran, for checkpoints.
     """
 
     def __init__(
@@ -43,13 +44,13 @@ class ToolExecution:
         tools: Mapping[str, Tool],
         gate: PermissionGate,
         artifacts: ArtifactStore,
-        find_problem: Callable[[Tool, Mapping[str, Any]], str],
         hooks: Hooks | None = None,
+        after_call: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._tools = tools
         self._gate = gate
         self._artifacts = artifacts
-        self._find_problem = find_problem
+        self._after_call = after_call
         self._hooks = hooks or Hooks()
         self._last_call: tuple[str, str] = ("", "")
         self._equal_calls = 0
@@ -72,7 +73,7 @@ class ToolExecution:
         if tool is None:
             names = ", ".join(self._tools) or "none"
             return self._fail(turn, call, "unknown_tool", f"there is no tool {call.tool!r}; the tools are: {names}")
-        if problem := self._find_problem(tool, call.input):
+        if problem := find_input_problem(tool, call.input):
             return self._fail(turn, call, "invalid_input", problem)
         if self._count_equal(call) >= MAX_EQUAL_CALLS:
             message = (
@@ -100,7 +101,11 @@ class ToolExecution:
             return self._fail(turn, call, reason, f"not allowed: {decision.reason}", ends_turn=ends_turn)
         call_input = call.input if decision.updated_input is None else decision.updated_input
         started_s = time.monotonic()
-        result = await tool.run(call_input, CallContext(call.call_id, _reporter(turn, call), self._gate.check))
+        try:
+            result = await tool.run(call_input, CallContext(call.call_id, _reporter(turn, call), self._gate.check))
+        finally:
+            if self._after_call:
+                await self._after_call()
         if decision.context:
             result = ToolResult(f"{result.text}\n{decision.context}", result.is_error, result.findings, result.data)
         if result.is_error:

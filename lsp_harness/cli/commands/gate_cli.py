@@ -99,16 +99,17 @@ def _as_json(found: Explanation, mode: PermissionMode) -> dict[str, object]:
         "mode": mode,
         "risk": found.split.risk,
         "suggestions": list(found.suggestions),
-        "parts": [
-            {
-                "text": part.display,
-                "kind": part.kind,
-                "risk": part.risk,
-                "opaque": part.opaque,
-                "wrapper": part.is_wrapper,
-            }
-            for part in found.split.parts
-        ],
+        "parts": [_part_json(part) for part in found.split.parts],
+    }
+
+
+def _part_json(part: ActionPart) -> dict[str, object]:
+    return {
+        "text": part.display,
+        "kind": part.kind,
+        "risk": part.risk,
+        "opaque": part.opaque,
+        "is_wrapper": part.is_wrapper,
     }
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lsp_harness.chat.chat_driver import ChatDriver, ChatSettings, Model
-from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.request import Owner
@@ -43,6 +43,7 @@ class SessionParts:
         tasks: The tasks.
         artifacts: The large outputs.
         checkpoints: The texts of files before edits.
+        edit_copies: Makes and completes the checkpoints of edits.
         tools: Name → tool.
         questions: The questions that the client answers.
         closers: Functions that close what the session has opened, in order.
@@ -56,6 +57,7 @@ class SessionParts:
     tasks: TaskRunner
     artifacts: ArtifactStore
     checkpoints: Checkpoints
+    edit_copies: EditCopies
     tools: Mapping[str, Tool]
     questions: PendingQuestions
     closers: Sequence[Callable[[], Any]] = ()
@@ -119,7 +121,7 @@ class OpenSession:
             context_tokens=options.context_tokens,
             owner=Owner(persist=True, affinity=self.session.id),
         )
-        execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, find_input_problem, parts.hooks)
+        execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
         return ChatDriver(parts.models, parts.tools, execution, settings)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:

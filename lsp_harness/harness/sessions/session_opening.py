@@ -1,13 +1,15 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.mcp.mcp_servers import McpServers
+from lsp_harness.chat.skills import SkillTool, find_skills
 from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tools.session_tasks import SessionTasks
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config import paths
@@ -15,24 +17,25 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
 from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
+from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.harness.sessions.session_tasks import SessionArtifacts, SessionTasks
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.session_events import SessionStarted
-from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.limits import Limits
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import OpenedSession, SessionStore
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.permission.rules import parse_rule, tool_matches
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import Check, CheckContext
@@ -57,7 +60,6 @@ async def open_session(options: SessionOptions) -> OpenSession:
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
         parts = await _create_parts(options, config, models, opened.log, store, stack)
-        stack.pop_all()
     log, model = opened.log, models[0].name
     start = SessionStarted(
         str(options.root), options.driver, model, parts.gate.mode, VERSION, options.parent or None, options.source
@@ -130,19 +132,52 @@ async def _create_parts(
     )
     tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
     checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record)
+    copies = EditCopies(checkpoints)
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),
         create_checks=_check_factory(config),
         tasks=SessionTasks(tasks, root, command_environment(options)),
-        artifacts=SessionArtifacts(artifacts),
-        before_edit=_keep_copies(checkpoints),
+        artifacts=artifacts,
+        before_edit=copies.keep,
     )
-    tools: dict[str, Tool] = dict(create_tools(environment))
-    closers: list[Callable[[], Awaitable[object]]] = [model.engine.aclose for model in models]
+    tools = await _create_tools(options, environment, record, stack)
+    tools = {name: tool for name, tool in tools.items() if _may_be_called(name, gate.policy)}
+    # the session closes what was opened for it, and not the block that opens it
+    closers = [stack.pop_all().aclose]
     return SessionParts(
-        config, models, gate, hooks, tasks, artifacts, checkpoints, tools, questions, closers, on_task_end
+        config, models, gate, hooks, tasks, artifacts, checkpoints, copies, tools, questions, closers, on_task_end
     )
+
+
+async def _create_tools(
+    options: SessionOptions,
+    environment: ToolEnvironment,
+    record: Callable[[SessionEvent], object],
+    stack: AsyncExitStack,
+) -> dict[str, Tool]:
+    """Return the tools of the session: our own, those of MCP servers, and the one that loads skills."""
+    tools: dict[str, Tool] = dict(create_tools(environment))
+    chosen = find_servers(options)
+    for remark in chosen.remarks:
+        warn_once(remark)
+    if chosen.specs:
+        running = await stack.enter_async_context(McpServers(chosen.specs, options.root))
+        for problem in running.problems:
+            warn_once(problem)
+        tools |= running.tools()
+    skills = [] if options.bare else find_skills(options.root, is_trusted=True)
+    if skills:
+        tools["skill"] = SkillTool(skills, record)
+    return tools
+
+
+def _may_be_called(name: str, policy: GatePolicy) -> bool:
+    """Return whether the lists of tools allow any call of a tool. Only such tools are shown to the model."""
+    texts = policy.allowed_tools
+    is_listed = texts is None or any(tool_matches(parse_rule(text, "allow").tool, name) for text in texts)
+    rules = [parse_rule(text, "deny") for text in policy.disallowed_tools]
+    return is_listed and not any(rule.pattern is None and tool_matches(rule.tool, name) for rule in rules)
 
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
@@ -167,11 +202,3 @@ def _create_hooks(config: Config, options: SessionOptions, record: Callable[[Ses
 def _check_factory(config: Config) -> Callable[[], Sequence[Check]]:
     verifier = Verifier.for_workspace(is_trusted=True)
     return lambda: verifier.create_checks(config.verification, CheckContext(verifier.linter))
-
-
-def _keep_copies(checkpoints: Checkpoints) -> Callable[[Sequence[Path]], Awaitable[None]]:
-    async def keep(edited: Sequence[Path]) -> None:
-        created: CheckpointCreated = await checkpoints.capture(edited)
-        del created
-
-    return keep

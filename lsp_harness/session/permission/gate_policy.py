@@ -86,7 +86,8 @@ def make_hooks(config: Config) -> tuple[list[Hook], list[Problem]]:
             hook = Hook(event, setting.matcher, setting.command, setting.url, timeout_s=setting.timeout_s)
             if problem := _hook_problem(setting):
                 problems.append(Problem(f"hooks.{event}: {problem}", setting.file, setting.line))
-                hook = replace(hook, command="", url="", function=_refuse(f"hooks.{event}: {problem}"))
+                function = _refuse(f"hooks.{event}: {problem}")
+                hook = Hook(event, setting.matcher, function=function)
             hooks.append(hook)
     return hooks, problems
 

@@ -39,8 +39,8 @@ def render_hooks() -> str:
 def render(page: str) -> str:
     """Return the page with new tables between its marks."""
     for name, text in {"modes": render_modes(), "hooks": render_hooks()}.items():
-        mark = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
-        page = re.sub(mark, lambda match, text=text: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
+        mark = rf"(<!-- {name} -->\n)(?:(?!<!--).)*(<!-- end -->)"
+        page = re.sub(mark, lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
     return page
 
 

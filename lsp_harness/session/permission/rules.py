@@ -14,7 +14,8 @@ from typing import Literal
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.command_risk import GIT_OPTIONS_WITH_VALUE, SYSTEM_FOLDERS
+from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS
+from lsp_harness.session.permission.shell.command_wrappers import GIT_OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
 RuleDecision = Literal["allow", "ask", "deny"]
@@ -132,9 +133,9 @@ class RuleSet:
         if part.command is not None:
             return any(_command_matches(rule.pattern, text) for text in _certain_commands(part))
         if part.paths:
+            # a link is the file that it leads to
             return all(
-                all(any(self._path_matches(rule.pattern, name) for name in self._names(form)) for form in forms)
-                and bool(forms)
+                bool(forms) and any(self._path_matches(rule.pattern, name) for name in self._names(forms[-1]))
                 for forms in part.paths
             )
         return bool(part.texts) and all(matches(rule.pattern, text) for text in part.texts)

@@ -35,6 +35,9 @@ INPUTS = frozenset({"<", "<&"})
 OUTPUTS = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
 EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", "wait", "typeset"})
 """Commands of bash that evaluate subscripts in their arguments."""
+MISREAD = re.compile(r"``|(?:^|(?<=[\s;&|()<>]))\\[ \t]")
+"""Matches texts that the grammar reads in another way than a shell: an empty pair of backticks, and a word that begins
+with a quoted blank."""
 INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]")
 """Matches characters that people do not see, or that a shell and the grammar may take for different things."""
 
@@ -94,6 +97,8 @@ def read_script(text: str) -> ShellScript:
         return ShellScript(opaque=(f"it is longer than {MAX_SCRIPT_CHARS} characters",))
     if INVISIBLE.search(text) or UNKNOWN in text:
         return ShellScript(opaque=("it contains characters that cannot be seen",))
+    if MISREAD.search(text):
+        return ShellScript(opaque=("its quoting can be read in several ways",))
     joined = _join_lines(text)
     if joined is None:
         return ShellScript(opaque=("a word continues on the next line",))
@@ -124,7 +129,7 @@ def _join_lines(text: str) -> str | None:
         return text
     if not re.search(r"['#]|<<", text):
         return re.sub(r"(?<!\\)((?:\\\\)*)\\\n", r"\1", text)
-    return None if re.search(r"[^\s\\](?:\\\\)*\\\n", text) else text
+    return None if re.search(r"(?<![ \t])\\\n|\\[ \t]+\\\n", text) else text
 
 
 def _visit(node: Node, reading: _Reading) -> None:
@@ -152,8 +157,8 @@ def _visit(node: Node, reading: _Reading) -> None:
         case "heredoc_body":
             _visit_children(node, reading)
         case "comment":
-            before = reading.source[node.start_byte - 1 : node.start_byte]
-            if node.start_byte and before not in (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+            before = reading.source[: node.start_byte][-2:].decode("utf-8", "replace")
+            if before and (before[-1] not in " \t\n;&|()" or before.startswith("\\")):
                 reading.opaque.append("a comment begins within a word")
         case kind if kind in CONTAINERS:
             if kind == "command_substitution" and _has_escaped_backticks(node, reading):
@@ -162,6 +167,8 @@ def _visit(node: Node, reading: _Reading) -> None:
                 _check_arithmetic(node, reading)
             _visit_children(node, reading)
         case kind if kind in WORDS:
+            if kind == "word" and re.search(r"\s", re.sub(r"\\.", "", reading.text(node), flags=re.DOTALL)):
+                reading.opaque.append("a word contains a blank")
             if kind in ("arithmetic_expansion", "subscript"):
                 _check_arithmetic(node, reading)
             if kind == "expansion" and re.search(r"\$\{!|@[PEAQ]\}", reading.text(node)):
@@ -218,10 +225,26 @@ def _read_command(node: Node, reading: _Reading) -> None:
         and any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
     ):
         reading.opaque.append("a subscript may run a command")
+    _check_gaps(node, reading)
     parent = node.parent
     if parent is not None and parent.type == "redirected_statement":
+        _check_gaps(parent, reading)
         has_text_input = has_text_input or any("here" in child.type for child in parent.named_children)
     reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments), has_text_input))
+
+
+def _check_gaps(node: Node, reading: _Reading) -> None:
+    """Report a command that the grammar continues where a shell ends it: only blanks stand between its words."""
+    place = node.start_byte
+    for child in node.children:
+        gap = reading.source[place : child.start_byte].decode("utf-8", "replace")
+        if not re.fullmatch(r"(?:[ \t]|\\\n)*", gap):
+            reading.opaque.append("a command goes on after its end")
+            return
+        if child.type in ("=~", "==", "=") and not child.is_named:
+            reading.opaque.append("an operator stands in a command")
+            return
+        place = child.end_byte
 
 
 def _read_declaration(node: Node, reading: _Reading) -> None:
@@ -267,6 +290,9 @@ def _read_redirection(node: Node, reading: _Reading) -> None:
         _visit(target, reading)
         if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
             continue
+        if operator in (">&", "<&") and not re.fullmatch(r"[\w./@%+,:=-]+", reading.text(target)):
+            # bash expands this word twice, also if it is quoted
+            reading.opaque.append("a redirection has a target that is evaluated twice")
         if operator not in INPUTS | OUTPUTS:
             reading.opaque.append(f"the redirection {operator} is not understood")
         reading.redirections.append(Redirection("read" if operator in INPUTS else "write", word))

@@ -4,7 +4,6 @@ Wrappers such as `sudo` and `timeout` are removed, and literal scripts of `sh -c
 nobody can see is opaque. The parser only decides what is asked; it does not protect by itself.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ MAX_DEPTH = 8
 HARMLESS_VARIABLES = re.compile(
     r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|COLUMNS|LINES|DEBUG|VERBOSE|SEED|NODE_ENV|"
     r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONIOENCODING|RUST_BACKTRACE|RUST_LOG|"
-    r"CARGO_TERM_COLOR|GOFLAGS_NONE|OMP_NUM_THREADS|OMP_WAIT_POLICY|DJANGO_DEBUG|FLASK_ENV|RAILS_ENV|SOURCE_DATE_EPOCH)$"
+    r"CARGO_TERM_COLOR|OMP_NUM_THREADS|OMP_WAIT_POLICY|DJANGO_DEBUG|FLASK_ENV|RAILS_ENV|SOURCE_DATE_EPOCH)$"
 )
 """Variables that change no program that runs."""
 SHELL_VARIABLES = re.compile(
@@ -33,6 +32,13 @@ SHELL_VARIABLES = re.compile(
     r"\w*EDITOR|VISUAL|BROWSER|PYTHON\w*|NODE_\w+|PERL\w*|RUBY\w*|LESS\w*|\w*PROXY|\w*_proxy|TMPDIR|EUID|UID)$"
 )
 """Variables that change the later commands of a script, even if they are not exported."""
+RESERVED_WORDS = frozenset(
+    {"!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"}
+    | {"select", "function", "coproc", "[[", "]]"}
+)
+"""Words of the grammar of a shell. If one is read as the name of a program, the text was understood in another way than
+by a shell."""
+FOLDER_PROGRAMS = frozenset({"cd", "pushd", "popd", "chdir"})
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
 
@@ -79,13 +85,13 @@ class CommandSplit:
         parts: The simple commands.
         redirections: The files that redirections read or write.
         opaque: Why the command as a whole cannot be seen; empty if it can.
-        changes_folder: Whether it changes its working directory, so that relative paths mean something else.
+        folders: The folders to which it changes, in order. Each is relative to the one before.
     """
 
     parts: tuple[CommandPart, ...] = ()
     redirections: tuple[Redirection, ...] = ()
     opaque: tuple[str, ...] = ()
-    changes_folder: bool = False
+    folders: tuple[str, ...] = ()
 
     @property
     def opaque_reasons(self) -> tuple[str, ...]:
@@ -121,8 +127,21 @@ def _finish(splitting: _Splitting) -> CommandSplit:
     redirections = tuple(item for item in splitting.redirections if item.target.text not in DEVICES)
     opaque = list(splitting.opaque)
     opaque += ["a redirection goes to a file that is not known" for item in redirections if not item.target.is_known]
-    changes_folder = any(part.name in ("cd", "pushd", "popd") for part in splitting.parts)
-    return CommandSplit(tuple(splitting.parts), redirections, tuple(dict.fromkeys(opaque)), changes_folder)
+    folders = [_changed_folder(part) for part in splitting.parts if part.name in FOLDER_PROGRAMS and not part.opaque]
+    if None in folders:
+        opaque.append("it changes to a folder that is not known")
+    known = tuple(folder for folder in folders if folder is not None)
+    return CommandSplit(tuple(splitting.parts), redirections, tuple(dict.fromkeys(opaque)), known)
+
+
+def _changed_folder(part: CommandPart) -> str | None:
+    """Return the folder to which a command changes, or None if it is not known."""
+    arguments = [word for word in part.words[1:] if not re.fullmatch(r"-[LPe@]+|--", word.text)]
+    if part.name == "cd" and not arguments:
+        return "~"
+    if part.name == "popd" or len(arguments) != 1 or not arguments[0].is_known or arguments[0].text[:1] in "-+":
+        return None
+    return arguments[0].text
 
 
 def _split_text(text: str, splitting: _Splitting, depth: int) -> None:
@@ -192,6 +211,8 @@ def _program_reason(word: ShellWord) -> str:
     """Return why the program of a command is not known; empty if it is."""
     if not word.is_known:
         return "the name of a program is not known"
+    if word.text in RESERVED_WORDS:
+        return f"the word {word.text} belongs to the grammar of the shell"
     if not word.text or re.search(r"[\s{}]", word.text):
         return "the name of a program is strange"
     if not word.text.isascii():
@@ -210,8 +231,3 @@ def _assignment_reasons(command: ShellCommand) -> list[str]:
         elif not is_exported and SHELL_VARIABLES.match(name):
             reasons.append(f"the variable {name} changes the commands after it")
     return reasons
-
-
-def absolute_path(text: str, folder: str) -> str:
-    """Return a path of a command as an absolute path, relative to a folder. Links are not resolved."""
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(text)))

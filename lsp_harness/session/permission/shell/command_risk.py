@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from lsp_harness.session.permission.shell.command_parts import CommandPart
+from lsp_harness.session.permission.shell.command_wrappers import GIT_OPTIONS_WITH_VALUE
+from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
@@ -145,7 +147,6 @@ DANGEROUS_GIT: Mapping[str, str] = {
     "difftool": r".*",
     "mergetool": r".*",
 }
-GIT_OPTIONS_WITH_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix")
 
 
 def command_risk(part: CommandPart) -> Risk:
@@ -178,11 +179,7 @@ def is_read_only(part: CommandPart) -> bool:
     program, arguments = part.words[0].text, [word.text for word in part.words[1:]]
     if "/" in program and not (program.startswith(SYSTEM_FOLDERS) and program.count("/") <= 4):
         return False
-    if any(
-        not word.is_known
-        and word.loose.count("\ue000") > word.text.count("*") + word.text.count("?") + word.text.count("[")
-        for word in part.words
-    ):
+    if any(UNKNOWN in word.text for word in part.words):
         return False
     name = part.name
     if VERSION_PROGRAMS.match(name) and arguments in (["--version"], ["-V"], ["--help"]):

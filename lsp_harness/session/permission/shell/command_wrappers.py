@@ -52,7 +52,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "setsid": Wrapper("-c -f -w --ctty --fork --wait"),
     "stdbuf": Wrapper("", "-i -o -e --input --output --error"),
     "unbuffer": Wrapper("-p"),
-    "time": Wrapper("-p -v --portability --verbose", "-f --format"),
+    # as a word of the grammar it may stand before assignments
+    "time": Wrapper("-p -v --portability --verbose", "-f --format", takes_assignments=True),
     "command": Wrapper("-p"),
     "builtin": Wrapper(),
     "exec": Wrapper("-c -l", "-a"),
@@ -113,9 +114,6 @@ AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 AWK_COMMANDS = re.compile(r"\bsystem\b|\bgetline\b|[|>]|@|\bprintf?\b[^\n]*[|>]")
 EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "tar": re.compile(r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]"),
-    "git": re.compile(
-        r"-c$|--config-env|--exec-path=|--upload-pack|--receive-pack|--exec\b|--ext-diff|--textconv|--open-files-in-pager|-O"
-    ),
     "rg": re.compile(r"--pre\b|--pre=|--hostname-bin"),
     "fd": re.compile(r"-x|-X|--exec"),
     "fdfind": re.compile(r"-x|-X|--exec"),
@@ -136,6 +134,31 @@ EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "ctags": re.compile(r"--options"),
 }
 """Program → options that name a program or a text to run."""
+
+
+GIT_OPTIONS_WITH_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix")
+GIT_PROGRAM_OPTIONS = re.compile(r"--(upl|rec|exe|ext|textc|open-)")
+"""Matches options of subcommands that name a program, also if they are shortened."""
+
+
+GIT_RUNNERS = frozenset(
+    {
+        ("bisect", "run"),
+        ("submodule", "foreach"),
+        ("filter-branch",),
+        ("hook",),
+        ("shell",),
+        ("difftool",),
+        ("mergetool",),
+    }
+    | {("send-email",), ("daemon",), ("instaweb",), ("for-each-repo",), ("maintenance",), ("gui",), ("citool",)}
+)
+HARMLESS_GIT_KEYS = re.compile(
+    r"(user\.(name|email)|color\.\w+|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote)|"
+    r"core\.(autocrlf|filemode|ignorecase|longpaths|quotepath)|branch\.[\w./-]+\.(remote|merge|rebase))$",
+    re.IGNORECASE,
+)
+"""Settings of git that name no program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +221,7 @@ def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
             break
     assignments = list[tuple[str, ShellWord]]()
     while wrapper.takes_assignments and position < len(words):
-        match = re.match(r"([A-Za-z_]\w*)=(.*)$", words[position].text, re.DOTALL)
+        match = re.match(r"([^=]*)=(.*)$", words[position].text, re.DOTALL)
         if not match:
             break
         assignments.append((match[1], literal(match[2])))
@@ -218,21 +241,23 @@ def _has_joined_value(text: str, values: set[str]) -> bool:
 
 def shell_script(words: Sequence[ShellWord]) -> ShellWord | Literal["hidden", "file"]:
     """Return the word with the script of `-c`, "file" if a shell runs a file, or "hidden" if nobody sees its script."""
-    position = 1
+    position, has_script = 1, False
     while position < len(words):
-        text = words[position].text
-        if not words[position].is_known:
+        word = words[position]
+        if not word.is_known:
             return "hidden"
-        if SHELL_FLAGS.match(text):
-            return words[position + 1] if position + 1 < len(words) and words[position + 1].is_known else "hidden"
-        if text in ("-o", "+o", "-O", "+O"):
-            position += 2
-        elif SHELL_OPTIONS.match(text):
+        if SHELL_FLAGS.match(word.text):
+            # further options may stand between it and the script
+            has_script = True
             position += 1
-        elif text.startswith(("-", "+")):
+        elif word.text in ("-o", "+o", "-O", "+O"):
+            position += 2
+        elif SHELL_OPTIONS.match(word.text):
+            position += 1
+        elif word.text.startswith(("-", "+")):
             return "hidden"
         else:
-            return "file"
+            return word if has_script else "file"
     return "hidden"
 
 
@@ -269,9 +294,35 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         return f"{name} may run commands or write files"
     if name in ("sed", "gsed") and _sed_runs_commands(arguments):
         return f"{name} may run commands or write files"
+    if name == "git":
+        return _git_reason(arguments)
     pattern = EXECUTING_OPTIONS.get(name)
     if pattern and (option := next((text for text in arguments if pattern.match(text)), "")):
         return f"{name} {option.split('=')[0]} may run another program"
+    return ""
+
+
+def _git_reason(arguments: Sequence[str]) -> str:
+    """Return why nobody can see what git does: an option sets a program that it runs."""
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-"):
+        option = arguments[position]
+        if option.startswith(("-c", "--config-env", "--exec-path=")):
+            return f"git {option.split('=')[0]} may run another program"
+        position += 2 if option in GIT_OPTIONS_WITH_VALUE else 1
+    subcommand = arguments[position] if position < len(arguments) else ""
+    rest = arguments[position + 1 :]
+    if (subcommand, *rest[:1]) in GIT_RUNNERS or (subcommand,) in GIT_RUNNERS:
+        return f"git {subcommand} runs other programs"
+    if subcommand == "config" and len(rest) > 1 and not rest[0].startswith(("--get", "get", "--list", "-l", "list")):
+        key = next((text for text in rest if re.match(r"[a-zA-Z][\w-]*\.", text)), "")
+        if not HARMLESS_GIT_KEYS.match(key):
+            return f"the setting {key or 'of git'} may name a program"
+    for option in rest:
+        if subcommand == "rebase" and re.match(r"-[a-zA-Z]*x", option):
+            return "git rebase -x runs a command"
+        if GIT_PROGRAM_OPTIONS.match(option) or (subcommand == "grep" and option.startswith("-O")):
+            return f"git {subcommand} {option.split('=')[0]} may run another program"
     return ""
 
 

@@ -1,0 +1,187 @@
+"""The files that a shell command reads and changes, as far as its words name them.
+
+A command may change its folder. So each relative path is judged in every folder that the command may be in.
+"""
+
+import glob
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.session.permission.protected_paths import ProtectedPaths
+from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
+from lsp_harness.session.permission.shell.command_risk import command_risk
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
+
+MAX_GLOB_FILES = 1_000
+MAX_FOLDERS = 20
+WRITERS: Mapping[str, str] = {
+    **dict.fromkeys(("rm", "rmdir", "unlink", "mkdir", "touch", "tee", "truncate", "mv"), "all"),
+    **dict.fromkeys(("chmod", "chown", "chgrp", "shred", "mkfifo", "mknod", "chattr", "setfacl"), "all"),
+    **dict.fromkeys(("patch", "sponge"), "all"),
+    **dict.fromkeys(("cp", "ln", "install", "rsync", "link"), "last"),
+}
+"""Program that changes files → which of its arguments it changes. `last` reads the others."""
+FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})
+TEXT_PROGRAMS = frozenset({"echo", "printf", "seq", "basename", "dirname", "expr", "true", "false", ":", "sleep", "tr"})
+"""Programs whose arguments are texts and never files that they read."""
+PATTERN_PROGRAMS = frozenset({"grep", "egrep", "fgrep", "rg", "sed", "gsed", "awk", "gawk", "mawk", "jq"})
+"""Programs whose first argument is a text, unless an option gives it."""
+PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
+FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
+STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFiles:
+    """The files of a shell command.
+
+    Attributes:
+        split: The command in parts.
+        folders: The rules for paths in each folder in which a part may run.
+    """
+
+    split: CommandSplit
+    folders: tuple[ProtectedPaths, ...]
+
+    @classmethod
+    def of(cls, split: CommandSplit, protected: ProtectedPaths) -> "CommandFiles":
+        """Return the files of a command that begins in the folder of `protected`."""
+        folders = [protected]
+        for target in split.folders[:MAX_FOLDERS]:
+            # the command may fail to change its folder, or change it in a subshell only
+            for folder in tuple(folders):
+                if (forms := folder.forms(target)) and len(folders) < MAX_FOLDERS:
+                    folders.append(replace(folder, base=forms[-1]))
+        return cls(split, tuple({folder.folder: folder for folder in folders}.values()))
+
+    @property
+    def has_too_many_folders(self) -> bool:
+        """Return whether the command changes its folder so often that not every folder is known."""
+        return len(self.folders) >= MAX_FOLDERS
+
+    def forms(self, text: str) -> tuple[tuple[str, ...], ...]:
+        """Return the absolute paths that a path may mean, each as it is written and with links resolved."""
+        return tuple(dict.fromkeys(folder.forms(text) for folder in self.folders))
+
+    def is_inside(self, text: str) -> bool:
+        """Return whether a path is in the workspace, whichever folder it belongs to."""
+        return all(folder.is_inside(text) for folder in self.folders)
+
+    def reads_inside(self, part: CommandPart) -> bool:
+        """Return whether all files of a part that only reads are in the workspace."""
+        # without a file it may read the folder in which it runs
+        if any(UNKNOWN in word.text for word in part.words[1:]) or not self.is_inside("."):
+            return False
+        return all(path.startswith("-") or path in STREAMS or self.is_inside(path) for path in self._read_paths(part))
+
+    def problem(self) -> str:
+        """Return why a command is never allowed: it reads a secret file, or changes a protected path."""
+        for part in self.split.parts:
+            if problem := self._secret_problem(part) or self._write_problem(part):
+                return problem
+        for item in self.split.redirections:
+            if item.target.is_known:
+                check = ProtectedPaths.edit_problem if item.access == "write" else ProtectedPaths.read_problem
+                for folder in self.folders:
+                    if problem := check(folder, item.target.text):
+                        return problem
+        return ""
+
+    def _read_paths(self, part: CommandPart) -> Iterator[str]:
+        """Yield the paths that a part may read."""
+        if part.name in TEXT_PROGRAMS:
+            return
+        words = part.words[1:]
+        if part.name in PATTERN_PROGRAMS and not any(PATTERN_OPTIONS.match(word.text) for word in words):
+            first = next((word for word in words if not word.text.startswith("-")), None)
+            words = tuple(word for word in words if word is not first)
+        for word in words:
+            for folder in self.folders:
+                yield from _paths_in(word, folder)
+
+    def _secret_problem(self, part: CommandPart) -> str:
+        for path in self._read_paths(part):
+            if "\n" in path or "\0" in path:
+                continue
+            for folder in self.folders:
+                problem = folder.read_problem(path)
+                if problem and (_is_named_like_file(path) or _exists(path, folder)):
+                    return problem
+        return ""
+
+    def _write_problem(self, part: CommandPart) -> str:
+        arguments = part.words[1:]
+        if not (targets := WRITERS.get(part.name)):
+            return self._own_problem(part)
+        words = [word for word in arguments if not word.text.startswith("-") and UNKNOWN not in word.text]
+        if part.name in FIRST_IS_MODE:
+            words = words[1:]
+        has_target_option = any(re.match(r"-[a-zA-Z]*t|--t", word.text) for word in arguments)
+        if targets == "last" and not has_target_option:
+            words = words[-1:]
+        options = [word for word in arguments if word.text.startswith("--") and "=" in word.text]
+        return self._first_edit_problem([*words, *options])
+
+    def _first_edit_problem(self, words: Sequence[ShellWord]) -> str:
+        for word, folder in itertools.product(words, self.folders):
+            for path in _paths_in(word, folder):
+                # a piece of a word, such as that after a colon, is only judged if it is an option's value
+                is_whole = path == word.text or not word.is_known or word.text.startswith("--")
+                if is_whole and not path.startswith("-") and (problem := folder.edit_problem(path)):
+                    return problem
+        return ""
+
+    def _own_problem(self, part: CommandPart) -> str:
+        """Return why a program that may change files is not given a path of git or of lsp-harness."""
+        if part.name == "git" or command_risk(part) == "low" or part.is_wrapper:
+            return ""
+        for word, folder in itertools.product(part.words[1:], self.folders):
+            for path in _paths_in(word, folder):
+                if folder.is_inside(path) and (problem := folder.own_problem(path)):
+                    return problem
+        return ""
+
+
+def _candidate_paths(word: ShellWord) -> Iterator[str]:
+    """Yield the texts in an argument that may be a path."""
+    if UNKNOWN in word.text:
+        return
+    yield word.text
+    if match := FILE_OPTION.match(word.text):
+        yield match[1] or match[2] or ""
+    elif "=" in word.text or ":" in word.text:
+        # `of=file`, `HEAD:file` and `host:file`
+        yield re.split(r"[=:]", word.text, maxsplit=1)[1]
+    if "@" in word.text:
+        # `curl -d @file` and `curl -F name=@file`
+        yield word.text.rpartition("@")[2]
+
+
+def _paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
+    """Return the paths that an argument may name. Wildcards are replaced by the files that exist."""
+    paths = list[str]()
+    for text in _candidate_paths(word):
+        paths.append(text)
+        if not word.is_known:
+            forms = folder.forms(text)
+            try:
+                paths += itertools.islice(glob.iglob(forms[0], include_hidden=False), MAX_GLOB_FILES) if forms else ()
+            except (OSError, ValueError, re.error):
+                continue
+    return [path for path in paths if path and path != "-"]
+
+
+def _is_named_like_file(text: str) -> bool:
+    """Return whether a word that may be a path is hardly anything else, such as `.env` and `keys/server.key`."""
+    return " " not in text and not text.startswith("-") and bool(re.search(r"[./]", text)) and is_secret_path(text)
+
+
+def _exists(path: str, folder: ProtectedPaths) -> bool:
+    try:
+        return bool(forms := folder.forms(path)) and Path(forms[-1]).exists()
+    except OSError:
+        return False
