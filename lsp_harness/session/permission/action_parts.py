@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.session.permission.action import Action, ActionKind
-from lsp_harness.session.permission.command_files import CommandFiles
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import (
     CommandPart,
@@ -15,6 +14,7 @@ from lsp_harness.session.permission.shell.command_parts import (
     split_command,
 )
 from lsp_harness.session.permission.shell.command_risk import RISKS, Risk, command_risk
+from lsp_harness.session.permission.touched_files import CommandFiles
 
 MAX_SHOWN_CHARS = 200
 

@@ -147,7 +147,6 @@ GIT_RUNNERS = frozenset(
         ("submodule", "foreach"),
         ("filter-branch",),
         ("hook",),
-        ("shell",),
         ("difftool",),
         ("mergetool",),
     }
