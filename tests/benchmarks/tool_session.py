@@ -74,7 +74,7 @@ TASKS = (
 
 @dataclass(slots=True)
 class Result:
-    """What happened in all turns."""
+    """The figures of all turns."""
 
     done: int = 0
     format_errors: int = 0
