@@ -76,7 +76,8 @@ def _with_environment(options: SessionOptions) -> SessionOptions:
     """Return the options with the provider and the model of the environment, if the options have none."""
     if options.provider or options.model:
         return options
-    provider, model = os.environ.get("LSP_HARNESS_PROVIDER", ""), os.environ.get("LSP_HARNESS_MODEL", "")
+    environment = command_environment(options)
+    provider, model = environment.get("LSP_HARNESS_PROVIDER", ""), environment.get("LSP_HARNESS_MODEL", "")
     return replace(options, provider=provider, model=model)
 
 
@@ -189,6 +190,8 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     except ValueError as error:
         raise UsageError(f"the list of tools is not valid: {error}") from error
     mode = options.permission_mode or policy.mode
+    if options.permission_timeout:
+        policy = replace(policy, callback_timeout_s=options.permission_timeout)
     return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
 
 
