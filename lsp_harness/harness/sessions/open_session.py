@@ -1,5 +1,6 @@
 """A session that is open: its log, gate, tasks, tools and model, put together from its options."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -83,6 +84,7 @@ class OpenSession:
         self.parts = parts
         self.event_count = event_count
         self._store = store
+        self._notices: set[asyncio.Task[Any]] = set()
         session.next_driver = self.create_driver
 
     @property
@@ -122,7 +124,7 @@ class OpenSession:
             owner=Owner(persist=True, affinity=self.session.id),
         )
         execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
-        return ChatDriver(parts.models, parts.tools, execution, settings)
+        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
@@ -236,7 +238,12 @@ class OpenSession:
         """Begin a turn about a background task that ended, if the session is idle."""
         row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
         title = f" ({row.title})" if row and row.title else ""
-        self.session.report_task_end(task_id, f"The background task {task_id}{title} has ended. Go on with its result.")
+        text = f"The background task {task_id}{title} has ended. Go on with its result."
+        notice = self.parts.hooks.run("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
+        task = asyncio.ensure_future(notice)
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
+        self.session.report_task_end(task_id, text)
 
     async def aclose(self) -> None:
         """Stop everything, record the end, and let other processes continue the session."""
@@ -244,6 +251,7 @@ class OpenSession:
         self.session.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
+        await asyncio.gather(*self._notices, return_exceptions=True)
         await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
         if self.session.state.next_seq:
             self.session.log.append(SessionClosed("the client ended the session"))

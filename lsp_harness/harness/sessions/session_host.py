@@ -157,7 +157,10 @@ class _SessionHost:
         except HarnessError as error:
             response = {"ok": False, "error": _error_fields(error)}
         except Exception as error:  # noqa: BLE001 - a command that fails must not end the session
-            response = {"ok": False, "error": {"message": f"{type(error).__name__}: {error}", "code": type(error).__name__}}
+            response = {
+                "ok": False,
+                "error": {"message": f"{type(error).__name__}: {error}", "code": type(error).__name__},
+            }
         else:
             response = {"ok": True, "result": result}
         if request_id is not None or not response["ok"]:
