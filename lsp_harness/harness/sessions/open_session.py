@@ -142,11 +142,24 @@ class OpenSession:
                 ingress = replace(ingress, text=f"{ingress.text}\n\n{outcome.context}")
         try:
             stopped = await self.session.submit(ingress, driver)
-        except HarnessError as error:
-            await hooks.run("turnStop", facts | {"reason": "error", "detail": error.message})
+        except asyncio.CancelledError:
+            self._start_notice("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
             raise
-        await hooks.run("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
+        except HarnessError as error:
+            await self._notify("turnStop", facts | {"reason": "error", "detail": error.message})
+            raise
+        await self._notify("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
         return stopped
+
+    async def _notify(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Run the hooks of an event to their end, also if the client leaves meanwhile."""
+        await asyncio.shield(self._start_notice(event, facts))
+
+    def _start_notice(self, event: str, facts: Mapping[str, Any]) -> "asyncio.Future[Any]":
+        task = asyncio.ensure_future(self.parts.hooks.run(event, facts))
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
+        return task
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
         turn = self.session.begin_turn(ingress, "chat")
@@ -239,10 +252,7 @@ class OpenSession:
         row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
         title = f" ({row.title})" if row and row.title else ""
         text = f"The background task {task_id}{title} has ended. Go on with its result."
-        notice = self.parts.hooks.run("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
-        task = asyncio.ensure_future(notice)
-        self._notices.add(task)
-        task.add_done_callback(self._notices.discard)
+        self._start_notice("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
         self.session.report_task_end(task_id, text)
 
     async def aclose(self) -> None:
@@ -255,9 +265,11 @@ class OpenSession:
         await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
         if self.session.state.next_seq:
             self.session.log.append(SessionClosed("the client ended the session"))
-        for close in self.parts.closers:
-            await close()
-        await self.session.aclose()
+        try:
+            for close in self.parts.closers:
+                await close()
+        finally:
+            await self.session.aclose()
 
 
 def command_environment(options: SessionOptions) -> Mapping[str, str]:

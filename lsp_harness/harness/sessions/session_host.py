@@ -54,7 +54,7 @@ class _SessionHost:
         self._opened: OpenSession | None = None
         self._request_ids: dict[int, str] = {}
         self._schemas: dict[str, Mapping[str, Any]] = {}
-        self._turns: set[asyncio.Task[None]] = set()
+        self._turns: dict[asyncio.Task[None], str | None] = {}
         self._unanswered: set[str | None] = set()
 
     async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
@@ -108,8 +108,10 @@ class _SessionHost:
         opened = self._opened
         if opened is None:
             return
-        for task in list(self._turns):
-            task.cancel()
+        for task, request_id in list(self._turns.items()):
+            # a turn with its last event is left to write it to disk, and to tell the hooks
+            if request_id in self._unanswered:
+                task.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
         await opened.aclose()
 
@@ -181,8 +183,8 @@ class _SessionHost:
         if schema is not None and name is not None:
             self._schemas[name] = cast("Mapping[str, Any]", schema)
         task = asyncio.ensure_future(self._run_turn(prompt, name, cast("Mapping[str, Any] | None", schema)))
-        self._turns.add(task)
-        task.add_done_callback(self._turns.discard)
+        self._turns[task] = name
+        task.add_done_callback(self._turns.pop)
 
     def _refuse(self, request_id: str | None, message: str) -> None:
         """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
