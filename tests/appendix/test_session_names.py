@@ -26,8 +26,8 @@ from lsp_harness.session.projections.session_state import project_session
 from tests.appendix.bench import READ, Bench, of_type
 from tests.appendix.names import table
 from tests.appendix.test_hooks import end_a_task, fill_the_window
-from tests.support.server import FakeServer, Reply, serving
 from tests.support.scripted_session import call_text
+from tests.support.server import FakeServer, Reply, serving
 
 
 @dataclass(frozen=True, slots=True)
