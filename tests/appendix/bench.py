@@ -68,14 +68,14 @@ class Bench:
 
     def hook(self, event: str, answer: Mapping[str, Any] | None = None) -> Path:
         """Set a hook of the user, and return the file to which it appends what it is told."""
-        told = self.home / f"{event}.jsonl"
+        file = self.home / f"{event}.jsonl"
         reply = f"printf '%s' '{json.dumps(answer)}'" if answer else "true"
-        command = f"cat >> {told}; echo >> {told}; {reply}"
+        command = f"cat >> {file}; echo >> {file}; {reply}"
         self.write_settings("user", f'[[hooks.{event}]]\ncommand = """{command}"""\n')
-        return told
+        return file
 
 
-def told(path: Path) -> list[dict[str, Any]]:
+def read_facts(path: Path) -> list[dict[str, Any]]:
     """Return what a hook was told."""
     if not path.exists():
         return []

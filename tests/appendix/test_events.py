@@ -36,7 +36,7 @@ from tests.appendix.bench import READ, Bench, of_type
 from tests.appendix.names import table
 from tests.support.scripted_session import call_text
 
-Found = Callable[[Bench], Awaitable[ClientEvent]]
+EventSource = Callable[[Bench], Awaitable[ClientEvent]]
 
 
 async def first(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
@@ -131,7 +131,7 @@ async def find_unknown(bench: Bench) -> ClientEvent:
     return event
 
 
-EVENTS: Mapping[str, Found] = {
+EVENTS: Mapping[str, EventSource] = {
     "TextDelta": find_text,
     "ToolStart": find_tool_start,
     "ToolEnd": find_tool_end,

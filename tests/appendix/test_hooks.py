@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd
 from lsp_harness.session.permission.hook import HOOK_EVENTS
-from tests.appendix.bench import CREATE, READ, Bench, of_type, told
+from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
 from tests.appendix.names import table
 from tests.support.scripted_session import call_text
 
@@ -99,7 +99,7 @@ async def test_a_hook_is_told(event: str, bench: Bench, request: pytest.FixtureR
     file = bench.hook(event)
     async with asyncio.timeout(30):
         await trigger(bench)
-    heard = told(file)
+    heard = read_facts(file)
     assert heard
     assert heard[0]["event"] == event
     assert heard[0]["session_id"]

@@ -3,11 +3,12 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ HANG = {"text": "half", "hang": True}
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder, with a user of its own."""
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -57,11 +58,17 @@ def events_of(session_id: str) -> list[str]:
     return [event.type for event in read_history(paths.sessions_folder(), session_id)]
 
 
-async def wait_for_pid(work: Path) -> int:
+async def wait_for_pid(project: Path) -> int:
     """Return the process of the command `SLEEP` when it runs."""
-    while not (text := (work / "pid").read_text() if (work / "pid").exists() else "").strip():
+    file = project / "pid"
+    await wait_until(lambda: file.exists() and file.read_text().strip() != "")
+    return int(file.read_text())
+
+
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition that no event of this process reports."""
+    while not condition():  # noqa: ASYNC110 - another process fulfils it
         await asyncio.sleep(0)
-    return int(text)
 
 
 def is_running(pid: int) -> bool:
@@ -73,12 +80,12 @@ def is_running(pid: int) -> bool:
 
 
 @asynccontextmanager
-async def session_process(work: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start `lsp-harness session` and read its first frame."""
     pipe = asyncio.subprocess.PIPE
     argv = (sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", *flags)
     process = await asyncio.create_subprocess_exec(
-        *argv, cwd=work, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        *argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     )
     try:
         assert (await receive(process))["type"] == "ready"
@@ -109,11 +116,11 @@ def send(process: asyncio.subprocess.Process, **frame: Any) -> None:
 
 # -- the ends of processes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: int, work: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, SLEEP)) as process:
+async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: int, project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, SLEEP)) as process:
         send(process, id="1", prompt="go")
         session_id = (await receive_until(process, type="tool_start"))["session_id"]
-        child = await wait_for_pid(work)
+        child = await wait_for_pid(project)
         began_s = time.monotonic()
         process.send_signal(number)
         assert process.stderr
@@ -126,26 +133,27 @@ async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: in
     assert types.count("tool.started") == types.count("tool.completed") + types.count("tool.failed")
 
 
-async def test_a_client_that_does_not_read_cannot_keep_the_process(work: Path, tmp_path: Path):
+async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path, tmp_path: Path):
     text = "word " * 400_000
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, text, HANG)) as process:
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, text, HANG)) as process:
         # the pipe is full, and nobody reads
         send(process, id="1", prompt="go")
         send(process, command="status", request_id="s")
         process.send_signal(signal.SIGTERM)
         began_s = time.monotonic()
         # not `wait`, which needs the end of the pipes
-        while is_running(process.pid):
-            await asyncio.sleep(0)
+        await wait_until(lambda: not is_running(process.pid))
         assert time.monotonic() - began_s < 6
 
 
-def test_a_client_that_is_gone_is_no_traceback(work: Path, tmp_path: Path):
+def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, "word " * 400_000)
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(argv, cwd=work, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        assert process.stdin and process.stdout and process.stderr
+    with subprocess.Popen(argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
         process.stdout.readline()
         process.stdout.close()
         process.stdin.write(b'{"id": "1", "prompt": "go"}\n')
@@ -154,17 +162,17 @@ def test_a_client_that_is_gone_is_no_traceback(work: Path, tmp_path: Path):
         assert b"Traceback" not in process.stderr.read()
 
 
-async def test_the_process_of_a_closed_client_and_its_tools_are_gone(work: Path, tmp_path: Path):
+async def test_the_process_of_a_closed_client_and_its_tools_are_gone(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
-        async with HarnessClient(cwd=work, provider=write_script(tmp_path, SLEEP)) as client:
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, SLEEP)) as client:
             await client.send("go")
-            pids = [client.pid or 0, await wait_for_pid(work)]
+            pids = [client.pid or 0, await wait_for_pid(project)]
         assert not any(map(is_running, pids))
 
 
-async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(work: Path, tmp_path: Path):
+async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
-        async with HarnessClient(cwd=work, provider=write_script(tmp_path, HANG)) as client:
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, HANG)) as client:
             turn = await client.send("my colour is teal")
             async for event in turn:
                 if isinstance(event, TextDelta):
@@ -173,7 +181,7 @@ async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(work: P
             with pytest.raises(HarnessError, match="ended with status -9"):
                 await turn.result()
         provider = write_script(tmp_path, {"text": "teal", "expect": "my colour is teal"})
-        async with HarnessClient(cwd=work, provider=provider, resume=client.session_id) as client:
+        async with HarnessClient(cwd=project, provider=provider, resume=client.session_id) as client:
             assert (await (await client.send("which?")).result()).text == "teal"
 
 
@@ -188,18 +196,17 @@ async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(work: P
     ],
 )
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str, in_process: bool, work: Path):
-    with pytest.raises(HarnessError, match="(?s).+") as failure:
-        async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=work, in_process=in_process, **options):
+async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str, in_process: bool, project: Path):
+    with pytest.raises(HarnessError, match=re.escape(message)) as failure:
+        async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, in_process=in_process, **options):
             pass
-    assert message in str(failure.value)
     if not in_process and failure.value.code != "usage":
         assert failure.value.exit_code
 
 
 # -- interrupts
-async def test_an_interrupt_is_about_one_prompt(work: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, HANG, "second")) as process:
+async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "second")) as process:
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -214,8 +221,8 @@ async def test_an_interrupt_is_about_one_prompt(work: Path, tmp_path: Path):
         assert (stop["id"], stop["reason"], stop["text"]) == ("2", "completed", "second")
 
 
-async def test_a_prompt_that_waits_can_be_interrupted(work: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, HANG)) as process:
+async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG)) as process:
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -227,19 +234,18 @@ async def test_a_prompt_that_waits_can_be_interrupted(work: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, work: Path, tmp_path: Path):
+async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, HANG, "next")
-    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=work, provider=provider, in_process=in_process) as client:
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
         turn = await client.send("go")
-        async for event in turn:
-            if isinstance(event, TextDelta):
-                break
-        del turn, event
+        while not isinstance(await anext(turn), TextDelta):
+            pass
+        del turn
         assert (await (await client.send("next")).result()).text == "next"
 
 
 # -- prompts
-async def test_every_prompt_has_one_end_with_its_id(work: Path, tmp_path: Path):
+async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "fine")
     schema = {"type": "array", "uniqueItems": {"no": "schema"}, "$ref": "#/nowhere"}
     prompts: list[dict[str, Any]] = [
@@ -250,7 +256,7 @@ async def test_every_prompt_has_one_end_with_its_id(work: Path, tmp_path: Path):
         {"id": "5", "prompt": "c", "json_schema": schema},
         {"id": "6", "prompt": "d"},
     ]
-    async with asyncio.timeout(LIMIT_S), session_process(work, provider) as process:
+    async with asyncio.timeout(LIMIT_S), session_process(project, provider) as process:
         for prompt in prompts:
             send(process, **prompt)
         stops: dict[str, dict[str, Any]] = {}
@@ -268,31 +274,30 @@ async def test_every_prompt_has_one_end_with_its_id(work: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: bool, work: Path, tmp_path: Path):
+async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "here again")
-    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=work, provider=provider, in_process=in_process) as client:
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
         events = [event async for event in await client.send("go")]
         assert [event.recoverable for event in events if isinstance(event, ErrorEvent)][-1] is False
         assert isinstance(events[-1], TurnStop)
         assert (await (await client.send("go")).result()).text == "here again"
 
 
-async def test_a_schema_of_one_prompt_gives_a_value(work: Path, tmp_path: Path):
+async def test_a_schema_of_one_prompt_gives_a_value(project: Path, tmp_path: Path):
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object")
-    async with HarnessClient(cwd=work, provider=provider, in_process=True) as client:
-        values: list[Any] = []
-        for json_schema in (schema, None, schema):
-            values.append((await (await client.send("n?", json_schema=json_schema)).result()).structured_output)
+    async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
+        stops = [await (await client.send("n?", json_schema=wanted)).result() for wanted in (schema, None, schema)]
+        values = [stop.structured_output for stop in stops]
     assert values == [{"n": 4}, None, None]
 
 
-async def test_texts_for_later_reach_the_model(work: Path, tmp_path: Path):
+async def test_texts_for_later_reach_the_model(project: Path, tmp_path: Path):
     call = call_text("bash", command="until [ -e go ]; do :; done", execution="inline")
     replies = (call, {"text": "steered", "expect": "in French"}, {"text": "followed", "expect": "and then"})
     async with (
         asyncio.timeout(LIMIT_S),
-        HarnessClient(cwd=work, provider=write_script(tmp_path, *replies), in_process=True) as client,
+        HarnessClient(cwd=project, provider=write_script(tmp_path, *replies), in_process=True) as client,
     ):
         feed = client.events()
         turn = await client.send("go")
@@ -301,7 +306,7 @@ async def test_texts_for_later_reach_the_model(work: Path, tmp_path: Path):
                 break
         await client.steer("in French")
         await client.follow_up("and then")
-        (work / "go").touch()
+        (project / "go").touch()
         assert (await turn.result()).text == "steered"
         stops: list[TurnStop] = []
         queued: list[str] = []
@@ -317,7 +322,7 @@ async def test_texts_for_later_reach_the_model(work: Path, tmp_path: Path):
 
 
 # -- permissions
-async def test_a_program_that_is_slow_to_decide_denies(work: Path, tmp_path: Path):
+async def test_a_program_that_is_slow_to_decide_denies(project: Path, tmp_path: Path):
     async def decide(context: dict[str, Any]) -> str:
         await asyncio.Event().wait()
         return "allow"
@@ -327,16 +332,19 @@ async def test_a_program_that_is_slow_to_decide_denies(work: Path, tmp_path: Pat
         events = [
             event
             async for event in query(
-                "go", cwd=work, provider=provider, can_use_tool=decide, permission_timeout=0.3, in_process=True
+                "go", cwd=project, provider=provider, can_use_tool=decide, permission_timeout=0.3, in_process=True
             )
         ]
     [decision] = [event for event in events if isinstance(event, HookDecision)]
     assert (decision.decision, "0.3 s" in decision.reason) == ("deny", True)
 
 
-async def test_the_session_itself_waits_as_long_as_the_option_says(work: Path, tmp_path: Path):
+async def test_the_session_itself_waits_as_long_as_the_option_says(project: Path, tmp_path: Path):
     flags = ("--ask-permissions", "--permission-timeout=0.2")
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, READ, "done"), *flags) as process:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
+    ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")
         decision = await receive_until(process, type="hook_decision")
@@ -348,25 +356,28 @@ async def test_the_session_itself_waits_as_long_as_the_option_says(work: Path, t
         assert (response["ok"], "no open question" in response["error"]["message"]) == (False, True)
 
 
-async def test_a_program_answers_questions_from_the_iterator(work: Path, tmp_path: Path):
+async def test_a_program_answers_questions_from_the_iterator(project: Path, tmp_path: Path):
     flags = ("--permission-mode=ask", "--permission-prompt-tool=stdio")
     call = call_text("create", path="new.txt", text="made\n")
-    async with asyncio.timeout(LIMIT_S), session_process(work, write_script(tmp_path, call, "done"), *flags) as process:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
+    ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")
         send(process, command="permission", request_id="c1", question_id=question["request_id"], decision="allow")
         assert (await receive_until(process, type="response", request_id="c1"))["ok"]
         assert (await receive_until(process, type="tool_end"))["error"] is False
-    assert (work / "new.txt").exists()
+    assert (project / "new.txt").exists()
 
 
-async def test_an_input_that_the_program_changes_is_used_by_the_tool(work: Path, tmp_path: Path):
-    (work / "b.txt").write_text("the text of b\n")
+async def test_an_input_that_the_program_changes_is_used_by_the_tool(project: Path, tmp_path: Path):
+    (project / "b.txt").write_text("the text of b\n")
     decided = {"decision": "allow", "updated_input": {"path": "b.txt"}}
     events = [
         event
         async for event in query(
-            "go", cwd=work, provider=write_script(tmp_path, READ, "done"), can_use_tool=lambda _: decided
+            "go", cwd=project, provider=write_script(tmp_path, READ, "done"), can_use_tool=lambda _: decided
         )
     ]
     assert [event.input for event in events if isinstance(event, PermissionRequest)] == [{"path": "a.txt"}]
@@ -374,29 +385,29 @@ async def test_an_input_that_the_program_changes_is_used_by_the_tool(work: Path,
 
 
 # -- surroundings
-async def test_a_tool_that_fails_is_a_result_and_the_settings_of_servers_stay(work: Path, tmp_path: Path):
+async def test_a_tool_that_fails_is_a_result_and_the_settings_of_servers_stay(project: Path, tmp_path: Path):
     @tool
     def divide(a: int, b: int) -> float:
         """Divide two numbers."""
         return a / b
 
-    settings = work / ".mcp.json"
+    settings = project / ".mcp.json"
     settings.write_text('{"mcpServers": {}}')
     provider = write_script(tmp_path, call_text("mcp__sdk__divide", a=1, b=0), "it failed")
     async with asyncio.timeout(LIMIT_S):
-        events = [event async for event in query("go", cwd=work, provider=provider, tools=[divide], in_process=True)]
+        events = [event async for event in query("go", cwd=project, provider=provider, tools=[divide], in_process=True)]
     [end] = [event for event in events if isinstance(event, ToolEnd)]
     assert end.error
     assert events[-1].text == "it failed"  # type: ignore[union-attr]
     # nothing is written into the folder of the user
-    assert sorted(path.name for path in work.iterdir()) == [".mcp.json", "a.txt"]
+    assert sorted(path.name for path in project.iterdir()) == [".mcp.json", "a.txt"]
     assert settings.read_text() == '{"mcpServers": {}}'
 
 
-async def test_sessions_of_one_process_do_not_mix(work: Path, tmp_path: Path):
+async def test_sessions_of_one_process_do_not_mix(project: Path, tmp_path: Path):
     async def ask(name: str) -> str:
         provider = write_script(tmp_path, name)
-        async with HarnessClient(cwd=work, provider=provider, in_process=True) as client:
+        async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
             return (await (await client.send(name)).result()).text
 
     async with asyncio.timeout(LIMIT_S):

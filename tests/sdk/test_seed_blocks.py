@@ -32,7 +32,7 @@ READ = call_text("read", path="a.txt")
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder, with a user of its own."""
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -50,11 +50,11 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.models_folder()))
 
 
-async def test_quick_start(work: Path, tmp_path: Path):
+async def test_quick_start(project: Path, tmp_path: Path):
     text, tools, reasons = "", [], []
     options: dict[str, Any] = {"provider": write_script(tmp_path, READ, "It says: the text of a.")}
     async with asyncio.timeout(LIMIT_S):
-        async for event in query("What does a.txt say?", cwd=work, max_turns=5, **options):
+        async for event in query("What does a.txt say?", cwd=project, max_turns=5, **options):
             match event:
                 case TextDelta(content=content):
                     text += content
@@ -67,9 +67,9 @@ async def test_quick_start(work: Path, tmp_path: Path):
     assert (text, tools, reasons) == ("It says: the text of a.", ["read"], ["completed"])
 
 
-async def test_multi_turn(work: Path, tmp_path: Path):
+async def test_multi_turn(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, "Noted.", {"text": "Teal.", "expect": "My favourite colour is teal."})
-    async with asyncio.timeout(LIMIT_S), HarnessClient(provider=provider, cwd=work) as client:
+    async with asyncio.timeout(LIMIT_S), HarnessClient(provider=provider, cwd=project) as client:
         pids = [client.pid]
         async for event in await client.send("My favourite colour is teal."):
             assert event.session_id == client.session_id
@@ -80,7 +80,7 @@ async def test_multi_turn(work: Path, tmp_path: Path):
     assert len(set(pids)) == 1
 
 
-async def test_tools(work: Path, tmp_path: Path):
+async def test_tools(project: Path, tmp_path: Path):
     @tool
     def get_weather(city: str) -> str:
         """Return the weather of a city."""
@@ -93,7 +93,7 @@ async def test_tools(work: Path, tmp_path: Path):
     calls = call_text("mcp__sdk__get_weather", city="Paris"), call_text("mcp__sdk__add", a=19, b=23)
     async with asyncio.timeout(LIMIT_S):
         events = query(
-            "Weather?", cwd=work, tools=[get_weather, add_numbers], provider=write_script(tmp_path, *calls, "done")
+            "Weather?", cwd=project, tools=[get_weather, add_numbers], provider=write_script(tmp_path, *calls, "done")
         )
         ends = [event async for event in events if isinstance(event, ToolEnd)]
     assert [end.error for end in ends] == [False, False]
@@ -101,8 +101,8 @@ async def test_tools(work: Path, tmp_path: Path):
     assert "42" in ends[1].output
 
 
-async def test_permission_gate(work: Path, tmp_path: Path):
-    async def gate(context: dict[str, Any]) -> str | dict[str, Any]:
+async def test_permission_gate(project: Path, tmp_path: Path):
+    async def decide(context: dict[str, Any]) -> str | dict[str, Any]:
         if context["toolName"] == "read":
             return "allow"
         if context["toolName"] == "create":
@@ -111,30 +111,30 @@ async def test_permission_gate(work: Path, tmp_path: Path):
 
     calls = READ, call_text("create", path="new.txt", text="made\n"), call_text("bash", command="touch made")
     async with asyncio.timeout(LIMIT_S):
-        events = query("go", cwd=work, can_use_tool=gate, provider=write_script(tmp_path, *calls, "done"))
+        events = query("go", cwd=project, can_use_tool=decide, provider=write_script(tmp_path, *calls, "done"))
         decisions = [event async for event in events if isinstance(event, HookDecision)]
     assert [(event.tool, event.decision, event.by) for event in decisions] == [
         ("read", "allow", "callback"),
         ("create", "allow", "callback"),
         ("bash", "deny", "callback"),
     ]
-    assert sorted(path.name for path in work.iterdir()) == ["a.txt", "other.txt"]
+    assert sorted(path.name for path in project.iterdir()) == ["a.txt", "other.txt"]
 
 
-async def test_resume(work: Path, tmp_path: Path):
+async def test_resume(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
-        async with HarnessClient(cwd=work, provider=write_script(tmp_path, "Noted.")) as client:
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, "Noted.")) as client:
             await (await client.send("My colour is teal.")).result()
             session_id = client.session_id
         provider = write_script(tmp_path, {"text": "Teal.", "expect": "My colour is teal."})
-        async with HarnessClient(cwd=work, provider=provider, resume=session_id) as client:
+        async with HarnessClient(cwd=project, provider=provider, resume=session_id) as client:
             assert client.session_id == session_id
             assert client.started.resumed_events > 0
             assert (await (await client.send("Which?")).result()).text == "Teal."
 
 
-async def test_typed_options(work: Path, tmp_path: Path):
-    options = HarnessOptions(cwd=work, permission_mode="plan", max_turns=1, provider=write_script(tmp_path, READ))
+async def test_typed_options(project: Path, tmp_path: Path):
+    options = HarnessOptions(cwd=project, permission_mode="plan", max_turns=1, provider=write_script(tmp_path, READ))
     async with asyncio.timeout(LIMIT_S):
         events = [event async for event in query("go", **options.to_kwargs())]
     assert isinstance(events[0], SessionStart)
@@ -143,13 +143,13 @@ async def test_typed_options(work: Path, tmp_path: Path):
     assert events[-1].reason == "max_turns"
 
 
-async def test_cancellation(work: Path, tmp_path: Path):
+async def test_cancellation(project: Path, tmp_path: Path):
     call = call_text("bash", command="touch started; sleep 600")
     pid = 0
 
     async def ask() -> None:
         nonlocal pid
-        async with HarnessClient(cwd=work, provider=write_script(tmp_path, call)) as client:
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, call)) as client:
             pid = client.pid or 0
             async for event in await client.send("go"):
                 if isinstance(event, ToolStart):
@@ -166,13 +166,13 @@ async def test_cancellation(work: Path, tmp_path: Path):
         os.kill(pid, 0)
 
 
-async def test_errors(work: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_errors(project: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(HarnessError) as failure:
-        await anext(query("hi", cwd=work, resume="01NOTHING"))
+        await anext(query("hi", cwd=project, resume="01NOTHING"))
     assert (failure.value.code, failure.value.exit_code) == ("UsageError", 2)
-    monkeypatch.setenv("LSP_HARNESS_BINARY", str(work / "missing"))
+    monkeypatch.setenv("LSP_HARNESS_BINARY", str(project / "missing"))
     with pytest.raises(HarnessBinaryNotFoundError, match="there is no such file"):
-        await anext(query("hi", cwd=work))
+        await anext(query("hi", cwd=project))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_errors(work: Path, monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_an_example_runs_with_a_real_session(
-    name: str, replies: list[str], lines: list[str], work: Path, tmp_path: Path
+    name: str, replies: list[str], lines: list[str], project: Path, tmp_path: Path
 ):
     environment = dict(os.environ)
     if name == "multi_turn":
@@ -199,7 +199,7 @@ def test_an_example_runs_with_a_real_session(
     else:
         environment["LSP_HARNESS_PROVIDER"] = write_script(tmp_path, *replies)
     argv = [sys.executable, ROOT / "examples" / f"{name}.py"]
-    ran = subprocess.run(argv, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(argv, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     for line in lines:
         assert line in ran.stdout
