@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd
+from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
 from lsp_harness.session.permission.hook import HOOK_EVENTS
 from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
 from tests.appendix.names import table
@@ -58,13 +58,15 @@ async def change_the_mode(bench: Bench) -> None:
 
 
 async def end_a_task(bench: Bench) -> None:
-    call = call_text("bash", command="true", execution="background")
-    provider = bench.script(call, "it runs", "it has ended", "and again")
+    call = call_text("bash", command="until [ -e go ]; do :; done", execution="background")
+    provider = bench.script(call, "it runs", "it has ended")
     async with HarnessClient(provider=provider, cwd=bench.folder, in_process=True) as client:
-        feed = client.events()
         await (await client.send("go")).result()
+        feed = client.events()
+        # the task ends while no turn runs, so a turn begins by itself
+        (bench.folder / "go").touch()
         async for event in feed:
-            if getattr(event, "status", "") == "completed":
+            if isinstance(event, TurnStop):
                 break
 
 
