@@ -33,6 +33,7 @@ from lsp_harness.session.events.model_events import (
 )
 from lsp_harness.session.events.tool_events import ToolFailed
 from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.projections.session_state import SessionState
 
 ANSWER_TOKENS = 512
@@ -85,18 +86,26 @@ class ChatDriver:
         tools: Name → tool.
         execution: Runs the calls.
         settings: The settings.
+        hooks: Hear of compactions, and may forbid them.
     """
 
     name = "chat"
     is_exclusive = True
 
     def __init__(
-        self, models: Sequence[Model], tools: Mapping[str, Tool], execution: ToolExecution, settings: ChatSettings
+        self,
+        models: Sequence[Model],
+        tools: Mapping[str, Tool],
+        execution: ToolExecution,
+        settings: ChatSettings,
+        hooks: Hooks | None = None,
     ) -> None:
         self._models = list(models)
         self._tools = tools
         self._execution = execution
         self._settings = settings
+        self._hooks = hooks or Hooks()
+        self._may_compact = True
         self._window = 0
         self._has_grammar = False
         self._prompt: ChatPrompt | None = None
@@ -112,7 +121,9 @@ class ChatDriver:
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
-        """Return whether a tier of the compaction applies."""
+        """Return whether a tier of the compaction applies, and no hook forbade it in this turn."""
+        if not self._may_compact:
+            return False
         prompt = await self._count(state)
         return plan_step(state, prompt.tokens / await self._budget()) is not None
 
@@ -122,6 +133,10 @@ class ChatDriver:
         before = (await self._count(state)).tokens
         step = plan_step(state, before / budget)
         if step is None:
+            return
+        facts = {"session_id": turn.session_id, "tier": step.tier, "tokens": before, "budget": budget}
+        if (await self._hooks.run("preCompact", facts)).is_denied:
+            self._may_compact = False
             return
         turn.append(CompactionStarted(before, budget))
         self._apply(step, turn)
@@ -134,6 +149,7 @@ class ChatDriver:
             conversation = replace(conversation, tombstoned_until=until)
         after = await self._measure(build_messages(self.system, conversation, self._names))
         turn.append(CompactionCompleted(tier, before, after, until))
+        await self._hooks.run("postCompact", facts | {"tokens": after})
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
         """Return the prompt.

@@ -91,7 +91,12 @@ class ToolExecution:
             result = self._fail(turn, call, "error", error.message)
         except Exception as error:  # noqa: BLE001 - a tool of somebody else must not end the turn
             result = self._fail(turn, call, "error", f"{type(error).__name__}: {error}")
-        facts = {"tool": call.tool, "tool_input": dict(call.input), "call_id": call.call_id}
+        facts = {
+            "session_id": turn.session_id,
+            "tool": call.tool,
+            "tool_input": dict(call.input),
+            "call_id": call.call_id,
+        }
         await self._hooks.run("postToolUseFailure" if result.is_error else "postToolUse", facts)
         return result
 

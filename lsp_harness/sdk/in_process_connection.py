@@ -17,10 +17,10 @@ FrameQueue = asyncio.Queue[Frame | None]
 class ServeSession(Protocol):
     """The function that serves one session until None comes from `incoming` or the command `exit`.
 
-    It ends the frames of `outgoing` with None.
+    The first frame is the command `open` with the options. It ends the frames of `outgoing` with None.
     """
 
-    def __call__(self, incoming: FrameQueue, outgoing: FrameQueue, options: dict[str, Any]) -> Awaitable[None]: ...
+    def __call__(self, incoming: FrameQueue, outgoing: FrameQueue) -> Awaitable[None]: ...
 
 
 def load_host() -> ServeSession:
@@ -53,7 +53,7 @@ class InProcessConnection:
     async def open(self) -> None:
         serve = self._serve or load_host()
         await self.write({"command": "open", "options": self._options})
-        self._task = asyncio.ensure_future(serve(self._incoming, self._outgoing, self._options))
+        self._task = asyncio.ensure_future(serve(self._incoming, self._outgoing))
         self._task.add_done_callback(self._end_output)
 
     def _end_output(self, task: "asyncio.Future[None]") -> None:

@@ -92,6 +92,9 @@ class Session:
         self._exclusive = asyncio.Lock()
         self._running: dict[int, asyncio.Task[Any]] = {}
         self._interrupted: set[int] = set()
+        self._request_ids: dict[int, str | None] = {}
+        self._expected: set[str] = set()
+        self._withdrawn: set[str] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._claimed_items: set[str] = set()
         self.next_driver: Callable[[], Driver[Any]] | None = None
@@ -160,13 +163,33 @@ class Session:
         if not self.state.next_seq:
             self.log.append(self._start)
 
-    def interrupt(self) -> bool:
-        """Stop the running turns. The session goes on. Return whether there was one."""
+    def expect(self, request_id: str) -> None:
+        """Accept the id of a request whose turn will begin, so that it can be interrupted before that."""
+        self._expected.add(request_id)
+
+    def forget(self, request_id: str) -> None:
+        """Drop the id of a request whose turn has ended, or never began."""
+        self._expected.discard(request_id)
+        self._withdrawn.discard(request_id)
+
+    def interrupt(self, request_id: str | None = None) -> bool:
+        """Stop the running turns. The session goes on. Return whether there was one.
+
+        Args:
+            request_id: Stop only the turn of this request. If it has not begun, it ends when it begins.
+        """
         running = {number: task for number, task in self._running.items() if not task.done()}
+        if request_id is not None:
+            running = {number: task for number, task in running.items() if self._request_ids[number] == request_id}
         self._interrupted.update(running)
         for task in running.values():
             task.cancel()
-        return bool(running)
+        if running:
+            return True
+        # a client may interrupt a prompt in the moment in which it sent it
+        waiting = self._expected if request_id is None else self._expected & {request_id}
+        self._withdrawn |= waiting
+        return bool(waiting)
 
     async def stop(self) -> None:
         """End the turns that run and wait."""
@@ -184,11 +207,14 @@ class Session:
 
     async def _run(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
         turn = self.begin_turn(ingress, driver.name)
+        if ingress.request_id is not None and ingress.request_id in self._withdrawn:
+            return self.end_turn(turn, Ending("interrupted", "cancelled"), ingress.request_id)
         budget = Budget(self.limits, self._now_s)
         context = copy_context()
         context.run(current_turn.set, turn)
         task = asyncio.get_running_loop().create_task(run_turn(self, driver, turn, budget), context=context)
         self._running[turn.number] = task
+        self._request_ids[turn.number] = ingress.request_id
         ending = Ending("error", "the turn ended unexpectedly")
         try:
             ending = await task
@@ -203,8 +229,15 @@ class Session:
             if not isinstance(error, UNSURPRISING_ERRORS):
                 turn.append(ErrorOccurred(error.message, type(error).__name__, is_recoverable=False))
             raise
+        except Exception as error:
+            ending = Ending("error", f"{type(error).__name__}: {error}")
+            turn.append(ErrorOccurred(ending.detail, type(error).__name__, is_recoverable=False))
+            raise
         finally:
             self._running.pop(turn.number, None)
+            self._request_ids.pop(turn.number, None)
+            if ingress.request_id is not None:
+                self._expected.discard(ingress.request_id)
             self._interrupted.discard(turn.number)
             stopped = self.end_turn(turn, ending, ingress.request_id)
             await asyncio.to_thread(self.log.sync)

@@ -134,7 +134,7 @@ async def test_a_server_that_ends_ends_the_turn(home: Path):
             await client.send("hi")
 
 
-async def serve_fake(incoming: in_process.FrameQueue, outgoing: in_process.FrameQueue, options: dict[str, Any]) -> None:
+async def serve_fake(incoming: in_process.FrameQueue, outgoing: in_process.FrameQueue) -> None:
     session = FakeSession()
     while frame := await incoming.get():
         if frame.get("command") == "exit":

@@ -61,6 +61,9 @@ class SessionFlags:
     ask_permissions: Annotated[
         bool, Parameter(negative="", help="Ask the client about every action. For programs, with `session`.")
     ] = False
+    permission_timeout: Annotated[
+        float, Parameter(help="Seconds in which the client must answer such a question; 0 is that of the settings.")
+    ] = 0.0
     permission_prompt_tool: Annotated[
         str, Parameter(help="`stdio`: the client answers questions about permissions. For programs, with `session`.")
     ] = ""
@@ -103,6 +106,7 @@ class SessionFlags:
             json_schema=read_schema(self.json_schema) if self.json_schema else None,
             session_persistence=not self.no_session_persistence,
             ask_permissions=self.ask_permissions,
+            permission_timeout=self.permission_timeout,
             driver=self.driver,
             bare=self.bare,
             source=source,

@@ -1,6 +1,6 @@
 """The checkpoints of edits by tools: a copy before each edit, and the state after it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
@@ -11,10 +11,14 @@ class EditCopies:
 
     Args:
         checkpoints: Keeps the copies.
+        on_change: Receives the paths of the files that an edit changed.
     """
 
-    def __init__(self, checkpoints: Checkpoints) -> None:
+    def __init__(
+        self, checkpoints: Checkpoints, on_change: Callable[[Sequence[str]], Awaitable[object]] | None = None
+    ) -> None:
         self._checkpoints = checkpoints
+        self._on_change = on_change
         self._unsealed: list[str] = []
 
     async def keep(self, paths: Sequence[Path]) -> None:
@@ -25,4 +29,6 @@ class EditCopies:
     async def seal(self) -> None:
         """Note the state of the files that were edited since the last call."""
         while self._unsealed:
-            await self._checkpoints.seal(self._unsealed.pop())
+            changed = await self._checkpoints.seal(self._unsealed.pop())
+            if changed and self._on_change:
+                await self._on_change(changed)

@@ -1,5 +1,6 @@
 """A session that is open: its log, gate, tasks, tools and model, put together from its options."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -83,6 +84,7 @@ class OpenSession:
         self.parts = parts
         self.event_count = event_count
         self._store = store
+        self._notices: set[asyncio.Task[Any]] = set()
         session.next_driver = self.create_driver
 
     @property
@@ -122,7 +124,7 @@ class OpenSession:
             owner=Owner(persist=True, affinity=self.session.id),
         )
         execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
-        return ChatDriver(parts.models, parts.tools, execution, settings)
+        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
@@ -140,11 +142,24 @@ class OpenSession:
                 ingress = replace(ingress, text=f"{ingress.text}\n\n{outcome.context}")
         try:
             stopped = await self.session.submit(ingress, driver)
-        except HarnessError as error:
-            await hooks.run("turnStop", facts | {"reason": "error", "detail": error.message})
+        except asyncio.CancelledError:
+            self._start_notice("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
             raise
-        await hooks.run("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
+        except HarnessError as error:
+            await self._notify("turnStop", facts | {"reason": "error", "detail": error.message})
+            raise
+        await self._notify("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
         return stopped
+
+    async def _notify(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Run the hooks of an event to their end, also if the client leaves meanwhile."""
+        await asyncio.shield(self._start_notice(event, facts))
+
+    def _start_notice(self, event: str, facts: Mapping[str, Any]) -> "asyncio.Future[Any]":
+        task = asyncio.ensure_future(self.parts.hooks.run(event, facts))
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
+        return task
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
         turn = self.session.begin_turn(ingress, "chat")
@@ -236,7 +251,9 @@ class OpenSession:
         """Begin a turn about a background task that ended, if the session is idle."""
         row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
         title = f" ({row.title})" if row and row.title else ""
-        self.session.report_task_end(task_id, f"The background task {task_id}{title} has ended. Go on with its result.")
+        text = f"The background task {task_id}{title} has ended. Go on with its result."
+        self._start_notice("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
+        self.session.report_task_end(task_id, text)
 
     async def aclose(self) -> None:
         """Stop everything, record the end, and let other processes continue the session."""
@@ -244,12 +261,15 @@ class OpenSession:
         self.session.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
+        await asyncio.gather(*self._notices, return_exceptions=True)
         await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
         if self.session.state.next_seq:
             self.session.log.append(SessionClosed("the client ended the session"))
-        for close in self.parts.closers:
-            await close()
-        await self.session.aclose()
+        try:
+            for close in self.parts.closers:
+                await close()
+        finally:
+            await self.session.aclose()
 
 
 def command_environment(options: SessionOptions) -> Mapping[str, str]:

@@ -54,7 +54,8 @@ class _SessionHost:
         self._opened: OpenSession | None = None
         self._request_ids: dict[int, str] = {}
         self._schemas: dict[str, Mapping[str, Any]] = {}
-        self._turns: set[asyncio.Task[None]] = set()
+        self._turns: dict[asyncio.Task[None], str | None] = {}
+        self._unanswered: set[str | None] = set()
 
     async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
         """Serve until the end."""
@@ -107,8 +108,10 @@ class _SessionHost:
         opened = self._opened
         if opened is None:
             return
-        for task in list(self._turns):
-            task.cancel()
+        for task, request_id in list(self._turns.items()):
+            # a turn with its last event is left to write it to disk, and to tell the hooks
+            if request_id in self._unanswered:
+                task.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
         await opened.aclose()
 
@@ -126,6 +129,7 @@ class _SessionHost:
         if frame is None:
             return
         if frame["type"] == "turn_stop":
+            self._unanswered.discard(request_id)
             frame["structured_output"] = self._structured_output(request_id, frame)
         self._send(frame)
 
@@ -154,6 +158,11 @@ class _SessionHost:
             result = await run_command(self._require_open(), frame)
         except HarnessError as error:
             response = {"ok": False, "error": _error_fields(error)}
+        except Exception as error:  # noqa: BLE001 - a command that fails must not end the session
+            response = {
+                "ok": False,
+                "error": {"message": f"{type(error).__name__}: {error}", "code": type(error).__name__},
+            }
         else:
             response = {"ok": True, "result": result}
         if request_id is not None or not response["ok"]:
@@ -168,35 +177,39 @@ class _SessionHost:
         if schema is not None and not isinstance(schema, Mapping):
             self._refuse(name, "json_schema must be a JSON schema: an object")
             return
+        self._unanswered.add(name)
+        if name is not None:
+            self._require_open().session.expect(name)
         if schema is not None and name is not None:
             self._schemas[name] = cast("Mapping[str, Any]", schema)
         task = asyncio.ensure_future(self._run_turn(prompt, name, cast("Mapping[str, Any] | None", schema)))
-        self._turns.add(task)
-        task.add_done_callback(self._turns.discard)
+        self._turns[task] = name
+        task.add_done_callback(self._turns.pop)
 
     def _refuse(self, request_id: str | None, message: str) -> None:
         """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
         fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
         fields |= {"id": request_id} if request_id is not None else {}
         self._send({"type": "error", "message": message, "code": "UsageError", "recoverable": False, **fields})
-        stop = {"type": "turn_stop", "turn_number": None, "reason": "error", "detail": message, "text": ""}
+        # the number that the turn would have had
+        number = self._require_open().session.state.turn_count
+        stop = {"type": "turn_stop", "turn_number": number, "reason": "error", "detail": message, "text": ""}
         self._send(stop | fields)
 
     async def _run_turn(self, prompt: str, request_id: str | None, schema: Mapping[str, Any] | None) -> None:
         opened = self._require_open()
-        try:
-            driver = opened.create_driver(schema)
-        except HarnessError as error:
-            self._refuse(request_id, error.message)
-            return
         ingress = Ingress("message", prompt, source=opened.options.source, request_id=request_id)
         try:
-            await opened.submit(ingress, driver)
-        except HarnessError:
-            # the log has the error and the end of the turn
-            return
+            await opened.submit(ingress, opened.create_driver(schema))
+        except Exception as error:  # noqa: BLE001 - whatever fails, the client waits for the end of its prompt
+            # otherwise the log has the error and the end of the turn
+            if request_id in self._unanswered:
+                message = error.message if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+                self._refuse(request_id, message)
         finally:
             self._schemas.pop(request_id or "", None)
+            self._unanswered.discard(request_id)
+            opened.session.forget(request_id or "")
 
     @property
     def _session_id(self) -> str:

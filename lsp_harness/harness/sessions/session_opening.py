@@ -1,6 +1,5 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -30,6 +29,7 @@ from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
+from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import OpenedSession, SessionStore
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
@@ -68,7 +68,10 @@ async def open_session(options: SessionOptions) -> OpenSession:
     session = Session(log, start, limits)
     open_session = OpenSession(session, options, parts, opened.event_count, store)
     parts.on_task_end.append(open_session.report_task_end)
-    await parts.hooks.run("sessionStart", {"session_id": log.id, "cwd": str(options.root), "model": model})
+    facts = {"session_id": log.id, "cwd": str(options.root)}
+    await parts.hooks.run("sessionStart", facts | {"model": model})
+    if (previous := _find_previous_folder(opened, store)) not in ("", str(options.root)):
+        await parts.hooks.run("cwdChanged", facts | {"previous": previous})
     return open_session
 
 
@@ -76,7 +79,8 @@ def _with_environment(options: SessionOptions) -> SessionOptions:
     """Return the options with the provider and the model of the environment, if the options have none."""
     if options.provider or options.model:
         return options
-    provider, model = os.environ.get("LSP_HARNESS_PROVIDER", ""), os.environ.get("LSP_HARNESS_MODEL", "")
+    environment = command_environment(options)
+    provider, model = environment.get("LSP_HARNESS_PROVIDER", ""), environment.get("LSP_HARNESS_MODEL", "")
     return replace(options, provider=provider, model=model)
 
 
@@ -97,6 +101,14 @@ def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
         return OpenedSession(store.create(is_saved=options.session_persistence), 0)
     return store.open(store.find(options.resume))
+
+
+def _find_previous_folder(opened: OpenedSession, store: SessionStore) -> str:
+    """Return the folder in which a resumed session began. It is empty for a new one."""
+    if not opened.event_count:
+        return ""
+    events = read_history(store.folder, opened.log.id)
+    return next((str(event.data.get("root") or "") for event in events if event.type == "session.started"), "")
 
 
 async def _create_parts(
@@ -132,7 +144,9 @@ async def _create_parts(
     )
     tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
     checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record)
-    copies = EditCopies(checkpoints)
+    copies = EditCopies(
+        checkpoints, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
+    )
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),
@@ -189,6 +203,8 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     except ValueError as error:
         raise UsageError(f"the list of tools is not valid: {error}") from error
     mode = options.permission_mode or policy.mode
+    if options.permission_timeout:
+        policy = replace(policy, callback_timeout_s=options.permission_timeout)
     return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
 
 

@@ -45,6 +45,8 @@ class SessionOptions:
         bare: Use no settings, hooks, skills and servers of the project.
         source: The surface, for the log.
         context_tokens: The window of the model to use; 0 means all of it.
+        permission_timeout: Seconds in which the client must answer a question of `ask_permissions`; 0 means the
+            setting `permissions.callback_timeout_s`.
     """
 
     model: str = ""
@@ -72,6 +74,7 @@ class SessionOptions:
     bare: bool = False
     source: str = "cli"
     context_tokens: int = 0
+    permission_timeout: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -87,6 +90,8 @@ class SessionOptions:
             raise UsageError(f"max_turns must be at least 1, not {self.max_turns}")
         if self.max_tokens_total < 0 or self.max_seconds < 0 or self.context_tokens < 0:
             raise UsageError("max_tokens_total, max_seconds and context_tokens must not be negative; 0 means no limit")
+        if self.permission_timeout < 0:
+            raise UsageError("permission_timeout must not be negative; 0 means that of the settings")
         if not self.root.is_dir():
             raise UsageError(f"{self.root} is not a folder; name an existing one with --cwd")
 
@@ -121,7 +126,7 @@ def _convert(name: str, value: Any) -> Any:
     elif name in INTEGERS:
         if type(value) is int:
             return value
-    elif name == "max_seconds":
+    elif name in ("max_seconds", "permission_timeout"):
         if type(value) in (int, float):
             return float(value)
     elif name in FLAGS:

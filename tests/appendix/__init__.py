@@ -1,0 +1,1 @@
+"""Tests of every name that this program must have."""

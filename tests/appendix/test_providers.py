@@ -1,0 +1,98 @@
+"""Every provider runs a turn with a tool call, in the text protocol and against a server of its dialect."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from lsp_harness.sdk import ErrorEvent, ToolEnd, TurnStop
+from tests.appendix.bench import READ, Bench, of_type
+from tests.appendix.names import table
+from tests.support.server import FakeServer, Reply, serving
+
+ANSWERS = (READ, "It is the text of a.")
+MODEL = "some-model"
+
+
+def anthropic_events(text: str) -> Sequence[Any]:
+    start = {"type": "message_start", "message": {"usage": {"input_tokens": 5}}}
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    return (start, block, delta, end, {"type": "message_stop"})
+
+
+def openai_events(text: str) -> Sequence[Any]:
+    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    usage = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}
+    return (chunk, end, usage, "[DONE]")
+
+
+def serve_anthropic() -> FakeServer:
+    server = FakeServer()
+    server.on["POST", "/v1/messages"] = [Reply(anthropic_events(text)) for text in ANSWERS]
+    return server
+
+
+def serve_openai() -> FakeServer:
+    server = FakeServer()
+    server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": MODEL, "owned_by": "somebody"}]})
+    server.on["POST", "/v1/chat/completions"] = [Reply(openai_events(text)) for text in ANSWERS]
+    return server
+
+
+def serve_llama_cpp() -> FakeServer:
+    server = FakeServer()
+    server.on["GET", "/props"] = Reply(
+        json={"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1, "model_alias": MODEL}
+    )
+    server.on["GET", "/health"] = Reply(json={"status": "ok"})
+    server.on["POST", "/apply-template"] = Reply(json={"prompt": "the prompt"})
+    server.on["POST", "/tokenize"] = Reply(json={"tokens": [1, 2, 3]})
+    ends = {"content": "", "stop": True, "stop_type": "eos"}
+    server.on["POST", "/completion"] = [Reply(({"content": text}, ends)) for text in ANSWERS]
+    return server
+
+
+PROVIDERS: Mapping[str, tuple[Callable[[], FakeServer], str, str]] = {
+    # the server, the variable with its address, and the variable with the key
+    "anthropic": (serve_anthropic, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    "openai": (serve_openai, "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    "ollama": (serve_openai, "LSP_HARNESS_OLLAMA_BASE_URL", ""),
+    "openrouter": (serve_openai, "", "OPENROUTER_API_KEY"),
+    "llama.cpp": (serve_llama_cpp, "", ""),
+    "lmstudio": (serve_openai, "", ""),
+}
+
+
+@pytest.mark.parametrize("name", table("sdk", "providers", PROVIDERS))
+async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    make_server, variable, key = PROVIDERS[name]
+    if key:
+        monkeypatch.setenv(key, "sk-secret-of-a-test")
+    async with serving(make_server()) as server:
+        options: dict[str, Any] = {"provider": name, "model": MODEL}
+        if variable:
+            monkeypatch.setenv(variable, server.url)
+        else:
+            _move(name, server.url, monkeypatch)
+        events = await bench.ask(allowed_tools=["read"], **options)
+    [end], [stop] = of_type(ToolEnd, events), of_type(TurnStop, events)
+    assert (end.tool, end.error) == ("read", False), [event.message for event in of_type(ErrorEvent, events)]
+    assert "the text of a" in end.output
+    assert (stop.reason, stop.text) == ("completed", ANSWERS[1])
+    if key:
+        sent = {header: value for request in server.requests for header, value in request.headers.items()}
+        assert "sk-secret-of-a-test" in str(sent)
+        assert "sk-secret-of-a-test" not in str([event.data for event in bench.log()])
+
+
+def _move(name: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a service another address. Those without a variable for it have a fixed one."""
+    from dataclasses import replace
+
+    from lsp_harness.inference import providers
+
+    rows = [replace(row, url=url) if row.name == name else row for row in providers.providers()]
+    monkeypatch.setattr(providers, "providers", lambda: rows)

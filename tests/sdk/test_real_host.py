@@ -1,0 +1,414 @@
+"""The SDK against `lsp-harness session` itself: what a program relies on, with a scripted model."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.sdk import (
+    ErrorEvent,
+    HarnessClient,
+    HarnessError,
+    HookDecision,
+    PermissionRequest,
+    QueueEvent,
+    TextDelta,
+    ToolEnd,
+    ToolStart,
+    TurnStop,
+    query,
+    tool,
+)
+from lsp_harness.session.log.log_reader import read_history
+from tests.support.scripted_session import call_text, write_script
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_S = 40.0
+READ = call_text("read", path="a.txt")
+SLEEP = call_text("bash", command="echo $$ > pid; exec sleep 600")
+HANG = {"text": "half", "hang": True}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, with a user of its own."""
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in ("LSP_HARNESS_BINARY", "LSP_HARNESS_PROVIDER", "LSP_HARNESS_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the text of a\n")
+    return folder
+
+
+def events_of(session_id: str) -> list[str]:
+    """Return the types of the events in the log of a session."""
+    return [event.type for event in read_history(paths.sessions_folder(), session_id)]
+
+
+async def wait_for_pid(project: Path) -> int:
+    """Return the process of the command `SLEEP` when it runs."""
+    file = project / "pid"
+    await wait_until(lambda: file.exists() and file.read_text().strip() != "")
+    return int(file.read_text())
+
+
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition that no event of this process reports."""
+    while not condition():  # noqa: ASYNC110 - another process fulfils it
+        await asyncio.sleep(0)
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process runs and is not only waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@asynccontextmanager
+async def session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start `lsp-harness session` and read its first frame."""
+    pipe = asyncio.subprocess.PIPE
+    argv = (sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", *flags)
+    process = await asyncio.create_subprocess_exec(
+        *argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    )
+    try:
+        assert (await receive(process))["type"] == "ready"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def receive(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    assert process.stdout
+    return json.loads(await process.stdout.readline())
+
+
+async def receive_until(process: asyncio.subprocess.Process, **fields: Any) -> dict[str, Any]:
+    """Return the next frame with these fields."""
+    while True:
+        frame = await receive(process)
+        if fields.items() <= frame.items():
+            return frame
+
+
+def send(process: asyncio.subprocess.Process, **frame: Any) -> None:
+    assert process.stdin
+    process.stdin.write(json.dumps(frame).encode() + b"\n")
+
+
+# -- the ends of processes
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: int, project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, SLEEP)) as process:
+        send(process, id="1", prompt="go")
+        session_id = (await receive_until(process, type="tool_start"))["session_id"]
+        child = await wait_for_pid(project)
+        began_s = time.monotonic()
+        process.send_signal(number)
+        assert process.stderr
+        assert await process.stderr.read() == b""
+        assert await process.wait() == 128 + signal.SIGTERM
+        assert time.monotonic() - began_s < 5
+    assert not is_running(child)
+    types = events_of(session_id)
+    assert types[-2:] == ["turn.stopped", "session.closed"]
+    assert types.count("tool.started") == types.count("tool.completed") + types.count("tool.failed")
+
+
+async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path, tmp_path: Path):
+    text = "word " * 400_000
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, text, HANG)) as process:
+        # the pipe is full, and nobody reads
+        send(process, id="1", prompt="go")
+        send(process, command="status", request_id="s")
+        process.send_signal(signal.SIGTERM)
+        began_s = time.monotonic()
+        # not `wait`, which needs the end of the pipes
+        await wait_until(lambda: not is_running(process.pid))
+        assert time.monotonic() - began_s < 6
+
+
+def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
+    provider = write_script(tmp_path, "word " * 400_000)
+    argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(b'{"id": "1", "prompt": "go"}\n')
+        process.stdin.close()
+        assert process.wait(20)
+        assert b"Traceback" not in process.stderr.read()
+
+
+async def test_the_process_of_a_closed_client_and_its_tools_are_gone(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S):
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, SLEEP)) as client:
+            await client.send("go")
+            pids = [client.pid or 0, await wait_for_pid(project)]
+        assert not any(map(is_running, pids))
+
+
+async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S):
+        async with HarnessClient(cwd=project, provider=write_script(tmp_path, HANG)) as client:
+            turn = await client.send("my colour is teal")
+            async for event in turn:
+                if isinstance(event, TextDelta):
+                    break
+            os.kill(client.pid or 0, signal.SIGKILL)
+            with pytest.raises(HarnessError, match="ended with status -9"):
+                await turn.result()
+        provider = write_script(tmp_path, {"text": "teal", "expect": "my colour is teal"})
+        async with HarnessClient(cwd=project, provider=provider, resume=client.session_id) as client:
+            assert (await (await client.send("which?")).result()).text == "teal"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"provider": "nobody"}, "there is no provider 'nobody'"),
+        ({"resume": "01NOTHING"}, "there is no session '01NOTHING'"),
+        ({"provider": "scripted:/nowhere.json"}, "there is no file /nowhere.json"),
+        ({"allowed_tools": ["bash(("]}, "which is not the name of a tool"),
+        ({"mcp_config": "/nowhere.json"}, "/nowhere.json"),
+    ],
+)
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str, in_process: bool, project: Path):
+    with pytest.raises(HarnessError, match=re.escape(message)) as failure:
+        async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, in_process=in_process, **options):
+            pass
+    if not in_process and failure.value.code != "usage":
+        assert failure.value.exit_code
+
+
+# -- interrupts
+async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "second")) as process:
+        send(process, id="1", prompt="go")
+        send(process, id="2", prompt="go on")
+        await receive_until(process, type="text")
+        # one that ended, and one that nobody sent
+        for name in ("0", "x"):
+            send(process, command="interrupt", request_id=f"i{name}", id=name)
+            response = await receive_until(process, type="response", request_id=f"i{name}")
+            assert response["result"] == {"interrupted": False}
+        send(process, command="interrupt", request_id="i1", id="1")
+        assert (await receive_until(process, type="turn_stop"))["reason"] == "interrupted"
+        stop = await receive_until(process, type="turn_stop")
+        assert (stop["id"], stop["reason"], stop["text"]) == ("2", "completed", "second")
+
+
+async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG)) as process:
+        send(process, id="1", prompt="go")
+        send(process, id="2", prompt="go on")
+        await receive_until(process, type="text")
+        send(process, command="interrupt", request_id="i2", id="2")
+        assert (await receive_until(process, type="response"))["result"] == {"interrupted": True}
+        send(process, command="interrupt", request_id="i1", id="1")
+        stops = [await receive_until(process, type="turn_stop") for _ in range(2)]
+        assert [(stop["id"], stop["reason"]) for stop in stops] == [("1", "interrupted"), ("2", "interrupted")]
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
+    provider = write_script(tmp_path, HANG, "next")
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
+        turn = await client.send("go")
+        while not isinstance(await anext(turn), TextDelta):
+            pass
+        del turn
+        assert (await (await client.send("next")).result()).text == "next"
+
+
+# -- prompts
+async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Path):
+    provider = write_script(tmp_path, {"error": "away"}, "fine")
+    schema = {"type": "array", "uniqueItems": {"no": "schema"}, "$ref": "#/nowhere"}
+    prompts: list[dict[str, Any]] = [
+        {"id": "1", "prompt": "a"},
+        {"id": "2", "prompt": " "},
+        {"id": "3", "prompt": 7},
+        {"id": "4", "prompt": "b", "json_schema": "no"},
+        {"id": "5", "prompt": "c", "json_schema": schema},
+        {"id": "6", "prompt": "d"},
+    ]
+    async with asyncio.timeout(LIMIT_S), session_process(project, provider) as process:
+        for prompt in prompts:
+            send(process, **prompt)
+        stops: dict[str, dict[str, Any]] = {}
+        for _ in prompts:
+            stop = await receive_until(process, type="turn_stop")
+            assert stop["id"] not in stops
+            stops[stop["id"]] = stop
+            assert type(stop["turn_number"]) is int
+        assert [stops[str(n)]["reason"] for n in range(1, 7)] == ["error"] * 5 + ["completed"]
+        send(process, command="exit")
+        assert process.stdout
+        rest = [json.loads(line) for line in (await process.stdout.read()).splitlines()]
+        assert not [frame for frame in rest if frame["type"] == "turn_stop"]
+        assert await process.wait() == 0
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: bool, project: Path, tmp_path: Path):
+    provider = write_script(tmp_path, {"error": "away"}, "here again")
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
+        events = [event async for event in await client.send("go")]
+        assert [event.recoverable for event in events if isinstance(event, ErrorEvent)][-1] is False
+        assert isinstance(events[-1], TurnStop)
+        assert (await (await client.send("go")).result()).text == "here again"
+
+
+async def test_a_schema_of_one_prompt_gives_a_value(project: Path, tmp_path: Path):
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object")
+    async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
+        stops = [await (await client.send("n?", json_schema=wanted)).result() for wanted in (schema, None, schema)]
+        values = [stop.structured_output for stop in stops]
+    assert values == [{"n": 4}, None, None]
+
+
+async def test_texts_for_later_reach_the_model(project: Path, tmp_path: Path):
+    call = call_text("bash", command="until [ -e go ]; do :; done", execution="inline")
+    replies = (call, {"text": "steered", "expect": "in French"}, {"text": "followed", "expect": "and then"})
+    async with (
+        asyncio.timeout(LIMIT_S),
+        HarnessClient(cwd=project, provider=write_script(tmp_path, *replies), in_process=True) as client,
+    ):
+        feed = client.events()
+        turn = await client.send("go")
+        async for event in feed:
+            if isinstance(event, ToolStart):
+                break
+        await client.steer("in French")
+        await client.follow_up("and then")
+        (project / "go").touch()
+        assert (await turn.result()).text == "steered"
+        stops: list[TurnStop] = []
+        queued: list[str] = []
+        async for event in feed:
+            if isinstance(event, QueueEvent):
+                queued.append(event.status)
+            if isinstance(event, TurnStop):
+                stops.append(event)
+                if len(stops) == 2:
+                    break
+        assert [stop.text for stop in stops] == ["steered", "followed"]
+        assert queued[:2] == ["added", "added"]
+
+
+# -- permissions
+async def test_a_program_that_is_slow_to_decide_denies(project: Path, tmp_path: Path):
+    async def decide(context: dict[str, Any]) -> str:
+        await asyncio.Event().wait()
+        return "allow"
+
+    provider = write_script(tmp_path, READ, "done")
+    async with asyncio.timeout(LIMIT_S):
+        events = [
+            event
+            async for event in query(
+                "go", cwd=project, provider=provider, can_use_tool=decide, permission_timeout=0.3, in_process=True
+            )
+        ]
+    [decision] = [event for event in events if isinstance(event, HookDecision)]
+    assert (decision.decision, "0.3 s" in decision.reason) == ("deny", True)
+
+
+async def test_the_session_itself_waits_as_long_as_the_option_says(project: Path, tmp_path: Path):
+    flags = ("--ask-permissions", "--permission-timeout=0.2")
+    async with (
+        asyncio.timeout(LIMIT_S),
+        session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
+    ):
+        send(process, id="1", prompt="go")
+        question = await receive_until(process, type="permission_request")
+        decision = await receive_until(process, type="hook_decision")
+        assert (decision["decision"], "0.2 s" in decision["reason"]) == ("deny", True)
+        # an answer that comes too late is refused, and changes nothing
+        await receive_until(process, type="turn_stop")
+        send(process, command="permission", request_id=question["request_id"], decision="allow")
+        response = await receive_until(process, type="response")
+        assert (response["ok"], "no open question" in response["error"]["message"]) == (False, True)
+
+
+async def test_a_program_answers_questions_from_the_iterator(project: Path, tmp_path: Path):
+    flags = ("--permission-mode=ask", "--permission-prompt-tool=stdio")
+    call = call_text("create", path="new.txt", text="made\n")
+    async with (
+        asyncio.timeout(LIMIT_S),
+        session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
+    ):
+        send(process, id="1", prompt="go")
+        question = await receive_until(process, type="permission_request")
+        send(process, command="permission", request_id="c1", question_id=question["request_id"], decision="allow")
+        assert (await receive_until(process, type="response", request_id="c1"))["ok"]
+        assert (await receive_until(process, type="tool_end"))["error"] is False
+    assert (project / "new.txt").exists()
+
+
+async def test_an_input_that_the_program_changes_is_used_by_the_tool(project: Path, tmp_path: Path):
+    (project / "b.txt").write_text("the text of b\n")
+    decided = {"decision": "allow", "updated_input": {"path": "b.txt"}}
+    events = [
+        event
+        async for event in query(
+            "go", cwd=project, provider=write_script(tmp_path, READ, "done"), can_use_tool=lambda _: decided
+        )
+    ]
+    assert [event.input for event in events if isinstance(event, PermissionRequest)] == [{"path": "a.txt"}]
+    assert ["the text of b" in event.output for event in events if isinstance(event, ToolEnd)] == [True]
+
+
+# -- surroundings
+async def test_a_tool_that_fails_is_a_result_and_the_settings_of_servers_stay(project: Path, tmp_path: Path):
+    @tool
+    def divide(a: int, b: int) -> float:
+        """Divide two numbers."""
+        return a / b
+
+    settings = project / ".mcp.json"
+    settings.write_text('{"mcpServers": {}}')
+    provider = write_script(tmp_path, call_text("mcp__sdk__divide", a=1, b=0), "it failed")
+    async with asyncio.timeout(LIMIT_S):
+        events = [event async for event in query("go", cwd=project, provider=provider, tools=[divide], in_process=True)]
+    [end] = [event for event in events if isinstance(event, ToolEnd)]
+    assert end.error
+    assert events[-1].text == "it failed"  # type: ignore[union-attr]
+    # nothing is written into the folder of the user
+    assert sorted(path.name for path in project.iterdir()) == [".mcp.json", "a.txt"]
+    assert settings.read_text() == '{"mcpServers": {}}'
+
+
+async def test_sessions_of_one_process_do_not_mix(project: Path, tmp_path: Path):
+    async def ask(name: str) -> str:
+        provider = write_script(tmp_path, name)
+        async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
+            return (await (await client.send(name)).result()).text
+
+    async with asyncio.timeout(LIMIT_S):
+        assert await asyncio.gather(*map(ask, "abcd")) == list("abcd")
