@@ -49,6 +49,7 @@ class SessionParts:
         questions: The questions that the client answers.
         closers: Functions that close what the session has opened, in order.
         on_task_end: Functions that receive the id of a background task that ended.
+        follow_mode: Receives each new permission mode, for subagents.
     """
 
     config: Config
@@ -63,6 +64,7 @@ class SessionParts:
     questions: PendingQuestions
     closers: Sequence[Callable[[], Any]] = ()
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+    follow_mode: Callable[[str], None] = lambda mode: None
 
 
 class OpenSession:
@@ -123,8 +125,12 @@ class OpenSession:
             context_tokens=options.context_tokens,
             owner=Owner(persist=True, affinity=self.session.id),
         )
-        execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
-        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks)
+        return ChatDriver(parts.models, parts.tools, self.create_execution(), settings, parts.hooks)
+
+    def create_execution(self) -> ToolExecution:
+        """Return what runs the tool calls of a turn."""
+        parts = self.parts
+        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
@@ -183,6 +189,7 @@ class OpenSession:
             self.parts.gate.set_mode(mode)  # pyright: ignore[reportArgumentType] - checked there
         except ValueError as error:
             raise UsageError(str(error)) from error
+        self.parts.follow_mode(mode)
 
     # -- what a client can ask
     def status(self) -> dict[str, Any]:
