@@ -376,6 +376,16 @@ class HookSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions:
+    """Conversations in the editor. See [protocol](lsp-extensions.md#conversations)."""
+
+    listen: bool = True
+    """Let other programs of yours, such as the SDK, use the model of the language server: it serves sessions on a Unix
+    socket that only you can open.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Permissions:
     """The actions that a conversation may do without a question. See [Permissions](permissions.md). The lists
     of all files count together. A project that you do not trust can only forbid more.
@@ -459,6 +469,7 @@ class Config:
     index: Index = field(default_factory=Index)
     locate: Locate = field(default_factory=Locate)
     knowledge: Knowledge = field(default_factory=Knowledge)
+    sessions: Sessions = field(default_factory=Sessions)
     permissions: Permissions = field(default_factory=Permissions)
     hooks: Hooks = field(default_factory=Hooks)
     missing_rules: tuple[str, ...] = ()

@@ -5,13 +5,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
+from lsp_harness.errors import StaleDocument, UsageError
 from lsp_harness.harness import state_report
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
-from lsp_harness.harness.edits.proposals import DocumentProposals
+from lsp_harness.harness.edits.proposals import DocumentEdit, DocumentProposals
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.index_service import ReadyIndex
@@ -28,10 +29,12 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.harness.prompt_preview import PromptPreviews
+    from lsp_harness.harness.sessions.session_verbs import SessionVerbs
     from lsp_harness.harness.task_locator import TaskLocator
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
 
+NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"
 UserAction = Literal["accepted", "dismissed", "applied"]
 """What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
 
@@ -137,6 +140,13 @@ class Harness:
 
         return TaskLocator(self._services, self._edits)
 
+    @cached_property
+    def sessions(self) -> "SessionVerbs":
+        """The conversations of the client. Tools and the parser are imported at the first use."""
+        from lsp_harness.harness.sessions.session_verbs import SessionVerbs
+
+        return SessionVerbs(self._services)
+
     # -- texts
     def open(self, text: Document) -> None:
         """Open a document. If it is open already, its text is replaced."""
@@ -215,6 +225,33 @@ class Harness:
                 if sent := proposals.take(result_id) if proposals else None:
                     self._services.accepted_edits.start(opened, self.workspace.snapshot(sent.base))
 
+    def reject(self, uri: str, proposal_id: str, reason: str) -> None:
+        """Record that the user refused a proposal.
+
+        Raises:
+            UsageError: There is no such proposal.
+        """
+        opened = self.documents.find(uri)
+        proposals = opened.find_part(DocumentProposals) if opened else None
+        if not proposals or not proposals.reject(proposal_id, reason):
+            raise UsageError(NO_PROPOSAL.format(id=proposal_id))
+
+    def find_proposal(self, uri: str, proposal_id: str) -> DocumentEdit:
+        """Return a proposal that is not applied yet.
+
+        Raises:
+            UsageError: There is no such proposal.
+            StaleDocument: The document changed since.
+        """
+        opened = self.documents.find(uri)
+        proposals = opened.find_part(DocumentProposals) if opened else None
+        sent = proposals.find(proposal_id) if proposals else None
+        if opened is None or sent is None:
+            raise UsageError(NO_PROPOSAL.format(id=proposal_id))
+        if opened.text.hash != sent.base.hash:
+            raise StaleDocument("the document changed since this edit was proposed; request it again")
+        return DocumentEdit(sent.proposal, opened.text)
+
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
         if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
@@ -279,6 +316,9 @@ class Harness:
             EngineError: The engine did not end as it should.
         """
         self._visited_files.save()
+        sessions: SessionVerbs | None = self.__dict__.get("sessions")
+        if sessions:
+            await sessions.aclose()
         await self.documents.aclose()
         await self._completions.aclose()
         await self._services.aclose()

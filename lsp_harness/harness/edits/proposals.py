@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import StaleDocument
-from lsp_harness.session.events.code_events import EditApplied, EditStale
+from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditStale
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
@@ -25,11 +25,13 @@ class SentProposal:
         base: The text that the proposal edits.
         result_hash: The hash of the text with the proposal.
         turn: The turn that made it.
+        proposal: The proposal.
     """
 
     base: Document
     result_hash: str
     turn: "Turn"
+    proposal: Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class DocumentProposals:
         self._sent: dict[str, SentProposal] = {}
 
     def add(self, proposal: Proposal, base: Document, turn: "Turn") -> None:
-        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn)
+        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn, proposal)
         while len(self._sent) > MAX_PROPOSALS:
             del self._sent[next(iter(self._sent))]
 
@@ -71,6 +73,17 @@ class DocumentProposals:
         if sent:
             sent.turn.append(EditApplied(id))
         return sent
+
+    def find(self, id: str) -> SentProposal | None:
+        """Return a proposal that was neither applied nor rejected, or None."""
+        return self._sent.get(id)
+
+    def reject(self, id: str, reason: str) -> bool:
+        """Record that the user refused a proposal. Return whether there was one."""
+        sent = self._sent.pop(id, None)
+        if sent:
+            sent.turn.append(EditRejected(id, reason))
+        return sent is not None
 
     def close(self) -> None:
         self._sent.clear()
