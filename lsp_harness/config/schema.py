@@ -380,9 +380,7 @@ class Sessions:
     """Conversations in the editor. See [protocol](lsp-extensions.md#conversations)."""
 
     listen: bool = True
-    """Let other programs of yours, such as the SDK, use the model of the language server: it serves sessions on a Unix
-    socket that only you can open.
-    """
+    """Serve sessions on a Unix socket that only you can open, so that your programs can use the model of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,9 +404,7 @@ class Permissions:
     callback_timeout_s: float = 30.0
     """How many seconds the permission callback of a program may take. After that the action is denied."""
     trusted_folders: tuple[str, ...] = ()
-    """Folders whose projects you trust: their rules that allow, their mode and their hooks count. Only your own
-    settings can have it.
-    """
+    """Folders of projects you trust: their allow rules, mode and hooks count. Only your own settings can have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import StaleDocument, UsageError
 from lsp_harness.harness import state_report
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
-from lsp_harness.harness.edits.proposals import DocumentEdit, DocumentProposals
+from lsp_harness.harness.edits.proposals import DocumentProposals
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.index_service import ReadyIndex
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
 
-NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"
 UserAction = Literal["accepted", "dismissed", "applied"]
 """What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
 
@@ -42,8 +40,7 @@ UserAction = Literal["accepted", "dismissed", "applied"]
 class Harness:
     """One harness serves one client. It follows the texts of the client, and offers work on frozen snapshots of them.
 
-    The verbs of each kind of work are in `completions`, `fixes`, `edits`, `symbols`, `tasks` and `previews`. What the
-    harness reports by itself comes as events from `events`.
+    The verbs of each kind of work are in `completions`, `fixes`, `edits`, `symbols`, `tasks` and `sessions`.
 
     Args:
         config: The settings.
@@ -188,11 +185,7 @@ class Harness:
             self._completions.record_close(opened.text)
 
     def lose(self, uri: str, reason: str) -> bool:
-        """Forget a text that differs from the client's, until the client sends all of it.
-
-        Returns:
-            Whether the text was known until now.
-        """
+        """Forget a text that differs from the client's until it sends all of it. Return whether it was known."""
         return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:
@@ -224,33 +217,6 @@ class Harness:
                 proposals = opened.find_part(DocumentProposals)
                 if sent := proposals.take(result_id) if proposals else None:
                     self._services.accepted_edits.start(opened, self.workspace.snapshot(sent.base))
-
-    def reject(self, uri: str, proposal_id: str, reason: str) -> None:
-        """Record that the user refused a proposal.
-
-        Raises:
-            UsageError: There is no such proposal.
-        """
-        opened = self.documents.find(uri)
-        proposals = opened.find_part(DocumentProposals) if opened else None
-        if not proposals or not proposals.reject(proposal_id, reason):
-            raise UsageError(NO_PROPOSAL.format(id=proposal_id))
-
-    def find_proposal(self, uri: str, proposal_id: str) -> DocumentEdit:
-        """Return a proposal that is not applied yet.
-
-        Raises:
-            UsageError: There is no such proposal.
-            StaleDocument: The document changed since.
-        """
-        opened = self.documents.find(uri)
-        proposals = opened.find_part(DocumentProposals) if opened else None
-        sent = proposals.find(proposal_id) if proposals else None
-        if opened is None or sent is None:
-            raise UsageError(NO_PROPOSAL.format(id=proposal_id))
-        if opened.text.hash != sent.base.hash:
-            raise StaleDocument("the document changed since this edit was proposed; request it again")
-        return DocumentEdit(sent.proposal, opened.text)
 
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
@@ -316,9 +282,6 @@ class Harness:
             EngineError: The engine did not end as it should.
         """
         self._visited_files.save()
-        sessions: SessionVerbs | None = self.__dict__.get("sessions")
-        if sessions:
-            await sessions.aclose()
         await self.documents.aclose()
         await self._completions.aclose()
         await self._services.aclose()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import StaleDocument
+from lsp_harness.errors import StaleDocument, UsageError
 from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditStale
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.session.log.turn import Turn
 
+NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"
 MAX_PROPOSALS = 32
 """Number of proposals of a document that are remembered."""
 
@@ -87,6 +88,29 @@ class DocumentProposals:
 
     def close(self) -> None:
         self._sent.clear()
+
+
+def find_proposal(opened: OpenDocument | None, id: str) -> DocumentEdit:
+    """Return a proposal that is neither applied nor rejected, as an edit of the present text.
+
+    Raises:
+        UsageError: There is no such proposal.
+        StaleDocument: The document changed since.
+    """
+    proposals = opened.find_part(DocumentProposals) if opened else None
+    sent = proposals.find(id) if proposals else None
+    if opened is None or sent is None:
+        raise UsageError(NO_PROPOSAL.format(id=id))
+    if opened.text.hash != sent.base.hash:
+        raise StaleDocument("the document changed since this edit was proposed; request it again")
+    return DocumentEdit(sent.proposal, opened.text)
+
+
+def reject_proposal(opened: OpenDocument | None, id: str, reason: str) -> None:
+    """Record that the user refused a proposal. Raise UsageError if there is no such proposal."""
+    proposals = opened.find_part(DocumentProposals) if opened else None
+    if not proposals or not proposals.reject(id, reason):
+        raise UsageError(NO_PROPOSAL.format(id=id))
 
 
 def register(opened: OpenDocument | None, context: "TurnContext", proposal: Proposal) -> Proposal:

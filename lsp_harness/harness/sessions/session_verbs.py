@@ -64,6 +64,7 @@ class SessionVerbs:
         self._store = SessionStore()
         self._open: dict[str, OpenSession] = {}
         self._opening = asyncio.Lock()
+        services.closers.append(self.aclose)
 
     # -- opening
     async def require(self, session_id: str = "", uri: str = "") -> OpenSession:

@@ -4,9 +4,10 @@ from typing import Any
 
 from lsprotocol import types
 
+from lsp_harness.harness.edits.proposals import reject_proposal
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.server.execution.session_arguments import SessionArguments
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
@@ -19,5 +20,5 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    uri, proposal_id = arguments.text("uri"), arguments.text("proposalId")
-    client.harness.reject(uri, proposal_id, arguments.text("reason", ""))
+    opened, reason = client.harness.documents.find(arguments.text("uri")), arguments.text("reason", "")
+    reject_proposal(opened, arguments.text("proposalId"), reason)

@@ -6,8 +6,8 @@ from lsprotocol import types
 
 from lsp_harness.harness.sessions.session_export import EXPORT_FORMATS, ExportFormat
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.server.execution.session_arguments import SessionArguments
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(

@@ -5,8 +5,8 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.conversation_arguments import SessionArguments, camel_keys
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.server.execution.session_arguments import SessionArguments, camel_keys
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
