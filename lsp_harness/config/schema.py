@@ -376,6 +376,14 @@ class HookSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions:
+    """Conversations in the editor. See [protocol](lsp-extensions.md#conversations)."""
+
+    listen: bool = True
+    """Serve sessions on a Unix socket that only you can open, so that your programs can use the model of the server."""
+
+
+@dataclass(frozen=True, slots=True)
 class Permissions:
     """The actions that a conversation may do without a question. See [Permissions](permissions.md). The lists
     of all files count together. A project that you do not trust can only forbid more.
@@ -396,9 +404,7 @@ class Permissions:
     callback_timeout_s: float = 30.0
     """How many seconds the permission callback of a program may take. After that the action is denied."""
     trusted_folders: tuple[str, ...] = ()
-    """Folders whose projects you trust: their rules that allow, their mode and their hooks count. Only your own
-    settings can have it.
-    """
+    """Folders of projects you trust: their allow rules, mode and hooks count. Only your own settings can have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +465,7 @@ class Config:
     index: Index = field(default_factory=Index)
     locate: Locate = field(default_factory=Locate)
     knowledge: Knowledge = field(default_factory=Knowledge)
+    sessions: Sessions = field(default_factory=Sessions)
     permissions: Permissions = field(default_factory=Permissions)
     hooks: Hooks = field(default_factory=Hooks)
     missing_rules: tuple[str, ...] = ()

@@ -44,7 +44,14 @@ class TurnReported:
     event: Event
 
 
-HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported | TurnReported
+@dataclass(frozen=True, slots=True)
+class ConversationReported:
+    """A conversation of the client got an event, or sent data without a number that is not written to its log."""
+
+    event: Event
+
+
+HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported | TurnReported | ConversationReported
 Listener = Callable[[HarnessEvent], None]
 
 

@@ -28,6 +28,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.harness.prompt_preview import PromptPreviews
+    from lsp_harness.harness.sessions.session_verbs import SessionVerbs
     from lsp_harness.harness.task_locator import TaskLocator
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
@@ -39,8 +40,7 @@ UserAction = Literal["accepted", "dismissed", "applied"]
 class Harness:
     """One harness serves one client. It follows the texts of the client, and offers work on frozen snapshots of them.
 
-    The verbs of each kind of work are in `completions`, `fixes`, `edits`, `symbols`, `tasks` and `previews`. What the
-    harness reports by itself comes as events from `events`.
+    The verbs of each kind of work are in `completions`, `fixes`, `edits`, `symbols`, `tasks` and `sessions`.
 
     Args:
         config: The settings.
@@ -137,6 +137,13 @@ class Harness:
 
         return TaskLocator(self._services, self._edits)
 
+    @cached_property
+    def sessions(self) -> "SessionVerbs":
+        """The conversations of the client. Tools and the parser are imported at the first use."""
+        from lsp_harness.harness.sessions.session_verbs import SessionVerbs
+
+        return SessionVerbs(self._services)
+
     # -- texts
     def open(self, text: Document) -> None:
         """Open a document. If it is open already, its text is replaced."""
@@ -178,11 +185,7 @@ class Harness:
             self._completions.record_close(opened.text)
 
     def lose(self, uri: str, reason: str) -> bool:
-        """Forget a text that differs from the client's, until the client sends all of it.
-
-        Returns:
-            Whether the text was known until now.
-        """
+        """Forget a text that differs from the client's until it sends all of it. Return whether it was known."""
         return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:

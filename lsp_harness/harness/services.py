@@ -3,7 +3,7 @@
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,6 +64,8 @@ class Services:
         self.workspace: Final = workspace
         self.works_ahead: Final = works_ahead
         self.clock: Final = clock or Clock()
+        self.closers: Final[list[Callable[[], Awaitable[None]]]] = []
+        """Functions that close what the parts of the harness opened. The engine is closed after them."""
         self.events: Final = EventStream()
         syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
         self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))
@@ -219,6 +221,8 @@ class Services:
         Raises:
             EngineError: The engine did not end as it should.
         """
+        for close in self.closers:
+            await close()
         if indexes := self.index.folder_indexes_if_any:
             await indexes.aclose()
         if edits := self.accepted_edits_if_any:

@@ -49,6 +49,10 @@ class ClientCapabilities:
     """The client asks for definitions and references if no other server has any: `experimental.lspHarness.fallback`."""
     status: bool = False
     """The client wants the notification `lspHarness/status`: `experimental.lspHarness.status`."""
+    events: bool = False
+    """The client wants the events of sessions: `experimental.lspHarness.events`."""
+    permissions: bool = False
+    """The client shows questions about permissions by itself: `experimental.lspHarness.permissions`."""
     commands: frozenset[str] = frozenset()
     """The commands of the client that a code action may name: `experimental.lspHarness.commands`."""
 
@@ -86,6 +90,8 @@ class ClientCapabilities:
             symbol_trees=value_at(document, "documentSymbol.hierarchicalDocumentSymbolSupport") is True,
             fallback=value_at(raw, "experimental.lspHarness.fallback") is True,
             status=value_at(raw, "experimental.lspHarness.status") is True,
+            events=value_at(raw, "experimental.lspHarness.events") is True,
+            permissions=value_at(raw, "experimental.lspHarness.permissions") is True,
             commands=frozenset(
                 name for name in list_at(raw, "experimental.lspHarness.commands") if isinstance(name, str)
             ),

@@ -141,6 +141,7 @@ def _create_client(
     from lsp_harness.server.feature_binding import bind
     from lsp_harness.server.features.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
+    from lsp_harness.server.sessions.session_feed import SessionFeed
     from lsp_harness.workspace.workspace import Workspace
 
     # the settings of a folder that the user does not trust do not count
@@ -153,6 +154,7 @@ def _create_client(
     client.project = project
     client.load_project = lambda: load(project)
     harness.events.subscribe(index_progress.index_listener(client))
+    harness.events.subscribe(SessionFeed(client).handle)
     bind(client, FEATURES)
     client_settings.report(client, problems)
     for fault in faults:

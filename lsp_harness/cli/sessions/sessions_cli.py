@@ -1,13 +1,12 @@
-"""`lsp-harness sessions`: list, show, search, fork and export the saved sessions."""
+"""`lsp-harness sessions`: list, show, search, fork, export and undo the saved sessions."""
 
 import asyncio
-import json as json_module
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter
@@ -15,7 +14,9 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.harness.sessions.session_list import SessionRow, find_sessions, list_rows, list_tree
+from lsp_harness.harness.sessions.session_undo import undo_saved
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.target import is_remote
 from lsp_harness.session.log.log_reader import read_history, read_log
@@ -23,11 +24,10 @@ from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.projections.session_state import project_session
 from lsp_harness.session.projections.summary import BUDGET_TOKENS, Summary
 from lsp_harness.text.wording import format_count
-from lsp_harness.wire.event import Event, encode
 
 SHOWN_SESSIONS = 20
 SHOWN_CHARS = 300
-app = cyclopts.App(name="sessions", help="List, show, search, fork and export saved sessions.")
+app = cyclopts.App(name="sessions", help="List, show, search, fork and export saved sessions, and undo their edits.")
 
 SessionId = Annotated[str, Parameter(help="The name of a session, or its beginning. The default is the last session.")]
 
@@ -136,20 +136,13 @@ def export(
     id: SessionId = "",
     /,
     *,
-    format: Annotated[
-        Literal["json", "lines", "transcript"], Parameter(help="json: one list. lines: a line of JSON for each event.")
-    ] = "json",
+    format: Annotated[ExportFormat, Parameter(help="json: one list. lines: a line of JSON for each event.")] = "json",
     output: Annotated[Path | None, Parameter(help="The file to write. By default, standard output.")] = None,
 ) -> int:
     """Write the whole history of a session, with the events that it continues, in another form."""
     store = SessionStore()
     events = list(read_history(store.folder, store.find(id)))
-    if format == "json":
-        text = json_module.dumps([asdict(event) for event in events], ensure_ascii=False, indent=1)
-    elif format == "lines":
-        text = "\n".join(encode(event) for event in events)
-    else:
-        text = "\n".join(render_transcript(events, None))
+    text = export_events(events, format)
     if output is None:
         say(text)
         return 0
@@ -158,6 +151,34 @@ def export(
     except OSError as error:
         raise UsageError(f"{output} cannot be written: {error.strerror}; name another file") from error
     say(f"{format_count(len(events), 'event')} written to {output}")
+    return 0
+
+
+@app.command
+def undo(
+    id: SessionId = "",
+    /,
+    *,
+    turn: Annotated[
+        int | None, Parameter(help="The turn to undo. The default is the last one that changed files.")
+    ] = None,
+    force: Annotated[
+        bool, Parameter(negative="", help="Also restore files that somebody changed after the turn.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Give the files that a turn changed the texts that they had before it."""
+    store = SessionStore()
+    result = asyncio.run(undo_saved(store, store.find(id), turn, force=force))
+    if json:
+        print_json(asdict(result))
+        return 0
+    for path in result.paths:
+        say(f"restored {path}")
+    for path, reason in result.skipped.items():
+        warn(f"{path} is not restored: {reason}")
+    if not result.paths:
+        say(f"no file of turn {result.turn} was restored")
     return 0
 
 
@@ -176,42 +197,6 @@ def _print_rows(rows: Sequence[SessionRow], *, json: bool) -> None:
     for row in rows:
         table.add_row(row.id, row.started_at[:16].replace("T", " "), str(row.turns), row.folder, row.title)
     console().print(table)
-
-
-def render_transcript(events: Sequence[Event], limit: int | None) -> Iterator[str]:
-    """Yield the lines of a session for a person.
-
-    Args:
-        events: The events.
-        limit: The most characters of a text. None shows whole texts.
-    """
-    for event in events:
-        data = event.data
-        match event.type:
-            case "invocation.received" | "invocation.auto" | "queue.taken":
-                where = f" ({data['path']})" if data.get("path") else ""
-                yield f"\nyou: {_cut(str(data.get('text')), limit)}{where}"
-            case "tool.started":
-                given = json_module.dumps(data.get("input") or {}, ensure_ascii=False)
-                yield f"  · {data.get('tool')} {_cut(given, limit)}"
-            case "tool.completed" | "tool.failed":
-                mark = "✓" if event.type == "tool.completed" else f"✗ {data.get('reason')}:"
-                yield f"    {mark} {_cut(str(data.get('output')), limit)}"
-            case "model.completed" if data.get("text"):
-                yield f"model: {_cut(str(data['text']), limit)}"
-            case "edit.proposed":
-                yield f"  proposed: {data.get('summary')}"
-                yield _cut(str(data.get("diff")), limit)
-            case "edit.applied" | "edit.rejected" | "edit.stale" | "edit.reverted":
-                yield f"  {event.type.replace('.', ' ')}"
-            case "turn.stopped" if data.get("reason") != "completed":
-                yield f"  the turn ended: {data.get('reason')} ({data.get('detail')})"
-            case _:
-                pass
-
-
-def _cut(text: str, limit: int | None) -> str:
-    return text if limit is None or len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 async def _shorten_summary(result: Summary) -> list[str]:

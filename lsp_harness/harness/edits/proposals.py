@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import StaleDocument
-from lsp_harness.session.events.code_events import EditApplied, EditStale
+from lsp_harness.errors import StaleDocument, UsageError
+from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditStale
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_document import OpenDocument
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.session.log.turn import Turn
 
+NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"
 MAX_PROPOSALS = 32
 """Number of proposals of a document that are remembered."""
 
@@ -25,11 +26,13 @@ class SentProposal:
         base: The text that the proposal edits.
         result_hash: The hash of the text with the proposal.
         turn: The turn that made it.
+        proposal: The proposal.
     """
 
     base: Document
     result_hash: str
     turn: "Turn"
+    proposal: Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class DocumentProposals:
         self._sent: dict[str, SentProposal] = {}
 
     def add(self, proposal: Proposal, base: Document, turn: "Turn") -> None:
-        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn)
+        self._sent[proposal.id] = SentProposal(base, proposal.changes.main.after.hash, turn, proposal)
         while len(self._sent) > MAX_PROPOSALS:
             del self._sent[next(iter(self._sent))]
 
@@ -72,8 +75,42 @@ class DocumentProposals:
             sent.turn.append(EditApplied(id))
         return sent
 
+    def find(self, id: str) -> SentProposal | None:
+        """Return a proposal that was neither applied nor rejected, or None."""
+        return self._sent.get(id)
+
+    def reject(self, id: str, reason: str) -> bool:
+        """Record that the user refused a proposal. Return whether there was one."""
+        sent = self._sent.pop(id, None)
+        if sent:
+            sent.turn.append(EditRejected(id, reason))
+        return sent is not None
+
     def close(self) -> None:
         self._sent.clear()
+
+
+def find_proposal(opened: OpenDocument | None, id: str) -> DocumentEdit:
+    """Return a proposal that is neither applied nor rejected, as an edit of the present text.
+
+    Raises:
+        UsageError: There is no such proposal.
+        StaleDocument: The document changed since.
+    """
+    proposals = opened.find_part(DocumentProposals) if opened else None
+    sent = proposals.find(id) if proposals else None
+    if opened is None or sent is None:
+        raise UsageError(NO_PROPOSAL.format(id=id))
+    if opened.text.hash != sent.base.hash:
+        raise StaleDocument("the document changed since this edit was proposed; request it again")
+    return DocumentEdit(sent.proposal, opened.text)
+
+
+def reject_proposal(opened: OpenDocument | None, id: str, reason: str) -> None:
+    """Record that the user refused a proposal. Raise UsageError if there is no such proposal."""
+    proposals = opened.find_part(DocumentProposals) if opened else None
+    if not proposals or not proposals.reject(id, reason):
+        raise UsageError(NO_PROPOSAL.format(id=id))
 
 
 def register(opened: OpenDocument | None, context: "TurnContext", proposal: Proposal) -> Proposal:

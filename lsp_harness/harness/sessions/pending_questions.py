@@ -21,8 +21,11 @@ class PendingQuestions:
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
 
     async def ask(self, question: PermissionQuestion) -> Answer | None:
-        """Return the answer of the person."""
+        """Return the answer of the person, or None if the client has nobody who answers."""
         answer = await self._wait(question.request_id)
+        if answer["decision"] == "ask":
+            # the client has nobody who could answer
+            return None
         reason = str(answer.get("reason") or "")
         if answer["decision"] != "allow":
             return Answer("reject", reason)

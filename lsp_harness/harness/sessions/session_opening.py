@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lsp_harness.chat.chat_driver import Model
 from lsp_harness.chat.mcp.mcp_servers import McpServers
@@ -24,6 +24,7 @@ from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.artifacts import ArtifactStore
@@ -45,13 +46,31 @@ from lsp_harness.wire.version import VERSION
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
+EDITOR_MODE = "ask"
+"""The permission mode of a session in an editor."""
 
 
-async def open_session(options: SessionOptions, models: Sequence[Model] = ()) -> OpenSession:
+@dataclass(frozen=True, slots=True)
+class SharedModel:
+    """The model of a process that serves several sessions, so that it is loaded once.
+
+    Attributes:
+        config: The settings of the process.
+        engine: The engine. The process closes it, after the sessions.
+    """
+
+    config: Config
+    engine: Engine
+
+
+async def open_session(
+    options: SessionOptions, shared: SharedModel | None = None, *, models: Sequence[Model] = ()
+) -> OpenSession:
     """Open a new session, or continue one.
 
     Args:
         options: The options.
+        shared: The model and the settings of this process. Options that name a model win against it.
         models: The models, which somebody else closes. Without them, they are those of the options and settings.
 
     Raises:
@@ -59,10 +78,15 @@ async def open_session(options: SessionOptions, models: Sequence[Model] = ()) ->
         ModelError: The model does not exist.
         ConfigError: The settings name a server that cannot be asked.
     """
-    config = read_session_settings(_with_environment(options))
+    if options.model or options.provider:
+        shared = None
+    if shared and not options.bare and options.setting_sources is None:
+        config = shared.config
+    else:
+        config = read_session_settings(options if shared else _with_environment(options))
     store = SessionStore()
     async with AsyncExitStack() as stack:
-        models = tuple(models) or _create_models(config, options, stack)
+        models = tuple(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
         parts = await _create_parts(options, config, models, opened.log, store, stack)
@@ -88,7 +112,7 @@ async def open_without_model(options: SessionOptions) -> OpenSession:
         UsageError: An option is not valid, or there is no such session.
         ConfigError: The settings name a server that cannot be asked.
     """
-    return await open_session(options, [Model("", ScriptedEngine(()))])
+    return await open_session(options, models=[Model("", ScriptedEngine(()))])
 
 
 def _with_environment(options: SessionOptions) -> SessionOptions:
@@ -100,11 +124,13 @@ def _with_environment(options: SessionOptions) -> SessionOptions:
     return replace(options, provider=provider, model=model)
 
 
-def _create_models(config: Config, options: SessionOptions, stack: AsyncExitStack) -> tuple[Model, ...]:
-    configs = [config]
+def _create_models(
+    config: Config, options: SessionOptions, shared: SharedModel | None, stack: AsyncExitStack
+) -> tuple[Model, ...]:
+    configs = [] if shared else [config]
     if options.fallback_model:
         configs.append(choose_model(config, "", options.fallback_model))
-    models: list[Model] = []
+    models = [Model(describe_model(shared.config), shared.engine)] if shared else list[Model]()
     for choice in configs:
         name = describe_model(choice)
         engine = make_engine(choice)
@@ -226,7 +252,7 @@ def _may_be_called(name: str, policy: GatePolicy) -> bool:
 
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
-    policy, problems = make_policy(config, [options.root], DEFAULT_MODE)
+    policy, problems = make_policy(config, [options.root], EDITOR_MODE if options.source == "lsp" else DEFAULT_MODE)
     for problem in problems:
         warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
     try:

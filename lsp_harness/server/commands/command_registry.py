@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from lsp_harness.server import commands
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 PREFIX = "lspHarness."
 SUFFIX = "_command"
+SESSIONS = "sessions"
+"""The package of the commands about sessions. Their names have two parts after the prefix."""
 
 
 class CommandModule(Protocol):
@@ -50,9 +54,20 @@ def editor_commands() -> list[EditorCommand]:
 
 
 def _module_names() -> dict[str, str]:
-    """Return the name of each command and the name of its module."""
-    modules = (module.name for module in pkgutil.iter_modules(commands.__path__))
-    return {_command_name(module): module for module in modules if module.endswith(SUFFIX)}
+    """Return the name of each command and the name of its module in the package."""
+    names = {_command_name(module): module for module in _modules(list(commands.__path__))}
+    folders = [str(Path(path) / SESSIONS) for path in commands.__path__]
+    return names | {_grouped_name(module): f"{SESSIONS}.{module}" for module in _modules(folders)}
+
+
+def _modules(folders: list[str]) -> Iterator[str]:
+    return (module.name for module in pkgutil.iter_modules(folders) if module.name.endswith(SUFFIX))
+
+
+def _grouped_name(module: str) -> str:
+    """Convert the name of a module about sessions: `agent_follow_up_command` to `lspHarness.agent.followUp`."""
+    group, _, rest = module.partition("_")
+    return f"{PREFIX}{group}.{_command_name(rest).removeprefix(PREFIX)}"
 
 
 def _command_name(module: str) -> str:

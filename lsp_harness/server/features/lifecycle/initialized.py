@@ -7,6 +7,7 @@ from lsprotocol import types
 
 from lsp_harness.server import client_settings, file_watching
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.sessions import session_listener
 
 METHOD = types.INITIALIZED
 
@@ -23,3 +24,4 @@ async def _read_settings(client: EditorClient) -> None:
         await client_settings.follow(client)
     finally:
         client.harness.completions.start_engine()
+        session_listener.start(client)

@@ -1,0 +1,23 @@
+"""`lspHarness.agent.followUp`: keeps a text for the next turn, which begins by itself."""
+
+from typing import Any
+
+from lsprotocol import types
+
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.conversation_arguments import SessionArguments, camel_keys
+from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.workspace.snapshot import Snapshot
+
+COMMAND = EditorCommand(
+    name="lspHarness.agent.followUp",
+    arguments="[{sessionId, text}]",
+    description="keeps a text for the next turn, which begins by itself",
+    result="`itemId` of the waiting text",
+)
+
+
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
+    arguments = SessionArguments(params)
+    result = await client.harness.sessions.command("follow_up", arguments.session_id, arguments.fields)
+    return camel_keys(result)

@@ -1,0 +1,23 @@
+"""`lspHarness.task.cancel`: ends a task and all its processes."""
+
+from typing import Any
+
+from lsprotocol import types
+
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.conversation_arguments import SessionArguments, camel_keys
+from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.workspace.snapshot import Snapshot
+
+COMMAND = EditorCommand(
+    name="lspHarness.task.cancel",
+    arguments="[{sessionId, taskId}]",
+    description="ends a task and all its processes",
+    result="`taskId` and `status`",
+)
+
+
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
+    arguments = SessionArguments(params)
+    result = await client.harness.sessions.command("cancel_task", arguments.session_id, arguments.fields)
+    return camel_keys(result)

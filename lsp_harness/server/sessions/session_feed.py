@@ -1,0 +1,89 @@
+"""Sends the events of sessions to a client that announced them, and shows questions about permissions."""
+
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from lsp_harness.errors import UsageError
+from lsp_harness.harness.events import ConversationReported, HarnessEvent, TurnReported
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.session_frames import encode_frame
+
+EVENT_METHOD = "$/lspHarness/event"
+DELTA_METHOD = "$/lspHarness/delta"
+PERMISSION_METHOD = "$/lspHarness/permission"
+ANSWERS: dict[str, dict[str, Any]] = {
+    "Allow once": {"decision": "allow", "remember": "once"},
+    "Allow for this session": {"decision": "allow", "remember": "session"},
+    "Reject": {"decision": "deny", "reason": "the user rejected it"},
+}
+"""Title of a button → the answer that it gives."""
+NO_ANSWER = {"decision": "ask"}
+"""The answer of a client that has nobody to ask. The action is denied then."""
+MAX_INPUT_CHARS = 200
+
+
+class SessionFeed:
+    """The events of all sessions of one client.
+
+    Args:
+        client: The client.
+    """
+
+    def __init__(self, client: EditorClient) -> None:
+        self._client = client
+
+    def handle(self, event: HarnessEvent) -> None:
+        """Send an event of the harness, if it belongs to a session and the client wants it."""
+        match event:
+            case ConversationReported(reported):
+                self._send(reported)
+                if reported.type == "permission.requested":
+                    self._show_question(reported)
+            case TurnReported(reported):
+                self._send(reported)
+            case _:
+                pass
+
+    def _send(self, event: Event) -> None:
+        if self._client.capabilities.events and (frame := encode_frame(event)) is not None:
+            self._client.server.protocol.notify(DELTA_METHOD if event.seq is None else EVENT_METHOD, frame)
+
+    # -- questions
+    def _show_question(self, event: Event) -> None:
+        if self._client.capabilities.permissions:
+            self._client.server.protocol.notify(PERMISSION_METHOD, encode_frame(event))
+        else:
+            self._client.spawn(self._ask(event), "asking the user about a permission")
+
+    async def _ask(self, event: Event) -> None:
+        """Ask with a standard message. Not every client can show one."""
+        params = types.ShowMessageRequestParams(
+            type=types.MessageType.Warning,
+            message=describe_question(event),
+            actions=[types.MessageActionItem(title=title) for title in ANSWERS],
+        )
+        try:
+            chosen = await self._client.server.window_show_message_request_async(params)
+        except JsonRpcException:
+            answer = NO_ANSWER
+        else:
+            closed = {"decision": "deny", "reason": "the user closed the question without an answer"}
+            answer = ANSWERS.get(chosen.title, closed) if chosen else closed
+        try:
+            self._client.harness.sessions.answer_question(str(event.data["request_id"]), answer)
+        except UsageError:
+            # the turn has ended meanwhile
+            return
+
+
+def describe_question(event: Event) -> str:
+    """Return a question about a permission as one text."""
+    data = event.data
+    values = [str(value) for value in dict[str, Any](data.get("input") or {}).values()]
+    subject = ", ".join(map(str, data.get("paths") or ())) or " ".join(" ".join(values).split())
+    shown = subject if len(subject) <= MAX_INPUT_CHARS else f"{subject[: MAX_INPUT_CHARS - 1]}…"
+    reason = f" ({data['reason']})" if data.get("reason") else ""
+    return f"lsp-harness wants to use {data.get('tool')}: {shown}{reason}"

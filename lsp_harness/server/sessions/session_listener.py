@@ -1,0 +1,191 @@
+"""Serves sessions to other programs of the user on a Unix socket, so that they share the model of this server."""
+
+import asyncio
+import logging
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsp_harness.config import paths
+from lsp_harness.errors import ConfigError
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
+from lsp_harness.wire.session_socket import SOCKET_VARIABLE, peer_problem, socket_path, socket_problem
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.sessions.session_host import FrameQueue
+
+log = logging.getLogger(__name__)
+
+MAX_CONNECTIONS = 32
+"""Sessions of other programs at the same time."""
+EXIT = {"command": "exit"}
+
+
+def start(client: EditorClient) -> None:
+    """Listen for other programs in the background, if the workspace is trusted and the settings allow it."""
+    roots = client.harness.workspace.roots
+    is_wanted = client.harness.workspace.is_trusted and client.harness.config.sessions.listen
+    if is_wanted and roots and hasattr(socket, "AF_UNIX"):
+        client.spawn(SessionListener(client, roots[0]).run(), "serving sessions to other programs")
+
+
+class SessionListener:
+    """The socket of one workspace folder. Each connection is one session.
+
+    Args:
+        client: The client whose harness does the work.
+        root: The workspace folder.
+    """
+
+    def __init__(self, client: EditorClient, root: Path) -> None:
+        self._client = client
+        self._path = socket_path(root)
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until the task is cancelled, unless another server of this folder does so already."""
+        try:
+            lock = self._lock()
+        except (OSError, ConfigError) as error:
+            log.warning("other programs cannot use this server: %s", error)
+            return
+        if lock is None:
+            log.info("another server of this folder serves %s", self._path)
+            return
+        try:
+            await self._serve()
+        except OSError as error:
+            log.warning("other programs cannot use this server: %s: %s", self._path, error.strerror or error)
+        finally:
+            os.close(lock)
+
+    def _lock(self) -> int | None:
+        """Become the server of the folder. Return the descriptor of the lock, or None if another process is it.
+
+        The lock tells a socket that is served from one that a killed server left.
+        """
+        import fcntl
+
+        folder = self._path.parent
+        if os.environ.get(SOCKET_VARIABLE):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        else:
+            paths.runtime_folder()
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    async def _serve(self) -> None:
+        listening = self._bind()
+        try:
+            if problem := socket_problem(self._path):
+                log.warning("other programs cannot use this server: %s", problem)
+                return
+            server = await asyncio.start_unix_server(self._accept, sock=listening, limit=MAX_LINE_BYTES)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                server.close()
+                for task in self._connections:
+                    task.cancel()
+                await asyncio.gather(*self._connections, return_exceptions=True)
+        finally:
+            listening.close()
+            with suppress(OSError):
+                self._path.unlink()
+
+    def _bind(self) -> socket.socket:
+        with suppress(FileNotFoundError):
+            # this process has the lock, so nobody serves this socket any more
+            self._path.unlink()
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        # the socket must never be open to others, not even for a moment
+        mask = os.umask(0o177)
+        try:
+            listening.bind(str(self._path))
+        except BaseException:
+            listening.close()
+            raise
+        finally:
+            os.umask(mask)
+        return listening
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._connections.add(task)
+        try:
+            problem = peer_problem(writer.get_extra_info("socket"))
+            if not problem and len(self._connections) > MAX_CONNECTIONS:
+                problem = f"this server has {MAX_CONNECTIONS} sessions already; end one, or start a session of your own"
+            if problem:
+                log.warning("refused a connection: %s", problem)
+                frame = {"type": "error", "message": problem, "code": "UsageError", "recoverable": False}
+                writer.write(encode_line(frame))
+                await writer.drain()
+                return
+            await self._converse(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            # the program has gone, or this server ends
+            return
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # imported late, because tools import the parser
+        from lsp_harness.harness.sessions.session_host import serve_session
+
+        incoming: FrameQueue = asyncio.Queue()
+        outgoing: FrameQueue = asyncio.Queue()
+        opener = self._client.harness.sessions.open_for_program
+        serving = asyncio.ensure_future(serve_session(incoming, outgoing, None, opener))
+        reading = asyncio.ensure_future(_read_frames(reader, incoming))
+        try:
+            while (frame := await outgoing.get()) is not None:
+                writer.write(encode_line(frame))
+                await writer.drain()
+            await serving
+        finally:
+            reading.cancel()
+            if not serving.done():
+                # the session closes its log before the harness ends
+                incoming.put_nowait(EXIT)
+                serving.cancel()
+            await asyncio.gather(serving, reading, return_exceptions=True)
+
+
+async def _read_frames(reader: asyncio.StreamReader, incoming: "FrameQueue") -> None:
+    """Pass the lines of a program on. If the program has gone, its session ends."""
+    try:
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:
+                incoming.put_nowait({"command": "a line that is too long"})
+                continue
+            if not line:
+                return
+            if not line.strip():
+                continue
+            try:
+                incoming.put_nowait(decode_line(line))
+            except ValueError as error:
+                incoming.put_nowait({"command": f"a line that is no JSON object ({error})"})
+    except OSError:
+        return
+    finally:
+        incoming.put_nowait(EXIT)
