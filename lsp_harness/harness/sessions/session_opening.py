@@ -105,6 +105,10 @@ async def open_session(
     return open_session
 
 
+async def _open_child(options: SessionOptions, models: Sequence[Model]) -> OpenSession:
+    return await open_session(options, models=models)
+
+
 async def open_without_model(options: SessionOptions) -> OpenSession:
     """Open a session whose tools are wanted and no answers. No engine starts, and no model needs to exist.
 
@@ -198,7 +202,7 @@ async def _create_parts(
         before_edit=copies.keep,
     )
     tools = await _create_tools(options, environment, record, stack)
-    agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_session)
+    agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), _open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
         tools[agents.name] = agents
     tools = {name: tool for name, tool in tools.items() if _may_be_called(name, gate.policy)}

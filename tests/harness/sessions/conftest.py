@@ -42,7 +42,7 @@ async def open_scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asyn
     async def create(*replies: dict[str, Any], **options: Any) -> OpenSession:
         engine = ScriptedEngine(list(replies))
         given = SessionOptions(cwd=str(tmp_path / "project"), **options)
-        opened.append(await open_session(given, [Model("scripted", engine)]))
+        opened.append(await open_session(given, models=[Model("scripted", engine)]))
         return opened[-1]
 
     yield create
