@@ -11,10 +11,12 @@ from ulid import ULID
 
 from lsp_harness.chat.compaction import CompactionStep, plan_step, promotion_event
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
+from lsp_harness.chat.shown_tools import shorten_names, show_tools
+from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
-from lsp_harness.chat.tool_calls import parse_answer
+from lsp_harness.chat.tool_calls import ParsedAnswer, RequestedCall, parse_answer
 from lsp_harness.chat.tool_execution import ToolExecution
-from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
+from lsp_harness.chat.tool_grammar import AnswerForm, ToolGrammar, build_tool_grammar
 from lsp_harness.chat.tool_prompt import render_tools
 from lsp_harness.errors import EngineError, EngineUnavailable, NoAnswer
 from lsp_harness.inference.client import Engine
@@ -96,11 +98,17 @@ class ChatDriver:
         self._execution = execution
         self._settings = settings
         self._window = 0
+        self._has_grammar = False
         self._prompt: ChatPrompt | None = None
         self._prompt_seq = -1
         self._unreadable = 0
-        self.system = "\n\n".join(part for part in (settings.system, render_tools(tools.values())) if part)
-        self.grammar = build_tool_grammar(tools.values(), AnswerForm(answer_schema=settings.answer_schema))
+        self._names = shorten_names(tools)
+        self._full_names = {shown: name for name, shown in self._names.items()}
+        shown_tools = show_tools(tools).values()
+        self.system = "\n\n".join(part for part in (settings.system, render_tools(shown_tools)) if part)
+        schema = settings.answer_schema
+        self.grammar = build_tool_grammar(shown_tools, AnswerForm(answer_schema=schema))
+        self._final_grammar = build_tool_grammar(shown_tools, AnswerForm(must_answer=True, answer_schema=schema))
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
@@ -124,7 +132,7 @@ class ChatDriver:
             conversation = replace(conversation, thinking_until=until)
         elif tier == "tombstone":
             conversation = replace(conversation, tombstoned_until=until)
-        after = await self._measure(build_messages(self.system, conversation))
+        after = await self._measure(build_messages(self.system, conversation, self._names))
         turn.append(CompactionCompleted(tier, before, after, until))
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
@@ -150,7 +158,7 @@ class ChatDriver:
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens, which are counted once for each state."""
         if self._prompt is None or self._prompt_seq != state.next_seq:
-            messages = build_messages(self.system, state.conversation)
+            messages = build_messages(self.system, state.conversation, self._names)
             sections = await self._count_sections(messages)
             self._prompt = ChatPrompt(messages, sum(sections.values()), sections)
             self._prompt_seq = state.next_seq
@@ -172,7 +180,9 @@ class ChatDriver:
     async def _budget(self) -> int:
         """Return the most tokens of a prompt."""
         if not self._window:
-            reported = (await self._models[0].engine.props()).n_ctx or DEFAULT_CONTEXT_TOKENS
+            props = await self._models[0].engine.props()
+            self._has_grammar = props.features.get("grammar") is True
+            reported = props.n_ctx or DEFAULT_CONTEXT_TOKENS
             wanted = self._settings.context_tokens or reported
             self._window = max(MIN_CONTEXT_TOKENS, min(wanted, reported))
         return max(MIN_CONTEXT_TOKENS // 2, int(self._window * WINDOW_SHARE) - self._settings.answer_tokens)
@@ -203,23 +213,18 @@ class ChatDriver:
                     attempts = 0
 
     async def _ask(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
-        settings, started_s = self._settings, time.monotonic()
-        sampling = Sampling(
-            n_predict=settings.answer_tokens, temperature=settings.temperature, grammar=self.grammar.text
-        )
-        request = ChatRequest(prompt.messages, sampling, owner=settings.owner)
-        text, stop, usage = "", cast("Stop | None", None), Usage()
-        frames = _TextFrames(turn)
-        async with aclosing(cast("Any", self._models[0].engine.stream(request))) as chunks:
-            async for chunk in chunks:
-                text, stop, usage = text + chunk.text, chunk.stop, chunk.usage
-                frames.add(chunk.text)
+        started_s = time.monotonic()
+        reply = await self._generate(prompt, turn, self.grammar)
+        answer = self._parse(reply.text)
+        if self._has_grammar and any(self._execution.repeats(self._name_of(call), call.input) for call in answer.calls):
+            # a small model would write the same call again and again; it has the result, so it must answer now
+            reply = await self._generate(prompt, turn, self._final_grammar, reply.usage)
+            answer = self._parse(reply.text)
         ms = round(1000 * (time.monotonic() - started_s))
-        answer = parse_answer(text, self._tools)
-        calls = tuple(ToolCall(str(ULID()), call.name, call.input) for call in answer.calls)
-        tokens = await self._usage(prompt, text, usage)
-        shown = answer.text or (text if answer.problem else "")
-        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, stop or "", ms))
+        calls = tuple(ToolCall(str(ULID()), self._name_of(call), call.input) for call in answer.calls)
+        tokens = await self._usage(prompt, reply.text, reply.usage)
+        shown = answer.text or (reply.text if answer.problem else "")
+        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, reply.stop or "", ms))
         if not answer.problem:
             self._unreadable = 0
             return ModelOutput(answer.text, calls)
@@ -227,6 +232,36 @@ class ChatDriver:
         if self._unreadable >= MAX_UNREADABLE_ANSWERS:
             raise NoAnswer(f"the model wrote {self._unreadable} unreadable tool calls in a row; use a larger model")
         return ModelOutput(answer.text, (ToolCall("", "", {"problem": answer.problem}),))
+
+    async def _generate(
+        self, prompt: ChatPrompt, turn: Turn, grammar: ToolGrammar, earlier: Usage | None = None
+    ) -> "_Reply":
+        """Return a whole answer of the model, and send its text as it arrives."""
+        settings = self._settings
+        sampling = Sampling(
+            n_predict=settings.answer_tokens,
+            temperature=settings.temperature,
+            grammar=grammar.text if self._has_grammar else "",
+        )
+        request = ChatRequest(prompt.messages, sampling, owner=settings.owner)
+        text, stop, usage = "", cast("Stop | None", None), Usage()
+        frames = TextFrames(turn, may_be_call=bool(self._tools) and settings.answer_schema is None)
+        async with aclosing(cast("Any", self._models[0].engine.stream(request))) as chunks:
+            async for chunk in chunks:
+                text, stop, usage = text + chunk.text, chunk.stop, chunk.usage
+                frames.add(chunk.text)
+        frames.end(is_call=bool(self._parse(text).calls))
+        if earlier:
+            generated = earlier.generated + usage.generated
+            usage = replace(usage, evaluated=earlier.evaluated + usage.evaluated, generated=generated)
+        return _Reply(text, stop, usage)
+
+    def _parse(self, text: str) -> ParsedAnswer:
+        # structured output may look like a call without its marks
+        return parse_answer(text, () if self._settings.answer_schema else self._full_names)
+
+    def _name_of(self, call: RequestedCall) -> str:
+        return self._full_names.get(call.name, call.name)
 
     async def _usage(self, prompt: ChatPrompt, text: str, usage: Usage) -> TokenUsage:
         """Return the tokens as the engine reports them, or as they are counted if it reports none."""
@@ -252,35 +287,8 @@ class ChatDriver:
         return results
 
 
-class _TextFrames:
-    """Sends the text of an answer as it arrives, without the tool calls in it.
-
-    Args:
-        turn: The turn of the answer.
-    """
-
-    CALL_MARK = "<tool_call>"
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self._pending = ""
-        self._is_call = False
-
-    def add(self, text: str) -> None:
-        """Send a piece of the answer, as far as it is certainly not the beginning of a call."""
-        if self._is_call or not text:
-            return
-        self._pending += text
-        mark = self._pending.find(self.CALL_MARK)
-        if mark >= 0:
-            self._is_call = True
-            self._send(self._pending[:mark])
-            return
-        size = next((n for n in range(len(self.CALL_MARK) - 1, 0, -1) if self._pending.endswith(self.CALL_MARK[:n])), 0)
-        whole = self._pending[: len(self._pending) - size]
-        self._pending = self._pending[len(whole) :]
-        self._send(whole)
-
-    def _send(self, text: str) -> None:
-        if text:
-            self._turn.send_frame("text.delta", content=text)
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    text: str
+    stop: Stop | None
+    usage: Usage

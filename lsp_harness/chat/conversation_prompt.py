@@ -42,17 +42,23 @@ class ChatPrompt:
         return digest.hexdigest()
 
 
-def build_messages(system: str, conversation: Conversation) -> tuple[tuple[str, str], ...]:
+NO_NAMES: Mapping[str, str] = {}
+
+
+def build_messages(
+    system: str, conversation: Conversation, names: Mapping[str, str] = NO_NAMES
+) -> tuple[tuple[str, str], ...]:
     """Return the messages for a model. Neighbours of one role become one message, because some services demand it.
 
     Args:
         system: The system text. If it is empty, there is no such message.
         conversation: The messages of the session, after compaction.
+        names: The name of a tool → the name that the model sees.
     """
     pairs = [("system", system)] if system else []
     if conversation.summary:
         pairs.append(("user", f"{SUMMARY_TITLE}\n{conversation.summary}"))
-    pairs += [render_message(message, conversation) for message in conversation.messages]
+    pairs += [render_message(message, conversation, names) for message in conversation.messages]
     merged: list[tuple[str, str]] = []
     for role, content in pairs:
         if merged and merged[-1][0] == role:
@@ -62,14 +68,16 @@ def build_messages(system: str, conversation: Conversation) -> tuple[tuple[str, 
     return tuple(merged)
 
 
-def render_message(message: Message, conversation: Conversation) -> tuple[str, str]:
+def render_message(
+    message: Message, conversation: Conversation, names: Mapping[str, str] = NO_NAMES
+) -> tuple[str, str]:
     """Return the role and the content of one message, without what compaction removed."""
     match message.role:
         case "assistant":
             thinking = message.thinking if message.seq > conversation.thinking_until else ""
             parts = [f"<think>\n{thinking}\n</think>"] if thinking else []
             parts += [message.text] if message.text else []
-            parts += [format_call(call) for call in message.calls]
+            parts += [format_call(call, names) for call in message.calls]
             return "assistant", "\n".join(parts)
         case "tool":
             return "user", render_result(ToolResult(render_output(message, conversation), message.is_error))
@@ -77,9 +85,9 @@ def render_message(message: Message, conversation: Conversation) -> tuple[str, s
             return "user", break_marks(message.text)
 
 
-def format_call(call: ToolCall) -> str:
+def format_call(call: ToolCall, names: Mapping[str, str] = NO_NAMES) -> str:
     """Return a call as the model wrote it."""
-    body = json.dumps({"name": call.tool, "arguments": dict(call.input)}, ensure_ascii=False)
+    body = json.dumps({"name": names.get(call.tool, call.tool), "arguments": dict(call.input)}, ensure_ascii=False)
     return f"{CALL_START}\n{body}\n{CALL_END}"
 
 

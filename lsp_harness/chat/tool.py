@@ -41,6 +41,17 @@ class CallContext:
     check: Callable[[Action], Awaitable[Decision]] | None = None
 
 
+class ToolSignature(Protocol):
+    """The part of a tool that a model sees."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def schema(self) -> Mapping[str, Any]: ...
+
+
 class Tool(Protocol):
     """A tool. Its name, description and schema are what the model sees.
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool, ToolResult
@@ -54,6 +54,10 @@ class ToolExecution:
         self._hooks = hooks or Hooks()
         self._last_call: tuple[str, str] = ("", "")
         self._equal_calls = 0
+
+    def repeats(self, tool: str, given: Mapping[str, Any]) -> bool:
+        """Return whether a call is equal to the last one."""
+        return self._last_call == _call_key(tool, given)
 
     def promote(self, text: str, call_id: str) -> str:
         """Keep an output as an artifact and return its id. The id is empty if it cannot be written."""
@@ -117,7 +121,7 @@ class ToolExecution:
 
     def _count_equal(self, call: ToolCall) -> int:
         """Return how often this call was made in a row, with this one."""
-        key = (call.tool, repr(sorted(call.input.items())))
+        key = _call_key(call.tool, call.input)
         self._equal_calls = self._equal_calls + 1 if key == self._last_call else 1
         self._last_call = key
         return self._equal_calls
@@ -129,3 +133,8 @@ class ToolExecution:
 
 def _reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
     return lambda text: turn.send_frame("tool.output.delta", call_id=call.call_id, content=text)
+
+
+def _call_key(tool: str, given: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a key by which equal calls are found."""
+    return tool, repr(sorted(given.items()))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tool import ToolSignature
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.grammar import gbnf_literal
 from lsp_harness.inference.schema_grammar.json_schema import BASE_RULES, format_rules, repeat, schema_rules
@@ -28,6 +28,8 @@ MAX_ARGUMENT_ITEMS = 16
 """Items of an array in the arguments whose schema sets no `maxItems`."""
 MAX_ANSWER_CHARS = 16_000
 """Characters of a plain text. The token limit of a request is usually reached before."""
+START_CHARACTERS = r"[A-Za-z0-9\x22'(*#\u00a1-\U0010ffff-]"
+"""The first character of a text of a model that may call tools."""
 MAX_OPENINGS = 8
 """Signs `<` in a row, or with beginnings of the mark of a call between them."""
 
@@ -62,7 +64,7 @@ class ToolGrammar:
     warnings: tuple[str, ...] = ()
 
 
-def build_tool_grammar(tools: Iterable[Tool], form: AnswerForm | None = None) -> ToolGrammar:
+def build_tool_grammar(tools: Iterable[ToolSignature], form: AnswerForm | None = None) -> ToolGrammar:
     """Return the grammar of the answers of a model that may call some tools.
 
     Args:
@@ -85,14 +87,14 @@ def build_tool_grammar(tools: Iterable[Tool], form: AnswerForm | None = None) ->
     if not form.must_call:
         kinds.append("answer")
         if form.answer_schema is None:
-            rules["answer"] = _plain_text(rules, form.max_chars)
+            rules["answer"] = _plain_text(rules, form.max_chars, has_tools=bool(listed))
         else:
             rules |= schema_rules(dict(form.answer_schema), prefix="answer-", max_chars=MAX_ARGUMENT_CHARS)
             rules["answer"] = "answer-root"
     return ToolGrammar(format_rules({"root": " | ".join(kinds), **rules}), tuple(warnings))
 
 
-def _add_calls(rules: dict[str, str], tools: list[Tool], warnings: list[str]) -> None:
+def _add_calls(rules: dict[str, str], tools: list[ToolSignature], warnings: list[str]) -> None:
     """Add the rule `call` and those of the arguments of each tool."""
     for number, tool in enumerate(tools):
         prefix = f"t{number}-"
@@ -106,7 +108,10 @@ def _add_calls(rules: dict[str, str], tools: list[Tool], warnings: list[str]) ->
         head = gbnf_literal(f'{{"name": {json.dumps(tool.name, ensure_ascii=False)}, "arguments": ')
         rules[f"t{number}"] = f'{head} {prefix}root "}}"'
     choices = " | ".join(f"t{number}" for number in range(len(tools)))
-    rules["call"] = " ".join((gbnf_literal(CALL_START + "\n"), f"({choices})", gbnf_literal("\n" + CALL_END)))
+    marked = " ".join((gbnf_literal(CALL_START + "\n"), "body", gbnf_literal("\n" + CALL_END)))
+    rules["body"] = choices
+    # small models often leave the marks out, and mean a call all the same
+    rules["call"] = f"{marked} | body"
 
 
 def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,8 +128,10 @@ def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return closed
 
 
-def _plain_text(rules: dict[str, str], max_chars: int) -> str:
+def _plain_text(rules: dict[str, str], max_chars: int, *, has_tools: bool) -> str:
     """Add the rules of a text without the mark of a call, and return the expression for it.
+
+    A text of a model with tools begins with a letter, a digit or another sign with which no call begins.
 
     Such a text is a row of units: a character other than `<`, or a `<` with what follows it as far as the mark agrees,
     and one more character that does not agree. The mark begins with its only `<`, so that nothing else is needed.
@@ -138,4 +145,7 @@ def _plain_text(rules: dict[str, str], max_chars: int) -> str:
     )
     rules["opening"] = f'"<" {partial}'
     rules["unit"] = f'[^<] | opening{{0,{MAX_OPENINGS - 1}}} "<" ({ends})'
-    return f"unit {repeat(rules, 'unit', max(0, max_chars - 1))}"
+    first = "start" if has_tools else "unit"
+    if has_tools:
+        rules["start"] = START_CHARACTERS
+    return f"{first} {repeat(rules, 'unit', max(0, max_chars - 1))}"

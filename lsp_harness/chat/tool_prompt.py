@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from lsp_harness.chat.tool import Tool, ToolResult
+from lsp_harness.chat.tool import ToolResult, ToolSignature
 from lsp_harness.files.secrets import redact
 
 MAX_DESCRIPTION_CHARS = 400
@@ -32,7 +32,7 @@ To call a function, answer with a JSON object with its name and arguments within
 </tool_call>"""
 
 
-def render_tools(tools: Iterable[Tool]) -> str:
+def render_tools(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools for the system prompt. It is empty if there are none."""
     lines = "\n".join(json.dumps(_signature(tool), ensure_ascii=False) for tool in tools)
     return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
@@ -49,7 +49,7 @@ def break_marks(text: str) -> str:
     return MARK.sub("< ", text)
 
 
-def _signature(tool: Tool) -> dict[str, Any]:
+def _signature(tool: ToolSignature) -> dict[str, Any]:
     description = _shorten(tool.description, MAX_DESCRIPTION_CHARS)
     function = {"name": tool.name, "description": description, "parameters": _compact_schema(tool.schema)}
     return {"type": "function", "function": function}

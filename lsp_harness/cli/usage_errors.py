@@ -70,12 +70,10 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
         UsageError: There is neither a command nor a prompt, and no terminal to ask for one.
     """
     words = [word for word in arguments if not word.startswith("-")]
-    if not words and not {"--help", "-h", "--version"} & set(arguments):
-        if is_terminal:
-            return ["chat", *arguments]
-        raise UsageError(
-            f'write a prompt or a command, such as: {PROGRAM} "what does geo.py do?"; see {PROGRAM} --help'
-        )
+    if not arguments and not is_terminal:
+        raise UsageError(f'write a prompt or a command: {PROGRAM} "what does geo.py do?"; {PROGRAM} help lists them')
+    if not words and is_terminal and not {"--help", "-h", "--version"} & set(arguments):
+        return ["chat", *arguments]
     if not words or arguments[0] in COMMANDS:
         return arguments
     has_option = arguments[0].startswith("-")

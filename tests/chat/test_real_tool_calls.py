@@ -67,7 +67,7 @@ async def test_calls_at_temperature_two_fit_their_schemas(engine: EngineProcess)
         answers += await generate(engine, SHORT_TOOLS, ask, grammar=grammar, temperature=2.0, seed=seed, n_cmpl=6)
     assert len(answers) == COUNT
     for text in answers:
-        answer = parse_answer(text)
+        answer = parse_answer(text, schemas)
         assert not answer.problem, text
         [call] = answer.calls
         # of bytes that are no text, llama.cpp counts fewer characters than there are marks for them

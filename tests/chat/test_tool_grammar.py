@@ -150,9 +150,9 @@ def test_random_walks_through_the_grammar_can_be_read(acceptor: Acceptor, form: 
     dice = random.Random(7)
     for _ in range(12):
         text = acceptor.walk(grammar, dice)
-        answer = parse_answer(text)
+        answer = parse_answer(text, schemas)
         assert not answer.problem, text
-        assert len(answer.calls) == text.startswith("<tool_call>")
+        assert len(answer.calls) == text.startswith(("<tool_call>", "{"))
         assert answer.calls or not form.must_call
         for found in answer.calls:
             # of bytes that are no text, llama.cpp counts fewer characters than there are marks for them

@@ -319,7 +319,7 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
     assert (result.code, result.err) == (4, "lsp-harness: 1 of 2 scripted replies were not used\n")
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["complete"], ["fix", "--nonsense", "a.py"]])
+@pytest.mark.parametrize("arguments", [["serv"], ["complete"], ["fix", "--nonsense", "a.py"]])
 def test_what_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
     result = shell.run(*arguments)
     assert (result.code, result.out) == (2, "")

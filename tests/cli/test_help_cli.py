@@ -57,7 +57,6 @@ def test_subcommands_have_a_line_as_well() -> None:
         (["help", "fix"], ["fix", "--help"]),
         (["help", "fix"], ["fix", "-h"]),
         (["help", "engine", "stop"], ["engine", "stop", "-h"]),
-        (["help"], []),
     ],
 )
 def test_help_is_a_command_and_a_flag(shell: Shell, words: list[str], flags: list[str]) -> None:

@@ -74,7 +74,6 @@ def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: st
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("xyzzy", "there is no command 'xyzzy'; see lsp-harness help"),
         ("--nonsense", "no option --nonsense; see lsp-harness help"),
         ("fix geo.py --aply", "fix has no option --aply; did you mean --apply?"),
         ("engine logs -n 3", "engine logs has no option -n; it has --lines"),

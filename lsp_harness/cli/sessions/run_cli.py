@@ -13,7 +13,7 @@ from lsp_harness.cli.console import print_json, say
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, UsageError
+from lsp_harness.errors import EngineRefused, HarnessError, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
 """Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
@@ -29,12 +29,14 @@ class RunResult:
         stop: The last frame of the turn.
         usage: The tokens of all model calls.
         error: The last error.
+        exit_code: The exit status of the last error.
     """
 
     session_id: str = ""
     stop: dict[str, Any] = field(default_factory=dict[str, Any])
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOKEN_KEYS, 0))
     error: str = ""
+    exit_code: int = 1
 
     def add(self, frame: Mapping[str, Any]) -> None:
         """Take over what a frame says."""
@@ -47,11 +49,20 @@ class RunResult:
                     self.usage[key] += int(frame.get(key) or 0)
             case "error":
                 self.error = str(frame.get("message"))
+                self.exit_code = int(frame.get("exit_code") or 1)
             case _:
                 pass
 
 
 TOKEN_KEYS = ("input_tokens", "output_tokens", "cached_tokens")
+
+
+class SessionNotOpened(HarnessError):
+    """The session could not be opened. The exit status is that of the reason."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 def run(
@@ -88,7 +99,9 @@ async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) ->
             elif output_format == "text":
                 if frame.get("type") == "ready" and frame.get("resumed_events"):
                     sys.stderr.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
-                printer.show(frame)
+                if frame.get("type") != "error" or frame.get("session_id"):
+                    # an error before the session is open is the error of the command
+                    printer.show(frame)
     return _finish(result, output_format, has_schema=options.json_schema is not None)
 
 
@@ -109,7 +122,7 @@ def _finish(result: RunResult, output_format: OutputFormat, *, has_schema: bool)
     elif output_format == "text" and text:
         say(text)
     if not result.stop:
-        raise UsageError(result.error or "the session ended before it answered")
+        raise SessionNotOpened(result.error or "the session ended before it answered", result.exit_code)
     if has_schema and EngineRefused.__name__ in str(result.stop.get("detail")):
         raise SchemaError(str(result.stop.get("detail")))
     if reason != "completed":

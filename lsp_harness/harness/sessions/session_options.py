@@ -11,7 +11,8 @@ from lsp_harness.errors import UsageError
 from lsp_harness.session.limits import DEFAULT_MAX_STEPS
 from lsp_harness.session.permission.mode_table import MODES
 
-DRIVERS = ("chat", "code")
+DRIVERS = ("chat",)
+"""Drivers of prompts. The driver `code` takes its tasks from an editor, or from commands such as `fix`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class SessionOptions:
         json_schema: The JSON schema of the answers.
         session_persistence: Whether the log is written to disk.
         ask_permissions: Whether every permission is asked from the client.
-        driver: "chat" or "code".
+        driver: "chat".
         has_person: Whether the client can show questions to a person.
         parent: The session whose subagent this one is.
         bare: Use no settings, hooks, skills and servers of the project.
