@@ -1,0 +1,34 @@
+"""A conversation that Neovim starts, and what the command line does with it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.editors.neovim.conftest import MEAN, Real
+
+CALL = '{"name": "edit", "arguments": {"path": "mean.py", "old": "def mean", "new": "def average"}}'
+
+
+def test_a_conversation_of_neovim_is_undone_by_the_command_line(real: Real, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_PERMISSIONS__MODE", "acceptEdits")
+    editor = real({"text": f"<tool_call>\n{CALL}\n</tool_call>"}, {"text": "renamed"})
+    (editor.folder / "mean.py").write_text(MEAN)
+
+    answer = editor.lua("""
+        local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+        local function run(name, argument)
+          local command = { command = 'lspHarness.' .. name, arguments = { argument } }
+          return client:request_sync('workspace/executeCommand', command, 20000, 0)
+        end
+        local answer = run('agent.run', { prompt = 'rename it' }).result
+        run('session.close', { sessionId = answer.sessionId })
+        return answer
+    """)
+
+    assert (answer["reason"], answer["text"]) == ("completed", "renamed")
+    assert (editor.folder / "mean.py").read_text() == MEAN.replace("def mean", "def average")
+    undo = [sys.executable, "-m", "lsp_harness", "sessions", "undo", answer["sessionId"]]
+    process = subprocess.run(undo, cwd=editor.folder, capture_output=True, text=True, check=False)
+    assert process.stdout == "restored mean.py\n", process.stderr
+    assert (editor.folder / "mean.py").read_text() == MEAN
