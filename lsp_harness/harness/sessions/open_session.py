@@ -48,6 +48,7 @@ class SessionParts:
         questions: The questions that the client answers.
         closers: Functions that close what the session has opened, in order.
         on_task_end: Functions that receive the id of a background task that ended.
+        follow_mode: Receives each new permission mode, for subagents.
     """
 
     config: Config
@@ -62,6 +63,7 @@ class SessionParts:
     questions: PendingQuestions
     closers: Sequence[Callable[[], Any]] = ()
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+    follow_mode: Callable[[str], None] = lambda mode: None
 
 
 class OpenSession:
@@ -168,6 +170,7 @@ class OpenSession:
             self.parts.gate.set_mode(mode)  # pyright: ignore[reportArgumentType] - checked there
         except ValueError as error:
             raise UsageError(str(error)) from error
+        self.parts.follow_mode(mode)
 
     # -- what a client can ask
     def status(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts,
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.session.artifacts import ArtifactStore
@@ -45,8 +46,12 @@ DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
 
 
-async def open_session(options: SessionOptions) -> OpenSession:
+async def open_session(options: SessionOptions, models: Sequence[Model] = ()) -> OpenSession:
     """Open a new session, or continue one.
+
+    Args:
+        options: The options.
+        models: The models, which somebody else closes. Without them, they are those of the options and settings.
 
     Raises:
         UsageError: An option is not valid, or there is no such session.
@@ -56,7 +61,7 @@ async def open_session(options: SessionOptions) -> OpenSession:
     config = read_session_settings(_with_environment(options))
     store = SessionStore()
     async with AsyncExitStack() as stack:
-        models = _create_models(config, options, stack)
+        models = tuple(models) or _create_models(config, options, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
         parts = await _create_parts(options, config, models, opened.log, store, stack)
@@ -142,11 +147,26 @@ async def _create_parts(
         before_edit=copies.keep,
     )
     tools = await _create_tools(options, environment, record, stack)
+    agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_session)
+    if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
+        tools[agents.name] = agents
     tools = {name: tool for name, tool in tools.items() if _may_be_called(name, gate.policy)}
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]
     return SessionParts(
-        config, models, gate, hooks, tasks, artifacts, checkpoints, copies, tools, questions, closers, on_task_end
+        config=config,
+        models=models,
+        gate=gate,
+        hooks=hooks,
+        tasks=tasks,
+        artifacts=artifacts,
+        checkpoints=checkpoints,
+        edit_copies=copies,
+        tools=tools,
+        questions=questions,
+        closers=closers,
+        on_task_end=on_task_end,
+        follow_mode=agents.follow_mode,
     )
 
 

@@ -192,12 +192,14 @@ class AgentFinished:
         reason: The reason of the last `turn.stopped` there.
         text: The answer, shortened.
         preset: The name of the preset.
+        is_background: Whether no tool call waits for the answer, so that the session is told.
     """
 
     session_id: str
     reason: str
     text: str = ""
     preset: str = ""
+    is_background: bool = False
 
 
 @event_type("error")

@@ -146,6 +146,9 @@ def _on_task_ended(conversation: Conversation, event: Event) -> None:
 
 
 def _on_agent_finished(conversation: Conversation, event: Event) -> None:
+    if event.data.get("is_background") is not True:
+        # the result of the tool call has the answer
+        return
     name = _text(event, "preset") or "subagent"
     _add(conversation, event, "notification", f"[{name} {_text(event, 'reason')}] {_text(event, 'text')}")
 
