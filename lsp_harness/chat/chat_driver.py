@@ -102,8 +102,8 @@ class ChatDriver:
         self._prompt: ChatPrompt | None = None
         self._prompt_seq = -1
         self._unreadable = 0
-        self._names = shorten_names(tools)
-        self._full_names = {shown: name for name, shown in self._names.items()}
+        self.names = shorten_names(tools)
+        self._full_names = {shown: name for name, shown in self.names.items()}
         shown_tools = show_tools(tools).values()
         self.system = "\n\n".join(part for part in (settings.system, render_tools(shown_tools)) if part)
         schema = settings.answer_schema
@@ -132,7 +132,7 @@ class ChatDriver:
             conversation = replace(conversation, thinking_until=until)
         elif tier == "tombstone":
             conversation = replace(conversation, tombstoned_until=until)
-        after = await self._measure(build_messages(self.system, conversation, self._names))
+        after = await self._measure(build_messages(self.system, conversation, self.names))
         turn.append(CompactionCompleted(tier, before, after, until))
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
@@ -158,7 +158,7 @@ class ChatDriver:
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens, which are counted once for each state."""
         if self._prompt is None or self._prompt_seq != state.next_seq:
-            messages = build_messages(self.system, state.conversation, self._names)
+            messages = build_messages(self.system, state.conversation, self.names)
             sections = await self._count_sections(messages)
             self._prompt = ChatPrompt(messages, sum(sections.values()), sections)
             self._prompt_seq = state.next_seq
@@ -237,15 +237,9 @@ class ChatDriver:
         self, prompt: ChatPrompt, turn: Turn, grammar: ToolGrammar, earlier: Usage | None = None
     ) -> "_Reply":
         """Return a whole answer of the model, and send its text as it arrives."""
-        settings = self._settings
-        sampling = Sampling(
-            n_predict=settings.answer_tokens,
-            temperature=settings.temperature,
-            grammar=grammar.text if self._has_grammar else "",
-        )
-        request = ChatRequest(prompt.messages, sampling, owner=settings.owner)
+        request = await self.request(prompt.messages, grammar)
         text, stop, usage = "", cast("Stop | None", None), Usage()
-        frames = TextFrames(turn, may_be_call=bool(self._tools) and settings.answer_schema is None)
+        frames = TextFrames(turn, may_be_call=bool(self._tools) and self._settings.answer_schema is None)
         async with aclosing(cast("Any", self._models[0].engine.stream(request))) as chunks:
             async for chunk in chunks:
                 text, stop, usage = text + chunk.text, chunk.stop, chunk.usage
@@ -255,6 +249,14 @@ class ChatDriver:
             generated = earlier.generated + usage.generated
             usage = replace(usage, evaluated=earlier.evaluated + usage.evaluated, generated=generated)
         return _Reply(text, stop, usage)
+
+    async def request(self, messages: Sequence[tuple[str, str]], grammar: ToolGrammar | None = None) -> ChatRequest:
+        """Return the request for an answer to messages. The grammar is that of all answers, unless another is given."""
+        await self._budget()
+        settings = self._settings
+        text = (grammar or self.grammar).text if self._has_grammar else ""
+        sampling = Sampling(n_predict=settings.answer_tokens, temperature=settings.temperature, grammar=text)
+        return ChatRequest(tuple(messages), sampling, owner=settings.owner)
 
     def _parse(self, text: str) -> ParsedAnswer:
         # structured output may look like a call without its marks

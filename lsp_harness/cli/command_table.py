@@ -120,6 +120,22 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             package="sessions",
         ),
         Command("session", "Serve a session to another program over standard input and output.", package="sessions"),
+        Command(
+            "task", "List, read, await and end the tasks of sessions.", has_subcommands=True, package="sessions"
+        ),
+        Command(
+            "tools",
+            "List the tools that a model may call here, or call one of them.",
+            has_subcommands=True,
+            package="sessions",
+        ),
+        Command(
+            "replay",
+            "Compute a session again from its log, and compare the results.",
+            "[ID]",
+            "replay --model",
+            package="sessions",
+        ),
     ),
     "For developers of lsp-harness": (
         Command(
@@ -129,6 +145,8 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "context geo.py:6:12 --explain",
         ),
         Command("bench", "Measure the speed of the engine.", has_subcommands=True),
+        Command("schema", "Print the JSON schema of the events in the logs of sessions.", package="sessions"),
+        Command("selftest", "Try the nine basic abilities of sessions, and show what happened.", package="sessions"),
     ),
 }
 

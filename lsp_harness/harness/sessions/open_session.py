@@ -123,8 +123,12 @@ class OpenSession:
             context_tokens=options.context_tokens,
             owner=Owner(persist=True, affinity=self.session.id),
         )
-        execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
-        return ChatDriver(parts.models, parts.tools, execution, settings)
+        return ChatDriver(parts.models, parts.tools, self.create_execution(), settings)
+
+    def create_execution(self) -> ToolExecution:
+        """Return what runs the tool calls of a turn."""
+        parts = self.parts
+        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.

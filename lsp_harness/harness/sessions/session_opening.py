@@ -26,6 +26,7 @@ from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.engine_choice import describe_model, make_engine
+from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
@@ -75,6 +76,16 @@ async def open_session(options: SessionOptions, models: Sequence[Model] = ()) ->
     parts.on_task_end.append(open_session.report_task_end)
     await parts.hooks.run("sessionStart", {"session_id": log.id, "cwd": str(options.root), "model": model})
     return open_session
+
+
+async def open_without_model(options: SessionOptions) -> OpenSession:
+    """Open a session whose tools are wanted and no answers. No engine starts, and no model needs to exist.
+
+    Raises:
+        UsageError: An option is not valid, or there is no such session.
+        ConfigError: The settings name a server that cannot be asked.
+    """
+    return await open_session(options, [Model("", ScriptedEngine(()))])
 
 
 def _with_environment(options: SessionOptions) -> SessionOptions:

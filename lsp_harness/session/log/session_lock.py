@@ -55,7 +55,30 @@ class SessionLock:
             self._descriptor = None
 
     def _holder(self) -> str:
-        with suppress(FileError):
-            if (number := read_start(self._path, 32).decode(errors="replace").strip()).isdecimal():
-                return f"the process {number}"
-        return "another process"
+        number = _read_holder(self._path)
+        return f"the process {number}" if number else "another process"
+
+
+def find_holder(folder: Path) -> int | None:
+    """Return the number of the process that writes a session, 0 if it is unknown, or None if there is none."""
+    path = folder / LOCK_NAME
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read_holder(path)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _read_holder(path: Path) -> int:
+    with suppress(FileError):
+        if (number := read_start(path, 32).decode(errors="replace").strip()).isdecimal():
+            return int(number)
+    return 0
