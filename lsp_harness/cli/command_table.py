@@ -120,9 +120,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             package="sessions",
         ),
         Command("session", "Serve a session to another program over standard input and output.", package="sessions"),
-        Command(
-            "task", "List, read, await and end the tasks of sessions.", has_subcommands=True, package="sessions"
-        ),
+        Command("task", "List, read, await and end the tasks of sessions.", has_subcommands=True, package="sessions"),
         Command(
             "tools",
             "List the tools that a model may call here, or call one of them.",

@@ -21,8 +21,11 @@ from cyclopts.exceptions import (
 )
 
 from lsp_harness.cli.command_table import GROUPS, app
+from lsp_harness.cli.console import print_json
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
+from lsp_harness.wire.session_frames import WIRE_VERSION
+from lsp_harness.wire.version import VERSION
 
 PROGRAM = "lsp-harness"
 COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}
@@ -52,6 +55,10 @@ def run_command(arguments: Sequence[str]) -> int:
 
     A text that is no command is a prompt for the model. Without arguments, a conversation begins in a terminal.
     """
+    if sorted(arguments) == ["--json", "--version"]:
+        # programs compare the version of the wire before they start a session
+        print_json({"version": VERSION, "wire": WIRE_VERSION})
+        return 0
     arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     try:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")

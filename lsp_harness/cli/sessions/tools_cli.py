@@ -87,7 +87,9 @@ def _read_input(text: str) -> Mapping[str, Any]:
     try:
         given: Any = json_module.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the input is not valid JSON: {error}; write an object such as '{{\"path\": \"a.py\"}}'") from error
+        raise UsageError(
+            f'the input is not valid JSON: {error}; write an object such as \'{{"path": "a.py"}}\''
+        ) from error
     if not isinstance(given, dict):
-        raise UsageError("the input must be a JSON object, such as '{\"path\": \"a.py\"}'")
+        raise UsageError('the input must be a JSON object, such as \'{"path": "a.py"}\'')
     return given  # pyright: ignore[reportUnknownVariableType]

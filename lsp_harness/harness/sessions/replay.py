@@ -127,7 +127,6 @@ def render_answer(text: str, calls: Sequence[ToolCall]) -> str:
     return "\n".join([*([text] if text else []), *(format_call(call) for call in calls)])
 
 
-
 def as_json(call: RecordedCall, answer: str | None) -> dict[str, Any]:
     """Return a call for programs. `answer` is that of today, or None if no model was asked."""
     fields: dict[str, Any] = {"seq": call.seq, "turn": call.turn, "model": call.model}

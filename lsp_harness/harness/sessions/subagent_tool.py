@@ -167,9 +167,7 @@ class SubagentTool:
 class _SubagentRun:
     """The run of one subagent, from its prompt to the end of its session."""
 
-    def __init__(
-        self, child: OpenSession, parent: ParentSession, preset: AgentPreset, *, is_background: bool
-    ) -> None:
+    def __init__(self, child: OpenSession, parent: ParentSession, preset: AgentPreset, *, is_background: bool) -> None:
         self._child = child
         self._parent = parent
         self._preset = preset
@@ -190,7 +188,9 @@ class _SubagentRun:
         output.adopt(self)
         reason, text = "error", ""
         try:
-            stopped = await self._child.submit(Ingress("message", prompt, source="subagent"), self._child.create_driver())
+            stopped = await self._child.submit(
+                Ingress("message", prompt, source="subagent"), self._child.create_driver()
+            )
             reason, text = stopped.reason, stopped.text or stopped.detail
         except asyncio.CancelledError:
             reason, text = "cancelled", "it was cancelled"

@@ -30,7 +30,7 @@ def render() -> str:
     """Return the page as Markdown."""
     envelope = "".join(f"| `{key}` | {schema['description']} |\n" for key, schema in ENVELOPE.items())
     rows = "".join(_row(type, cls) for type, cls in sorted(EVENT_CLASSES.items()))
-    return "".join([PAGE_HEAD, envelope, TYPES_HEAD, rows])
+    return f"{PAGE_HEAD}{envelope}{TYPES_HEAD}{rows}"
 
 
 def _row(type: str, cls: type[Any]) -> str:

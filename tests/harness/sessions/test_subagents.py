@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +32,15 @@ def prompts(opened: OpenSession) -> list[str]:
     return [prompt_text(request) for request in engine.foreground_requests]
 
 
+def listen_for_questions(opened: OpenSession) -> asyncio.Queue[Event]:
+    """Return a queue of the questions about permissions that the client of a session sees."""
+    questions: asyncio.Queue[Event] = asyncio.Queue()
+    opened.session.log.listeners.append(
+        lambda event: questions.put_nowait(event) if event.type == "permission.requested" else None
+    )
+    return questions
+
+
 async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="read geo.py"), tool_call("read", path="geo.py"), say("PI is 3"), say("It is 3.")
@@ -51,8 +61,10 @@ async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(
     assert child[-1].type == "session.closed"
     # the child got a prompt of its own, and the parent goes on with the answer
     _, first_of_child, _, last = prompts(opened)
-    assert "what is PI?" not in first_of_child and "read geo.py" in first_of_child
-    assert "PI is 3" in last and last.count("PI is 3") == 1
+    assert "what is PI?" not in first_of_child
+    assert "read geo.py" in first_of_child
+    assert "PI is 3" in last
+    assert last.count("PI is 3") == 1
 
 
 async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open_scripted: OpenScripted):
@@ -81,10 +93,9 @@ async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScri
     # the mode that counts is the present one, and not that of the options
     await opened.set_permission_mode("acceptEdits")
     opened.parts.gate.person = opened.parts.questions
+    questions = listen_for_questions(opened)
     asked = asyncio.ensure_future(ask(opened, "make x.py"))
-    while not opened.parts.questions.open_ids:
-        await asyncio.sleep(0)
-    opened.answer_question(opened.parts.questions.open_ids[0], {"decision": "allow"})
+    opened.answer_question((await questions.get()).data["request_id"], {"decision": "allow"})
     await asked
     child = events(opened, only(events(opened), "task.started").data["session_id"])
     assert only(child, "session.started").data["permission_mode"] == "acceptEdits"
@@ -107,20 +118,14 @@ async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(
         permission_mode="ask",
         has_person=True,
     )
-    frames: list[Event] = []
-    opened.session.log.listeners.append(frames.append)
+    questions = listen_for_questions(opened)
     asked = asyncio.ensure_future(ask(opened, "go"))
     tools: list[str] = []
     for _ in range(2):
-        while not opened.parts.questions.open_ids:
-            await asyncio.sleep(0.001)
-        [question] = opened.parts.questions.open_ids
-        # the client has seen the question, although only the log of the child has it
-        [frame] = [frame for frame in frames if frame.data.get("request_id") == question]
-        tools.append(frame.data["tool"])
-        opened.answer_question(question, {"decision": "allow"})
-        while question in opened.parts.questions.open_ids:
-            await asyncio.sleep(0)
+        # the client sees the question, although only the log of the child has it
+        question = (await questions.get()).data
+        tools.append(question["tool"])
+        opened.answer_question(question["request_id"], {"decision": "allow"})
     assert (await asked).reason == "completed"
     assert tools == ["agent", "bash"]
     assert (opened.options.root / "made").exists()
@@ -163,7 +168,7 @@ async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_sc
 async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="wait", preset="edit", execution="background"),
-        tool_call("bash", command="sleep 300 & echo $! > pid; wait", execution="inline"),
+        tool_call("bash", command="sleep 300 & echo $! > pipe; wait", execution="inline"),
         say("it runs"),
     )
     # whoever is asked first, the replies are in the order parent, child, parent
@@ -172,21 +177,18 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     play = engine.stream
 
     async def stream(request: Any):
-        if "You do one task" not in prompt_text(request):
-            if len(engine.foreground_requests) == 1:
-                await has_asked.wait()
+        if "You do one task" not in prompt_text(request) and len(engine.foreground_requests) == 1:
+            await has_asked.wait()
         async for chunk in play(request):
             yield chunk
         if "You do one task" in prompt_text(request):
             has_asked.set()
 
     engine.stream = stream  # pyright: ignore[reportAttributeAccessIssue]
+    pipe = opened.options.root / "pipe"
+    os.mkfifo(pipe)
     await ask(opened, "start")
-    file = opened.options.root / "pid"
-    async with asyncio.timeout(20):
-        while not (file.exists() and file.read_text().strip()):
-            await asyncio.sleep(0.01)
-    pid = int(file.read_text())
+    pid = int(await asyncio.to_thread(pipe.read_text))
     [task] = opened.parts.tasks.list()
     opened.session.next_driver = None
     result = await opened.cancel_task(task.task_id)
@@ -194,7 +196,8 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     assert pid not in [process.pid for process in list_processes()]
     assert only(events(opened), "agent.finished").data["reason"] == "cancelled"
     child = events(opened, task.session_id)
-    assert only(child, "task.cancelled") and only(child, "turn.stopped").data["reason"] == "cancelled"
+    assert only(child, "task.cancelled")
+    assert only(child, "turn.stopped").data["reason"] == "cancelled"
     assert child[-1].type == "session.closed"
 
 

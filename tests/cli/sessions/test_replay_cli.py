@@ -1,0 +1,41 @@
+"""`lsp-harness replay`: a session computed again from its log."""
+
+from lsp_harness.session.log.session_store import SessionStore
+from tests.cli.conftest import Shell
+from tests.cli.sessions.conftest import Script, tool_call
+
+
+def test_the_log_gives_the_same_state_and_the_same_prompts(shell: Shell, script: Script):
+    shell.file("a.py", "x = 1\n")
+    shell.run("run", "what is x?", "--provider", script(tool_call("read", path="a.py"), "one"))
+    result = shell.run("replay")
+    assert result.code == 0
+    assert "without gaps" in result.out
+    assert "state: equal, with 4 messages" in result.out
+    assert "prompts: 2 of 2 are equal" in result.out
+    before = SessionStore().path(SessionStore().find("")).read_bytes()
+    shell.run("replay")
+    assert SessionStore().path(SessionStore().find("")).read_bytes() == before
+    assert len(SessionStore().ids()) == 1
+
+
+def test_the_answers_of_another_model_are_compared(shell: Shell, script: Script):
+    shell.run("run", "hello", "--provider", script("one"))
+    same = shell.run("replay", "--model", "--provider", script("one"))
+    assert (same.code, "the same answer" in same.out) == (0, True)
+    other = shell.run("replay", "--model", "--provider", script("two"))
+    assert other.code == 0
+    assert "  -one\n  +two\n" in other.out
+    [call] = shell.run("replay", "--model", "--provider", script("two"), "--json").json["calls"]
+    assert (call["recorded"], call["answer"], call["is_same_answer"]) == ("one", "two", False)
+
+
+def test_gaps_and_other_prompts_are_told(shell: Shell, script: Script):
+    shell.run("run", "hello", "--provider", script("one"), "--system-prompt", "another")
+    path = SessionStore().path(SessionStore().find(""))
+    assert "prompts: 0 of 1 are equal" in shell.run("replay").out
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:2] + lines[3:]))
+    result = shell.run("replay")
+    assert (result.code, "without the numbers 2" in result.out) == (1, True)
+    assert shell.run("replay", "nope").code == 2

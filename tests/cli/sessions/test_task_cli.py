@@ -1,0 +1,151 @@
+"""`lsp-harness task`: tasks of sessions that ended, that run in another process, and whose process was killed."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.process_table import list_processes
+from lsp_harness.session.events.session_events import SessionStarted
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.tasks.task_request import ShellWork, TaskRequest
+from lsp_harness.session.tasks.task_runner import TaskRunner
+from tests.cli.conftest import Shell
+
+OWNER = """
+import asyncio, sys
+from pathlib import Path
+from lsp_harness.session.events.session_events import SessionStarted
+from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.tasks.task_request import ShellWork, TaskRequest
+from lsp_harness.session.tasks.task_runner import TaskRunner
+
+async def main():
+    log = SessionStore().create()
+    log.append(SessionStarted())
+    runner = TaskRunner(log.append, log.folder)
+    work = ShellWork("echo begun; sleep 300 & echo $! > pid; wait", Path.cwd())
+    result = await runner.run(TaskRequest("shell", "sleep", work, "background"))
+    print(result.task_id, log.id, flush=True)
+    await runner.wait(result.task_id, 300)
+    log.close()
+
+asyncio.run(main())
+"""
+
+
+class Owner:
+    """Another process with a session and a running task."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen([sys.executable, "-c", OWNER], cwd=folder, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.task_id, self.session_id = self.process.stdout.readline().split()
+
+    def wait_for_pid(self) -> int:
+        file = self.folder / "pid"
+        while not (file.exists() and file.read_text().strip()):
+            os.sched_yield()
+        return int(file.read_text())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def owner(shell: Shell) -> Iterator[Owner]:
+    owner = Owner(shell.folder)
+    yield owner
+    owner.kill()
+    owner.process.stdout.close()  # pyright: ignore[reportOptionalMemberAccess]
+    asyncio.run(_end(owner.task_id))
+
+
+async def _end(mark: str) -> None:
+    from lsp_harness.process.process_tree import end_marked
+
+    await end_marked(mark)
+
+
+def runs(pid: int) -> bool:
+    return any(row.pid == pid for row in list_processes())
+
+
+def end_types(session_id: str) -> list[str]:
+    events = read_log(SessionStore().path(session_id))
+    return [event.type for event in events if event.type.startswith("task.") and event.type != "task.started"]
+
+
+async def run_task(command: str, folder: Path) -> str:
+    log = SessionStore().create()
+    log.append(SessionStarted())
+    runner = TaskRunner(log.append, log.folder)
+    result = await runner.run(TaskRequest("shell", command, ShellWork(command, folder)))
+    log.close()
+    return result.task_id
+
+
+def test_a_task_that_ended_is_listed_read_and_awaited(shell: Shell):
+    task_id = asyncio.run(run_task("seq 1 60; exit 2", shell.folder))
+    assert task_id in shell.run("task", "list").out
+    assert "exit code 2" in shell.run("task", "list").out
+    [row] = shell.run("task", "list", "--json").json
+    assert (row["task_id"], row["state"], row["exit_code"]) == (task_id, "completed", 2)
+    whole = shell.run("task", "read", task_id).out
+    assert whole.splitlines() == [str(number) for number in range(1, 61)]
+    assert shell.run("task", "read", task_id, "--since", "100").out == whole[100:]
+    part = shell.run("task", "read", task_id[:20], "--since", "10", "--json").json
+    assert part == {"text": whole[10:], "next_cursor": len(whole), "is_running": False}
+    assert "nothing follows" in shell.run("task", "read", task_id, "--since", "5000").err
+    # a command that failed is a task that failed for scripts
+    assert shell.run("task", "wait", task_id).code == 1
+    assert shell.run("task", "cancel", task_id, "--json").json["state"] == "completed"
+
+
+def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell, owner: Owner):
+    pid = owner.wait_for_pid()
+    [row] = shell.run("task", "list", "--json").json
+    assert (row["state"], row["session"]) == ("running", owner.session_id)
+    assert shell.run("task", "read", owner.task_id, "--json").json == {
+        "text": "begun\n",
+        "next_cursor": 6,
+        "is_running": True,
+    }
+    waited = shell.run("task", "wait", owner.task_id, "--seconds", "0")
+    assert (waited.code, "running" in waited.out) == (3, True)
+    ended = shell.run("task", "cancel", owner.task_id)
+    assert (ended.code, runs(pid)) == (0, False)
+    # the process of the session has recorded the end itself
+    assert end_types(owner.session_id) == ["task.completed"]
+    assert owner.process.wait(20) == 0
+
+
+def test_a_task_whose_process_was_killed_is_lost_and_can_still_be_ended(shell: Shell, owner: Owner):
+    pid = owner.wait_for_pid()
+    owner.process.send_signal(signal.SIGKILL)
+    owner.process.wait()
+    assert [row["state"] for row in shell.run("task", "list", "--json").json] == ["lost"]
+    assert runs(pid)
+    result = shell.run("task", "cancel", owner.task_id)
+    assert (result.code, "cancelled" in result.out) == (0, True)
+    assert not runs(pid)
+    assert end_types(owner.session_id) == ["task.cancelled"]
+
+
+def test_wrong_ids_say_what_to_do(shell: Shell):
+    assert "there is no session yet" in shell.run("task", "list").err
+    first = asyncio.run(run_task("true", shell.folder))
+    asyncio.run(run_task("true", shell.folder))
+    result = shell.run("task", "read", "nope")
+    assert (result.code, "there is no task 'nope'" in result.err) == (2, True)
+    assert "2 tasks begin with" in shell.run("task", "read", first[:4]).err
+    assert shell.run("task", "read", first, "--since", "-1").code == 2
+    assert "must be 0 or more" in shell.run("task", "wait", first, "--seconds", "-1").err
