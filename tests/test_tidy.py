@@ -201,6 +201,9 @@ LANGUAGE_WORDS = {
     "lsp_harness/knowledge/standard/python_stdlib.py": {"json"},
     "lsp_harness/server/commands/status_command.py": {"python"},
     "lsp_harness/cli/commands/gate_cli.py": {"bash"},
+    "lsp_harness/harness/selftest/ability_checks.py": {"bash"},
+    "lsp_harness/harness/sessions/saved_tasks.py": {"shell"},
+    "lsp_harness/session/events/event_schema.py": {"ts"},
     "lsp_harness/session/permission/gate_policy.py": {"bash"},
     "lsp_harness/session/permission/person.py": {"go"},
     "lsp_harness/session/permission/rules.py": {"bash"},
@@ -213,7 +216,7 @@ LANGUAGE_WORDS = {
 }
 """Words that are also ids of languages, with another meaning there: a module of Python, a field of the answer of the
 status command, a keyword of Go, the tool `go`, the tool of conversations that runs commands, programs in commands, an
-option of TypeScript, a setting of ty, and the field with the time of an event."""
+option of TypeScript, a setting of ty, a kind of tasks, and the field with the time of an event."""
 FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
 """Ids that are ordinary words or formats. They count only where a language is compared."""
 

@@ -67,9 +67,9 @@ def replay(
 
 def _options_of(events: list[Event], provider: str) -> SessionOptions:
     """Return the options of a session that answers as the recorded one, as far as its log says them."""
-    started: dict[str, Any] = next((event.data for event in events if event.type == "session.started"), {})
+    found: list[dict[str, Any]] = [event.data for event in events if event.type == "session.started"]
     options = SessionFlags(provider=provider).options("replay")
-    root = str(started.get("root") or "")
+    root = str(found[0].get("root") or "") if found else ""
     try:
         options = replace(options, cwd=root)
     except HarnessError:

@@ -3,7 +3,7 @@
 import asyncio
 import json as json_module
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from typing import Annotated, Any
@@ -75,7 +75,7 @@ async def _call(options: SessionOptions, name: str, given: Mapping[str, Any]) ->
 
 
 @asynccontextmanager
-async def _session(options: SessionOptions) -> AsyncIterator[OpenSession]:
+async def _session(options: SessionOptions) -> AsyncGenerator[OpenSession]:
     opened = await open_without_model(options)
     try:
         yield opened

@@ -140,8 +140,8 @@ async def check_task_handles(home: ScriptedHome) -> str:
         await _wait_until(lambda: "begun" in opened.parts.tasks.read(task_id).text, "the task has no output")
         pid = int(file.read_text())
         require(_runs(pid), "the task has no process")
-        row = next((row for row in opened.list_tasks() if row["task_id"] == task_id), {})
-        require(row.get("status") == "running", "the list does not have the task as running")
+        states = [row["status"] for row in opened.list_tasks() if row["task_id"] == task_id]
+        require(states == ["running"], "the list does not have the task as running")
         opened.session.next_driver = None
         result = await opened.cancel_task(task_id)
         require(result["status"] == "cancelled", f"the task is {result['status']} after it was cancelled")

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +62,7 @@ class ScriptedHome:
         return f"scripted:{script}"
 
     @asynccontextmanager
-    async def open(self, *replies: str, **options: Any) -> AsyncIterator["ScriptedSession"]:
+    async def open(self, *replies: str, **options: Any) -> AsyncGenerator["ScriptedSession"]:
         """Open a session whose model gives these replies."""
         provider = self.write_script(replies)
         given = SessionOptions(cwd=str(self.project), provider=provider, bare=True, source="selftest", **options)
@@ -106,7 +106,7 @@ class ScriptedSession:
 
 
 @contextmanager
-def scripted_home() -> Iterator[ScriptedHome]:
+def scripted_home() -> Generator[ScriptedHome]:
     """Make a home for the time of the block, and remove it afterwards with all that is in it."""
     folder = Path(tempfile.mkdtemp(prefix="lh-selftest-"))
     before = os.environ.get(HOME_VARIABLE)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lsp_harness.chat.tools.command_tools import BashTool, CancelTaskTool, ReadTaskTool, WaitTaskTool
 from lsp_harness.session.permission.rules import parse_rule, tool_matches
 
 READING_TOOLS = ("read", "glob", "grep", "find_symbol", "symbol_overview", "find_references", "read_artifact")
 EDITING_TOOLS = ("edit", "create", "replace_symbol_body", "insert_before_symbol", "insert_after_symbol")
-COMMAND_TOOLS = ("bash", "read_task", "wait_task", "cancel_task")
+COMMAND_TOOLS = tuple(tool.name for tool in (BashTool, ReadTaskTool, WaitTaskTool, CancelTaskTool))
 
 
 @dataclass(frozen=True, slots=True)
