@@ -60,10 +60,18 @@ def run_command(arguments: Sequence[str]) -> int:
         print_json({"version": VERSION, "wire": WIRE_VERSION})
         return 0
     arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    arguments = _move_lone_hyphen(arguments)
     try:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")
     except CycloptsError as error:
         raise UsageError(explain_error(error, arguments)) from error
+
+
+def _move_lone_hyphen(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments with a `-`, which stands for standard input, where cyclopts takes it for no option."""
+    if "-" not in arguments or "--" in arguments:
+        return arguments
+    return [*(argument for argument in arguments if argument != "-"), "--", "-"]
 
 
 def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
@@ -25,6 +25,7 @@ from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.artifacts import ArtifactStore
@@ -104,9 +105,22 @@ def _create_models(config: Config, options: SessionOptions, stack: AsyncExitStac
     for choice in configs:
         name = describe_model(choice)
         engine = make_engine(choice)
-        stack.push_async_callback(engine.aclose)
+        stack.push_async_exit(_closer(engine))
         models.append(Model(name, engine))
     return tuple(models)
+
+
+def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
+    """Return an exit of a block that closes an engine. If the block failed, its error counts, and no other."""
+
+    async def close(error_type: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            await engine.aclose()
+        except HarnessError:
+            if error is None:
+                raise
+
+    return close
 
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
