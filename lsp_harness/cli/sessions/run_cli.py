@@ -12,10 +12,10 @@ from cyclopts import Parameter
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
 from lsp_harness.cli.console import print_json, say, warn
-from lsp_harness.cli.sessions.session_client import run_session
+from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, HarnessError, UsageError
+from lsp_harness.errors import EngineRefused, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
 """Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
@@ -57,14 +57,6 @@ class RunResult:
 
 
 TOKEN_KEYS = ("input_tokens", "output_tokens", "cached_tokens")
-
-
-class SessionNotOpened(HarnessError):
-    """The session could not be opened. The exit status is that of the reason."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 def run(
