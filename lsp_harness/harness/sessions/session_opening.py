@@ -44,8 +44,8 @@ from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.wire.version import VERSION
 
-DEFAULT_MODE = "trust"
-"""The permission mode of a session without a person."""
+DEFAULT_MODE, DEFAULT_MODE_WITH_PERSON = "trust", "ask"
+"""The permission modes of sessions without and with a person who can be asked."""
 
 
 async def open_session(options: SessionOptions, models: Sequence[Model] = ()) -> OpenSession:
@@ -226,7 +226,8 @@ def _may_be_called(name: str, policy: GatePolicy) -> bool:
 
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
-    policy, problems = make_policy(config, [options.root], DEFAULT_MODE)
+    default_mode = DEFAULT_MODE_WITH_PERSON if options.has_person else DEFAULT_MODE
+    policy, problems = make_policy(config, [options.root], default_mode)
     for problem in problems:
         warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
     try:

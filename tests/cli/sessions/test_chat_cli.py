@@ -81,6 +81,15 @@ def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, scrip
     assert (shell.folder / "made").exists()
 
 
+def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
+    create = tool_call("create", path="a.py", text="x = 1\n")
+    talk(script(create), "go", "n")
+    assert decisions() == [("create", "deny person")]
+    shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
+    talk(script(create, "I cannot"), "go")
+    assert decisions() == [("create", "deny mode")]
+
+
 def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
     shell.file("a.py", "x = 1\n")
     edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")

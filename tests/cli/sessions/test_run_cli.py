@@ -1,5 +1,6 @@
 """`lsp-harness run`: each option changes something that a user can see."""
 
+import asyncio
 import io
 import json
 import sys
@@ -8,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.cli.sessions.session_client import run_session
+from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.harness.sessions import session_opening
+from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_store import SessionStore
@@ -188,3 +192,20 @@ def test_questions_need_somebody_who_answers(shell: Shell, script: Script):
     create = tool_call("create", path="d.py", text="q = 1\n")
     shell.run("run", "x", "-p", script(create, "no"), "--permission-mode", "ask")
     assert [event.data["by"] for event in last_events("permission.decided")] == ["nobody"]
+    options = SessionFlags(provider=script(create, "yes"), permission_prompt_tool="stdio").options("sdk")
+    assert asyncio.run(_allow_all(options)) == ["create"]
+    assert (shell.folder / "d.py").exists()
+
+
+async def _allow_all(options: SessionOptions) -> list[str]:
+    """Answer every question of a session with yes, and return the tools that it asked about."""
+    tools: list[str] = []
+    async with run_session(options) as client:
+        client.send({"id": "1", "prompt": "x"})
+        async for frame in client.frames():
+            if frame["type"] == "permission_request":
+                tools.append(frame["tool"])
+                client.send({"command": "permission", "request_id": frame["request_id"], "decision": "allow"})
+            if frame["type"] == "turn_stop":
+                break
+    return tools
