@@ -142,8 +142,8 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
 def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:
     """Return the commands that the user may mean.
 
-    Commands of the same group come first, then commands of other groups with this name, then commands with a similar
-    name.
+    A subcommand with exactly this name comes first if no group was written. Then come commands of the same group,
+    commands of other groups with this name, and commands with a similar name.
     """
     commands = [command.split() for command in _all_commands()]
     siblings = {
@@ -153,6 +153,8 @@ def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:
     }
     if not chain and name in SYNONYMS:
         return [SYNONYMS[name]]
+    if not chain and (exact := [" ".join(command) for command in commands if command[-1] == name]):
+        return exact
     if matches := get_close_matches(name, siblings, n=1):
         return [" ".join(siblings[matches[0]])]
     last_words = {command[-1] for command in commands}
