@@ -60,10 +60,18 @@ def run_command(arguments: Sequence[str]) -> int:
         print_json({"version": VERSION, "wire": WIRE_VERSION})
         return 0
     arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    arguments = _move_lone_hyphen(arguments)
     try:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")
     except CycloptsError as error:
         raise UsageError(explain_error(error, arguments)) from error
+
+
+def _move_lone_hyphen(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments with a `-`, which stands for standard input, where cyclopts takes it for no option."""
+    if "-" not in arguments or "--" in arguments:
+        return arguments
+    return [*(argument for argument in arguments if argument != "-"), "--", "-"]
 
 
 def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:
@@ -134,8 +142,8 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
 def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:
     """Return the commands that the user may mean.
 
-    Commands of the same group come first, then commands of other groups with this name, then commands with a similar
-    name.
+    A subcommand with exactly this name comes first if no group was written. Then come commands of the same group,
+    commands of other groups with this name, and commands with a similar name.
     """
     commands = [command.split() for command in _all_commands()]
     siblings = {
@@ -145,6 +153,8 @@ def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:
     }
     if not chain and name in SYNONYMS:
         return [SYNONYMS[name]]
+    if not chain and (exact := [" ".join(command) for command in commands if command[-1] == name]):
+        return exact
     if matches := get_close_matches(name, siblings, n=1):
         return [" ".join(siblings[matches[0]])]
     last_words = {command[-1] for command in commands}

@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.sessions.session_client import Frame, SessionClient, as_object, run_session
+from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_input
 from lsp_harness.config import paths
@@ -59,8 +60,7 @@ class Conversation:
             frames = client.frames()
             async for frame in frames:
                 if frame["type"] == "error":
-                    self._printer.show(frame)
-                    return 1
+                    raise SessionNotOpened(str(frame.get("message")), int(frame.get("exit_code") or 1))
                 if frame["type"] == "ready":
                     self._greet(frame)
                     break
@@ -108,7 +108,7 @@ class Conversation:
         """Ask the person about an action, and return the answer for the session."""
         tool, given = str(frame.get("tool")), as_object(frame.get("input"))
         self._printer.end_line()
-        sys.stdout.write(f"{tool} {shorten_input(given)}\n")
+        _write(f"{tool} {shorten_input(given)}")
         if tool in EDIT_TOOLS:
             _show_edit(given)
             question = "Apply? [y/n] "
@@ -138,7 +138,7 @@ class Conversation:
         client.send(commands[name] | {"request_id": name})
         while (frame := await client.outgoing.get()) is not None:
             if frame["type"] == "response":
-                sys.stdout.write(f"{_describe(frame)}\n")
+                _write(_describe(frame))
                 return
 
 
@@ -154,7 +154,12 @@ def _describe(frame: Frame) -> str:
 def _show_edit(given: Any) -> None:
     for mark, key in (("-", "old"), ("+", "new"), ("+", "text")):
         for line in str(given.get(key) or "").splitlines():
-            sys.stdout.write(f"  {mark} {line}\n")
+            _write(f"  {mark} {line}")
+
+
+def _write(text: str) -> None:
+    """Print a text that a model or a file may have written, so that it cannot control the terminal."""
+    sys.stdout.write(f"{encodable(escape_controls(text), sys.stdout)}\n")
 
 
 async def _read_line(prompt: str) -> str | None:

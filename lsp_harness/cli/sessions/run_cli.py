@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import print_json, say
-from lsp_harness.cli.sessions.session_client import run_session
+from lsp_harness.chat.schema_check import find_mismatch
+from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
+from lsp_harness.cli.console import print_json, say, warn
+from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, HarnessError, UsageError
+from lsp_harness.errors import EngineRefused, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
 """Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
@@ -57,14 +59,6 @@ class RunResult:
 TOKEN_KEYS = ("input_tokens", "output_tokens", "cached_tokens")
 
 
-class SessionNotOpened(HarnessError):
-    """The session could not be opened. The exit status is that of the reason."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
 def run(
     prompt: Annotated[str, Parameter(help="The prompt. - reads it from standard input.")],
     /,
@@ -87,6 +81,8 @@ def run(
 
 async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) -> int:
     options = flags.options("cli")
+    if options.json_schema is not None:
+        _require_expressible(options.json_schema)
     result = RunResult()
     printer = SessionPrinter(shows_text=False, is_verbose=flags.debug)
     async with run_session(options) as client:
@@ -102,10 +98,18 @@ async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) ->
                 if frame.get("type") != "error" or frame.get("session_id"):
                     # an error before the session is open is the error of the command
                     printer.show(frame)
-    return _finish(result, output_format, has_schema=options.json_schema is not None)
+    return _finish(result, output_format, options.json_schema)
 
 
-def _finish(result: RunResult, output_format: OutputFormat, *, has_schema: bool) -> int:
+def _require_expressible(schema: Mapping[str, Any]) -> None:
+    """Raise SchemaError if no grammar can be made from a schema, before a session begins."""
+    try:
+        build_tool_grammar((), AnswerForm(answer_schema=schema))
+    except EngineRefused as error:
+        raise SchemaError(error.message) from error
+
+
+def _finish(result: RunResult, output_format: OutputFormat, schema: Mapping[str, Any] | None) -> int:
     reason = result.stop.get("reason")
     text = str(result.stop.get("text") or "")
     if output_format == "json":
@@ -123,18 +127,19 @@ def _finish(result: RunResult, output_format: OutputFormat, *, has_schema: bool)
         say(text)
     if not result.stop:
         raise SessionNotOpened(result.error or "the session ended before it answered", result.exit_code)
-    if has_schema and EngineRefused.__name__ in str(result.stop.get("detail")):
-        raise SchemaError(str(result.stop.get("detail")))
     if reason != "completed":
         return 1
-    if has_schema:
-        return _check_structure(text)
-    return 0
+    return _check_structure(text, schema) if schema is not None else 0
 
 
-def _check_structure(text: str) -> int:
+def _check_structure(text: str, schema: Mapping[str, Any]) -> int:
+    """Return the exit status of an answer, and say on standard error why it does not fit."""
     try:
-        json_module.loads(text)
-    except ValueError:
+        value = json_module.loads(text)
+    except ValueError as error:
+        warn(f"the answer is not JSON: {error}")
         return EXIT_NOT_JSON
+    if problem := find_mismatch(schema, value):
+        warn(f"the answer does not fit the schema: {problem}")
+        return EXIT_MISMATCH
     return 0

@@ -5,10 +5,19 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
+from lsp_harness.errors import HarnessError
 from lsp_harness.harness.sessions.session_host import FrameQueue, serve_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 
 Frame = Mapping[str, Any]
+
+
+class SessionNotOpened(HarnessError):
+    """The session could not be opened. The exit status is that of the reason."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 def as_object(value: Any) -> Mapping[str, Any]:

@@ -39,7 +39,10 @@ class SessionFlags:
     fallback_model: Annotated[str, Parameter(help="The model to use if the first one cannot be reached.")] = ""
     permission_mode: Annotated[
         str,
-        Parameter(help="ask, trust, deny, acceptEdits, plan, auto or bypassPermissions. The default is `trust`."),
+        Parameter(
+            help="ask, trust, deny, acceptEdits, plan, auto or bypassPermissions. The default is that of the settings, "
+            "else ask if a person can answer, and trust if not."
+        ),
     ] = ""
     allowed_tools: Annotated[
         str | None, Parameter(help="The only tools that may be called, with commas. An empty text allows none.")

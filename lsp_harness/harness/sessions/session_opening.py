@@ -14,7 +14,7 @@ from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
@@ -46,8 +46,8 @@ from lsp_harness.wire.version import VERSION
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
-EDITOR_MODE = "ask"
-"""The permission mode of a session in an editor."""
+MODE_WITH_PERSON = "ask"
+"""The permission mode of a session in an editor or a terminal, where a person can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,22 @@ def _create_models(
     for choice in configs:
         name = describe_model(choice)
         engine = make_engine(choice)
-        stack.push_async_callback(engine.aclose)
+        stack.push_async_exit(_closer(engine))
         models.append(Model(name, engine))
     return tuple(models)
+
+
+def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
+    """Return an exit of a block that closes an engine. If the block failed, its error counts, and no other."""
+
+    async def close(error_type: object, error: BaseException | None, traceback: object) -> None:
+        try:
+            await engine.aclose()
+        except HarnessError:
+            if error is None:
+                raise
+
+    return close
 
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
@@ -256,7 +269,8 @@ def _may_be_called(name: str, policy: GatePolicy) -> bool:
 
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
-    policy, problems = make_policy(config, [options.root], EDITOR_MODE if options.source == "lsp" else DEFAULT_MODE)
+    asks = options.source == "lsp" or options.has_person
+    policy, problems = make_policy(config, [options.root], MODE_WITH_PERSON if asks else DEFAULT_MODE)
     for problem in problems:
         warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
     try:

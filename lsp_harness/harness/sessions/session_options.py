@@ -23,7 +23,8 @@ class SessionOptions:
         model: A GGUF file, a name of the catalogue, or `provider/model`. Empty means that of the settings.
         provider: A provider, such as "openai", an address, or `scripted:FILE` for tests.
         fallback_model: The model to use if the first one cannot be reached.
-        permission_mode: The permission mode. Empty means that of the settings, else "trust".
+        permission_mode: The permission mode. Empty means that of the settings, else "ask" with a person and "trust"
+            without one.
         allowed_tools: The tools that may be called. None means all, and an empty tuple means none.
         disallowed_tools: The tools that may not be called.
         max_turns: Model calls of one turn.

@@ -1,0 +1,192 @@
+"""`lsp-harness chat`: a conversation with fake lines of a person."""
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.session_client import SessionNotOpened
+from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_store import SessionStore
+from tests.cli.conftest import Shell
+from tests.cli.sessions.conftest import Script, tool_call
+
+
+class Person:
+    """The lines of a person, and the questions that they were typed for."""
+
+    def __init__(self, *lines: str | Callable[[], str]) -> None:
+        self.lines = list(lines)
+        self.questions: list[str] = []
+
+    async def read(self, prompt: str) -> str | None:
+        self.questions.append(prompt)
+        if not self.lines:
+            return None
+        line = self.lines.pop(0)
+        return line if isinstance(line, str) else line()
+
+
+def talk(provider: str, *lines: str, **flags: Any) -> tuple[int, Person]:
+    person = Person(*lines)
+    code = asyncio.run(Conversation(SessionFlags(provider=provider, **flags), person.read).run())
+    assert person.lines == []
+    return code, person
+
+
+def decisions() -> list[tuple[str, str]]:
+    store = SessionStore()
+    events = read_log(store.path(store.find("")))
+    return [(e.data["tool"], f"{e.data['decision']} {e.data['by']}") for e in events if e.type == "permission.decided"]
+
+
+def test_a_conversation_has_turns_and_ends(script: Script, capsys: pytest.CaptureFixture[str]):
+    code, _ = talk(script("hello", {"text": "still here", "expect": "hello"}), "hi", "", "and now?", "/exit")
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "lsp-harness: hello\n" in out
+    assert "lsp-harness: still here\n" in out
+
+
+def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
+    shell.file("a.py", "x = 1\n")
+    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    code, person = talk(script(edit), "make it two", "n", permission_mode="ask")
+    assert (code, (shell.folder / "a.py").read_text()) == (0, "x = 1\n")
+    assert "Apply? [y/n] " in person.questions
+    assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
+    # whoever refuses wants the model to stop
+    assert decisions() == [("edit", "deny person")]
+    talk(script(edit, "done"), "make it two", "y", permission_mode="ask")
+    assert (shell.folder / "a.py").read_text() == "x = 2\n"
+
+
+@pytest.mark.parametrize(("answer", "questions"), [("y", 2), ("s", 1), ("a", 1)])
+def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, script: Script, answer: str, questions: int):
+    touch = tool_call("bash", command="touch made", execution="inline")
+    again = tool_call("bash", command="touch made  ", execution="inline")
+    lines = ["go", *[answer] * questions]
+    _, person = talk(script(touch, again, "done"), *lines, permission_mode="ask")
+    asked = [question for question in person.questions if question.startswith("Allow?")]
+    assert len(asked) == questions
+    assert "s = for this session" in asked[0]
+    assert (shell.folder / "made").exists()
+
+
+def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
+    create = tool_call("create", path="a.py", text="x = 1\n")
+    talk(script(create), "go", "n")
+    assert decisions() == [("create", "deny person")]
+    shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
+    talk(script(create, "I cannot"), "go")
+    assert decisions() == [("create", "deny mode")]
+
+
+def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
+    shell.file("a.py", "x = 1\n")
+    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    talk(
+        script(edit, "done"), "/mode trust", "make it two", "/undo", "/status", "/tasks", "/fork", "/mode nope", "/what"
+    )
+    out = capsys.readouterr().out
+    assert (shell.folder / "a.py").read_text() == "x = 1\n"
+    assert "permission_mode: trust" in out
+    assert "a.py" in out
+    assert "turns: 1" in out
+    assert "nope" in out
+    assert "/undo         undo the edits of the last turn" in out
+    assert len(SessionStore().ids()) == 2
+
+
+def test_ctrl_c_stops_the_answer_and_not_the_conversation(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    provider = script({"text": "thinking", "hang": True}, "better")
+    person = Person("slow", "quick")
+
+    async def run() -> int:
+        conversation = Conversation(SessionFlags(provider=provider), person.read)
+        task = asyncio.ensure_future(conversation.run())
+        while "thinking" not in (out := capsys.readouterr().out):
+            assert out is not None
+            await asyncio.sleep(0)
+        task.cancel()
+        return await task
+
+    assert asyncio.run(run()) == 0
+    out = capsys.readouterr().out
+    assert "the turn ended: interrupted" in out
+    assert "lsp-harness: better\n" in out
+
+
+def test_a_session_that_cannot_be_opened_is_an_error(script: Script):
+    with pytest.raises(SessionNotOpened, match="there is no session 'nope'") as error:
+        talk(script(), session="nope")
+    assert error.value.exit_code == 2
+
+
+def test_a_continued_conversation_says_so(script: Script, capsys: pytest.CaptureFixture[str]):
+    talk(script("one"), "first")
+    talk(script({"text": "two", "expect": "first"}), "second", session=SessionStore().find(""))
+    assert "events loaded" in capsys.readouterr().out
+
+
+def test_control_characters_of_a_model_do_not_reach_the_terminal(script: Script, capsys: pytest.CaptureFixture[str]):
+    call = tool_call("bash", command="echo \x9b31m", execution="inline")
+    talk(script(call), "go", "n", permission_mode="ask")
+    create = tool_call("create", path="a.txt", text="\x1b[2J \x9b31m\n")
+    talk(script(create), "go", "n", permission_mode="ask")
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\x9b" not in out
+    assert "\\u009b31m" in out
+
+
+@pytest.fixture(autouse=True)
+def in_the_project(shell: Shell) -> Path:
+    return shell.folder
+
+
+def test_the_program_alone_begins_a_conversation_on_a_terminal(shell: Shell, script: Script):
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "LSP_HARNESS_PROVIDER": script("good morning")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lsp_harness"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        seen += read_until(ours, b"you: ")
+        os.write(ours, b"hello\n")
+        seen += read_until(ours, b"good morning")
+        seen += read_until(ours, b"you: ")
+        os.write(ours, b"\x04")
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert b"permission mode" in seen
+
+
+def read_until(descriptor: int, wanted: bytes) -> bytes:
+    seen = b""
+    while wanted not in seen:
+        seen += os.read(descriptor, 4096)
+    return seen
+
+
+def test_the_program_alone_without_a_terminal_says_what_to_write(shell: Shell):
+    result = subprocess.run(
+        [sys.executable, "-m", "lsp_harness"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "write a prompt or a command" in result.stderr

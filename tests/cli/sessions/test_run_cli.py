@@ -1,0 +1,211 @@
+"""`lsp-harness run`: each option changes something that a user can see."""
+
+import asyncio
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.cli.sessions.session_client import run_session
+from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.harness.sessions import session_opening
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.wire.event import Event
+from tests.cli.conftest import Shell
+from tests.cli.sessions.conftest import Script, tool_call
+
+
+def last_events(type: str = "") -> list[Event]:
+    store = SessionStore()
+    return [event for event in read_log(store.path(store.find(""))) if type in ("", event.type)]
+
+
+def test_text_json_and_lines(shell: Shell, script: Script):
+    shell.file("a.py", "x = 1\n")
+    replies = (tool_call("read", path="a.py"), "it is one")
+    text = shell.run("run", "what is x?", "-p", script(*replies))
+    assert (text.code, text.out) == (0, "it is one\n")
+    assert '· read {"path": "a.py"}' in text.err
+    whole = shell.run("run", "what is x?", "-p", script(*replies), "--output-format", "json").json
+    assert (whole["result"], whole["reason"], whole["usage"]["output_tokens"] > 3) == ("it is one", "completed", True)
+    lines = shell.run("run", "what is x?", "-p", script(*replies), "--output-format", "stream-json")
+    frames = [json.loads(line) for line in lines.out.splitlines()]
+    assert (lines.err, frames[0]["type"], frames[-1]["type"]) == ("", "ready", "session")
+    assert [frame["text"] for frame in frames if frame["type"] == "turn_stop"] == ["it is one"]
+
+
+def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+    assert shell.run("say hello", "-p", script("hello")).out == "hello\n"
+    # a prompt that is the name of a command
+    assert shell.run("run", "-p", script("served"), "--", "serve").out == "served\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("from a pipe\n"))
+    assert shell.run("run", "-", "-p", script({"text": "read", "expect": "from a pipe"})).out == "read\n"
+    assert shell.run("run", "  ").code == 2
+
+
+def test_limits_end_the_turn(shell: Shell, script: Script):
+    shell.file("a.py", "x = 1\n")
+    call = tool_call("read", path="a.py")
+    result = shell.run("run", "go", "-p", script(call), "--max-turns", "1")
+    assert (result.code, "max_turns" in result.err) == (1, True)
+    result = shell.run("run", "go", "-p", script(call), "--max-tokens-total", "5")
+    assert (result.code, "budget_exceeded" in result.err) == (1, True)
+    result = shell.run("run", "go", "-p", script(), "--max-seconds", "0.000001")
+    assert (result.code, "took longer" in result.err) == (1, True)
+    assert shell.run("run", "go", "--max-turns", "0").code == 2
+
+
+def test_tools_and_modes(shell: Shell, script: Script):
+    create = tool_call("create", path="b.py", text="y = 1\n")
+    shell.run("run", "go", "-p", script(create, "no"), "--allowed-tools", "read")
+    assert [event.data["reason"] for event in last_events("tool.failed")] == ["unknown_tool"]
+    shell.run("run", "go", "-p", script(create, "no"), "--disallowed-tools", "create")
+    assert [event.data["reason"] for event in last_events("tool.failed")] == ["unknown_tool"]
+    shell.run("run", "go", "-p", script(create, "no"), "--permission-mode", "deny")
+    assert [event.data["reason"] for event in last_events("tool.failed")] == ["denied"]
+    assert not (shell.folder / "b.py").exists()
+    shell.run("run", "go", "-p", script(create, "yes"))
+    assert (shell.folder / "b.py").exists()
+    assert "permission_mode" in shell.run("run", "go", "--permission-mode", "nope").err
+
+
+def test_sessions_are_continued_and_others_do_not_exist(shell: Shell, script: Script):
+    shell.run("run", "first", "-p", script("one"))
+    id = SessionStore().find("")
+    again = shell.run("run", "second", "-p", script({"text": "two", "expect": "first"}), "-s", id[:20])
+    assert (again.code, again.out) == (0, "two\n")
+    assert f"session {id}: " in again.err
+    assert "events loaded" in again.err
+    unknown = shell.run("run", "x", "-p", script("no"), "-s", "nope")
+    assert (unknown.code, "there is no session 'nope'" in unknown.err) == (2, True)
+    shell.run("run", "x", "-p", script("one"), "--no-session-persistence")
+    assert SessionStore().ids() == [id]
+
+
+def test_the_system_prompt_and_the_folder(shell: Shell, script: Script, tmp_path: Path):
+    reply = {"text": "ok", "expect": "Speak like a pirate"}
+    assert shell.run("run", "x", "-p", script(reply), "--system-prompt", "Speak like a pirate").code == 0
+    other = tmp_path / "other"
+    other.mkdir()
+    shell.run("run", "x", "-p", script(tool_call("bash", command="touch here"), "ok"), "--cwd", str(other))
+    assert (other / "here").exists()
+    assert "is not a folder" in shell.run("run", "x", "--cwd", str(tmp_path / "none")).err
+
+
+SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
+
+
+def test_the_answer_fits_the_schema_or_the_status_says_so(shell: Shell, script: Script):
+    fits = shell.run("run", "x", "-p", script('{"n": 1}'), "--json-schema", SCHEMA, "--output-format", "json")
+    assert (fits.code, fits.json["structured_output"]) == (0, {"n": 1})
+    file = str(shell.file("schema.json", SCHEMA))
+    assert shell.run("run", "x", "-p", script("words"), "--json-schema", file).code == 3
+    assert shell.run("run", "x", "-p", script('{"n": "one"}'), "--json-schema", file).code == 4
+    assert shell.run("run", "x", "-p", script("{}"), "--json-schema", file).code == 4
+    assert "'n'" in shell.run("run", "x", "-p", script("{}"), "--json-schema", file).err
+    assert shell.run("run", "x", "--json-schema", '{"type": "nothing"}').code == 2
+    assert shell.run("run", "x", "--json-schema", "none.json").code == 2
+    assert shell.run("run", "x", "--json-schema", "{").code == 2
+    assert shell.run("run", "x", "--json-schema", "[]").code == 2
+
+
+def test_the_provider_of_an_option_counts_more_than_the_environment_and_the_settings(shell: Shell, script: Script):
+    def provider(text: str) -> str:
+        path = shell.file(f"{text}.json", json.dumps([{"text": text}]))
+        return f"scripted:{path}"
+
+    shell.replies("settings")
+    assert shell.run("run", "x").out == "settings\n"
+    shell.set("LSP_HARNESS_PROVIDER", provider("environment"))
+    assert shell.run("run", "x").out == "environment\n"
+    assert shell.run("run", "x", "-p", provider("option")).out == "option\n"
+
+
+def test_a_missing_key_is_one_line_before_any_network(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    import socket
+
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    result = shell.run("run", "x", "--model", "openai/gpt-4o-mini")
+    assert (result.code, result.out) == (1, "")
+    assert len(result.err.splitlines()) == 1
+    assert "OPENAI_API_KEY" in result.err
+    assert "needs a model" in shell.run("run", "x", "-p", "openai").err
+    assert "there is no provider 'nope'" in shell.run("run", "x", "-p", "nope").err
+
+
+def test_another_model_answers_if_the_first_one_fails(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+    down = {"error": "it is down"}
+    alone = shell.run("run", "x", "-p", script(down))
+    assert (alone.code, "it is down" in alone.err) == (1, True)
+    shell.set("OPENAI_API_KEY", "test-key")
+    make = session_opening.make_engine
+    spare = ScriptedEngine([{"text": "here I am"}])
+    monkeypatch.setattr(session_opening, "make_engine", lambda config: make(config) if config.engine.script else spare)
+    both = shell.run("run", "x", "-p", script(down), "--fallback-model", "openai/spare")
+    assert (both.code, both.out) == (0, "here I am\n")
+    assert [event.data["will_retry"] for event in last_events("model.failed")] == [True]
+    assert last_events("model.completed")[0].data["model"] == "openai/spare"
+
+
+def test_bare_and_sources_leave_settings_out(shell: Shell, script: Script):
+    shell.file("lsp-harness.toml", '[permissions]\nmode = "deny"\n[hooks]\n')
+    create = tool_call("create", path="c.py", text="z = 1\n")
+    shell.run("run", "x", "-p", script(create, "no"))
+    assert not (shell.folder / "c.py").exists()
+    shell.run("run", "x", "-p", script(create, "yes"), "--bare")
+    assert (shell.folder / "c.py").exists()
+    (shell.folder / "c.py").unlink()
+    shell.run("run", "x", "-p", script(create, "yes"), "--setting-sources", "user")
+    assert (shell.folder / "c.py").exists()
+    assert "setting_sources" in shell.run("run", "x", "--setting-sources", "nope").err
+
+
+def test_debug_shows_every_object(shell: Shell, script: Script):
+    assert '"type": "turn_start"' in shell.run("run", "x", "-p", script("y"), "--debug").err
+    assert '"type"' not in shell.run("run", "x", "-p", script("y")).err
+
+
+def test_servers_of_a_file(shell: Shell, script: Script):
+    from tests.support import mcp_server
+
+    server = {"mcpServers": {"test": {"command": sys.executable, "args": [str(mcp_server.__file__)]}}}
+    config = str(shell.file("mcp.json", json.dumps(server)))
+    reply = {"text": "ok", "expect": "mcp__test__"}
+    known = shell.run("run", "x", "-p", script({"text": "ok"}), "--mcp-config", config)
+    assert known.code == 0
+    assert shell.run("run", "x", "-p", script(reply), "--strict-mcp-config").code == 1
+    assert shell.run("run", "x", "-p", script("ok"), "--mcp-config", "none.json").code == 2
+
+
+def test_questions_need_somebody_who_answers(shell: Shell, script: Script):
+    assert "can be stdio" in shell.run("run", "x", "--permission-prompt-tool", "other").err
+    create = tool_call("create", path="d.py", text="q = 1\n")
+    shell.run("run", "x", "-p", script(create, "no"), "--permission-mode", "ask")
+    assert [event.data["by"] for event in last_events("permission.decided")] == ["nobody"]
+    options = SessionFlags(provider=script(create, "yes"), permission_prompt_tool="stdio").options("sdk")
+    assert asyncio.run(_allow_all(options)) == ["create"]
+    assert (shell.folder / "d.py").exists()
+
+
+async def _allow_all(options: SessionOptions) -> list[str]:
+    """Answer every question of a session with yes, and return the tools that it asked about."""
+    tools: list[str] = []
+    async with run_session(options) as client:
+        client.send({"id": "1", "prompt": "x"})
+        async for frame in client.frames():
+            if frame["type"] == "permission_request":
+                tools.append(frame["tool"])
+                client.send({"command": "permission", "request_id": frame["request_id"], "decision": "allow"})
+            if frame["type"] == "turn_stop":
+                break
+    return tools
