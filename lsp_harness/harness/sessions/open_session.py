@@ -122,7 +122,7 @@ class OpenSession:
             owner=Owner(persist=True, affinity=self.session.id),
         )
         execution = ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
-        return ChatDriver(parts.models, parts.tools, execution, settings)
+        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
