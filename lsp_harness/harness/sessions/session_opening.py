@@ -25,6 +25,7 @@ from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.engine_choice import describe_model, make_engine
+from lsp_harness.process.process_tree import end_marked
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
@@ -59,6 +60,8 @@ async def open_session(options: SessionOptions) -> OpenSession:
         models = _create_models(config, options, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
+        for task_id in opened.lost_tasks:
+            await end_marked(task_id)
         parts = await _create_parts(options, config, models, opened.log, store, stack)
     log, model = opened.log, models[0].name
     start = SessionStarted(

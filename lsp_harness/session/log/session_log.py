@@ -222,7 +222,7 @@ def _redact(value: Any) -> Any:
         return redact(value)
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {redact(str(key)): _redact(item) for key, item in items}
+        return {redact(str(key)): redact(item) if isinstance(item, str) else _redact(item) for key, item in items}
     if isinstance(value, list | tuple):
         return [_redact(item) for item in cast("list[Any]", value)]
     return value

@@ -20,7 +20,7 @@ from lsp_harness.session.events.session_events import (
 from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted, ToolStarted
 from lsp_harness.session.projections.conversation_activity import Activity
 from lsp_harness.session.projections.message_history import Conversation
-from lsp_harness.session.projections.summary import Summary
+from lsp_harness.session.projections.summary import SUMMARY_TYPES, Summary
 from lsp_harness.wire.event import Event
 
 
@@ -100,7 +100,8 @@ class SessionState:
             self.turn_count = event.turn + 1
         if handle := HANDLERS.get(event.type):
             handle(self, event)
-        self.summary = self.summary.with_event(event)
+        if event.type in SUMMARY_TYPES:
+            self.summary = self.summary.with_event(event)
         self.activity.apply(event)
         self.conversation.apply(event)
 
