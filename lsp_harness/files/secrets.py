@@ -127,9 +127,19 @@ SHORTEST_SECRET = 9
 """Characters of the shortest secret, a password in a URL."""
 
 
+def may_contain_secret(text: str) -> bool:
+    """Return whether a text, or the texts in a line of JSON, may contain a secret. A search takes much longer."""
+    if len(text) >= SHORTEST_SECRET:
+        # `any` takes twice as long
+        for mark in MARKS:
+            if mark in text:
+                return True
+    return False
+
+
 def redact(text: str) -> str:
     """Replace each secret with an ellipsis, for logs and for messages that quote other texts."""
-    if len(text) < SHORTEST_SECRET or not any(mark in text for mark in MARKS):
+    if not may_contain_secret(text):
         return text
     data = text.encode("utf-8", "surrogatepass")
     for start, end in reversed(find_secrets(data)):

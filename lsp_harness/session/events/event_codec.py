@@ -19,7 +19,7 @@ INTEGER = re.compile(r"-?[0-9]+")
 
 def encode_event(event: SessionEvent) -> tuple[str, dict[str, Any]]:
     """Return the type of an event in the log and its data."""
-    data = dict(event.data) if isinstance(event, UnknownEvent) else _encode_fields(event)
+    data = _encode_value(event.data) if isinstance(event, UnknownEvent) else _encode_fields(event)
     return type_of(event), data
 
 
@@ -31,7 +31,7 @@ def decode_event(type: str, data: Data) -> SessionEvent:
 
 def _encode_fields(value: Any) -> dict[str, Any]:
     encoded: dict[str, Any] = {}
-    for key, name in _field_keys(type(value)):
+    for key, name in _field_keys(cast("type[Any]", type(value))):
         item = getattr(value, name)
         if item is not None:
             encoded[key] = item if isinstance(item, str | int) else _encode_value(item)
