@@ -17,7 +17,7 @@ from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.wire.event import Event
 
-WRITTEN = 40
+EVENT_COUNT = 40
 
 
 def begin(folder: Path) -> SessionLog:
@@ -45,15 +45,15 @@ def test_another_process_shows_each_event_once_while_it_is_written_piece_by_piec
     log = begin(tmp_path / "lsp-harness" / "sessions")
     with follower(tmp_path, log.id) as shown:
         assert next(shown)["seq"] == 0
-        for number in range(WRITTEN):
+        for number in range(EVENT_COUNT):
             log.append(CandidateRejected(number, "no " * 50))
             if number % 10 == 0:
                 # the reader has caught up, and now meets a line of which only a part is there
                 assert [next(shown)["seq"] for _ in range(10 if number else 1)][-1] == number + 1
-        rest = [next(shown)["seq"] for _ in range(WRITTEN - 31)]
-    assert rest == list(range(32, WRITTEN + 1))
+        rest = [next(shown)["seq"] for _ in range(EVENT_COUNT - 31)]
+    assert rest == list(range(32, EVENT_COUNT + 1))
     # nobody took the lock or changed the file
-    assert log.path.read_bytes().count(b"\n") == WRITTEN + 1
+    assert log.path.read_bytes().count(b"\n") == EVENT_COUNT + 1
     log.append(CandidateRejected(99, "still the writer"))
     log.close()
 
