@@ -14,7 +14,7 @@ from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
-from lsp_harness.chat.tool_calls import ParsedAnswer, RequestedCall, parse_answer
+from lsp_harness.chat.tool_calls import ParsedAnswer, RequestedCall, parse_answer, split_thinking
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.chat.tool_grammar import AnswerForm, ToolGrammar, build_tool_grammar
 from lsp_harness.chat.tool_prompt import render_tools
@@ -86,7 +86,7 @@ class ChatDriver:
         tools: Name → tool.
         execution: Runs the calls.
         settings: The settings.
-        hooks: Hear of compactions, and may forbid them.
+        hooks: Hear of each tier of the compaction, and may deny it.
     """
 
     name = "chat"
@@ -105,7 +105,7 @@ class ChatDriver:
         self._execution = execution
         self._settings = settings
         self._hooks = hooks or Hooks()
-        self._may_compact = True
+        self._denials: dict[str, str] = {}
         self._window = 0
         self._has_grammar = False
         self._prompt: ChatPrompt | None = None
@@ -121,22 +121,20 @@ class ChatDriver:
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
-        """Return whether a tier of the compaction applies, and no hook forbade it in this turn."""
-        if not self._may_compact:
-            return False
-        prompt = await self._count(state)
-        return plan_step(state, prompt.tokens / await self._budget()) is not None
+        """Return whether a tier of the compaction applies."""
+        return await self._plan(state) is not None
 
     async def compact(self, state: SessionState, turn: Turn) -> None:
         """Apply the next tier of the compaction, and record the tokens before and after it."""
-        budget = await self._budget()
-        before = (await self._count(state)).tokens
-        step = plan_step(state, before / budget)
+        step = await self._plan(state)
         if step is None:
             return
-        facts = {"session_id": turn.session_id, "tier": step.tier, "tokens": before, "budget": budget}
-        if (await self._hooks.run("preCompact", facts)).is_denied:
-            self._may_compact = False
+        before, budget = (await self._count(state)).tokens, await self._budget()
+        facts: dict[str, Any] = {"session_id": turn.session_id, "tier": step.tier, "tokens": before, "budget": budget}
+        outcome = await self._hooks.run("preCompact", facts)
+        if outcome.is_denied:
+            # the next tier is tried; if none is left and the prompt does not fit, the turn fails with the reason
+            self._denials[step.tier] = f"the hook {outcome.hook} does not allow to {step.tier}: {outcome.reason}"
             return
         turn.append(CompactionStarted(before, budget))
         self._apply(step, turn)
@@ -149,7 +147,11 @@ class ChatDriver:
             conversation = replace(conversation, tombstoned_until=until)
         after = await self._measure(build_messages(self.system, conversation, self.names))
         turn.append(CompactionCompleted(tier, before, after, until))
-        await self._hooks.run("postCompact", facts | {"tokens": after})
+        await self._hooks.run("postCompact", facts | {"after": after})
+
+    async def _plan(self, state: SessionState) -> CompactionStep | None:
+        prompt, budget = await self._count(state), await self._budget()
+        return plan_step(state, prompt.tokens / budget, budget, self._denials)
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
         """Return the prompt.
@@ -159,9 +161,10 @@ class ChatDriver:
         """
         prompt, budget = await self._count(state), await self._budget()
         if prompt.tokens > budget:
+            denials = "".join(f"; {denial}" for denial in self._denials.values())
             raise NoAnswer(
                 f"the prompt has {prompt.tokens} tokens, and {budget} fit into the window of the model; write a "
-                "shorter text, begin a new session, or use a model with a larger window"
+                f"shorter text, begin a new session, or use a model with a larger window{denials}"
             )
         return prompt
 
@@ -239,8 +242,9 @@ class ChatDriver:
         ms = round(1000 * (time.monotonic() - started_s))
         calls = tuple(ToolCall(str(ULID()), self._name_of(call), call.input) for call in answer.calls)
         tokens = await self._usage(prompt, reply.text, reply.usage)
-        shown = answer.text or (reply.text if answer.problem else "")
-        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, reply.stop or "", ms))
+        thinking, said = split_thinking(reply.text)
+        shown = answer.text or (said if answer.problem else "")
+        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, reply.stop or "", ms, thinking))
         if not answer.problem:
             self._unreadable = 0
             return ModelOutput(answer.text, calls)
@@ -276,7 +280,7 @@ class ChatDriver:
 
     def _parse(self, text: str) -> ParsedAnswer:
         # structured output may look like a call without its marks
-        return parse_answer(text, () if self._settings.answer_schema else self._full_names)
+        return parse_answer(split_thinking(text)[1], () if self._settings.answer_schema else self._full_names)
 
     def _name_of(self, call: RequestedCall) -> str:
         return self._full_names.get(call.name, call.name)

@@ -7,9 +7,10 @@ summarized and shortened as well. Compaction appends events; the log keeps every
 The same events always give the same prompt, because nothing here depends on time or chance.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 
+from lsp_harness.chat.conversation_prompt import is_shortened
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.model_events import CompactionSummary, ToolOutputPromoted
 from lsp_harness.session.projections.message_history import Conversation, Message
@@ -20,6 +21,8 @@ WINDOW_TURNS = 4
 """Turns that a summary replaces at once."""
 PROMOTED_CHARS = 1024
 """Outputs with more characters become artifacts."""
+SUMMARIZE = "summarize"
+SUMMARIZE_MORE = "summarize_more"
 PRESSURES = {"drop_thinking": 0.5, "promote": 0.65, "tombstone": 0.75, "summarize": 0.85, "summarize_more": 0.95}
 """Tier → the pressure at which it begins."""
 
@@ -41,19 +44,26 @@ class CompactionStep:
     promoted: tuple[Message, ...] = ()
 
 
-def plan_step(state: SessionState, pressure: float) -> CompactionStep | None:
+def plan_step(
+    state: SessionState, pressure: float, budget: int = 0, denied: Collection[str] = ()
+) -> CompactionStep | None:
     """Return the next tier to apply at a pressure, or None if nothing more can be left out.
 
     Args:
         state: The state of the session.
         pressure: The tokens of the prompt divided by the budget. Above 1, the prompt does not fit.
+        budget: The most tokens of a prompt. A summary may use about a quarter of them. 0 means no limit.
+        denied: The names of tiers that must not be applied.
     """
-    for tier, plan in TIERS.items():
-        if pressure >= PRESSURES[tier] and (step := plan(state, exempt_from(state))):
-            return step
-    if pressure > 1:
-        return next(filter(None, (plan(state) for plan in EMERGENCY_TIERS)), None)
-    return None
+    exempt, is_over = exempt_from(state), pressure > 1
+    steps = [plan(state, exempt) for tier, plan in TIERS.items() if pressure >= PRESSURES[tier]]
+    steps += [plan(state) for plan in EMERGENCY_TIERS] if is_over else []
+    step = next((step for step in steps if step and step.tier not in denied), None)
+    if step is None or not step.tier.startswith(SUMMARIZE):
+        return step
+    # a token has about four characters
+    lines = state.activity.lines_within(budget) if budget else state.activity.lines
+    return replace(step, events=(CompactionSummary(step.until_seq, "\n".join(lines)),))
 
 
 def exempt_from(state: SessionState) -> int:
@@ -79,15 +89,16 @@ def _plan_promotion(state: SessionState, exempt: int) -> CompactionStep | None:
 
 def _plan_tombstones(state: SessionState, exempt: int) -> CompactionStep | None:
     conversation = state.conversation
-    until = max((message.seq for message in _before(conversation, exempt) if message.role == "tool"), default=-1)
-    return CompactionStep("tombstone", until) if until > conversation.tombstoned_until else None
+    old = (message for message in _before(conversation, exempt) if message.seq > conversation.tombstoned_until)
+    until = max((message.seq for message in old if is_shortened(message, conversation)), default=-1)
+    return CompactionStep("tombstone", until) if until >= 0 else None
 
 
 def _plan_summary(state: SessionState, exempt: int, windows: int = 1) -> CompactionStep | None:
     old = list(_before(state.conversation, exempt))
     turns = sorted({message.turn for message in old})[: WINDOW_TURNS * windows]
     until = max((message.seq for message in old if message.turn in turns), default=-1)
-    return _summarize(state, until)
+    return _summarize(state, until, SUMMARIZE if windows == 1 else SUMMARIZE_MORE)
 
 
 def _plan_larger_summary(state: SessionState, exempt: int) -> CompactionStep | None:
@@ -98,15 +109,10 @@ TIERS: dict[str, Callable[[SessionState, int], CompactionStep | None]] = {
     "drop_thinking": _plan_thinking,
     "promote": _plan_promotion,
     "tombstone": _plan_tombstones,
-    "summarize": _plan_summary,
     "summarize_more": _plan_larger_summary,
+    "summarize": _plan_summary,
 }
-"""Tier → the function that plans it, the cheapest loss first."""
-
-
-def _cut_old_turns(state: SessionState) -> CompactionStep | None:
-    """Summarize all turns but the last two."""
-    return _summarize(state, exempt_from(state) - 1)
+"""Tier → the function that plans it, the cheapest loss first. At a high pressure, more turns are summarized at once."""
 
 
 def _cut_old_steps(state: SessionState) -> CompactionStep | None:
@@ -118,20 +124,20 @@ def _cut_old_steps(state: SessionState) -> CompactionStep | None:
         if any(call.call_id in state.open_calls for call in message.calls)
     ]
     last = min([*answers[-1:], *open_seqs], default=0)
-    return _summarize(state, last - 1)
+    return _summarize(state, last - 1, "summarize_steps")
 
 
 def _promote_last_outputs(state: SessionState) -> CompactionStep | None:
     """Move every large output to an artifact, those of the last step too."""
     large = tuple(_large_outputs(state.conversation, state.next_seq))
-    return CompactionStep("promote", large[-1].seq, (), large) if large else None
+    return CompactionStep("promote_all", large[-1].seq, (), large) if large else None
 
 
-EMERGENCY_TIERS = (_cut_old_turns, _cut_old_steps, _promote_last_outputs)
+EMERGENCY_TIERS = (_cut_old_steps, _promote_last_outputs)
 """What is done, in this order, if the prompt does not fit although all tiers were applied."""
 
 
-def _summarize(state: SessionState, until: int) -> CompactionStep | None:
+def _summarize(state: SessionState, until: int, tier: str) -> CompactionStep | None:
     """Return the step that replaces the messages up to an event, or None if there are none.
 
     A call without a result must stay in the prompt, so the summary ends before it.
@@ -141,8 +147,7 @@ def _summarize(state: SessionState, until: int) -> CompactionStep | None:
             until = message.seq - 1
     if not any(message.seq <= until for message in state.conversation.messages):
         return None
-    summary = CompactionSummary(until, "\n".join(state.activity.lines))
-    return CompactionStep("summarize", until, (summary,))
+    return CompactionStep(tier, until)
 
 
 def _before(conversation: Conversation, exempt: int) -> Iterator[Message]:

@@ -16,6 +16,8 @@ from lsp_harness.session.events.model_events import ToolCall
 from lsp_harness.session.projections.message_history import Conversation, Message
 
 SUMMARY_TITLE = "Summary of the conversation until here:"
+FAILURE_CHARS = 240
+"""Characters of the message of an old failure that stay in the prompt."""
 REMOVED_OUTPUT = "[the output was removed to save room; call the tool again if you need it]"
 
 
@@ -97,9 +99,17 @@ def render_output(message: Message, conversation: Conversation) -> str:
         artifact_id = conversation.promoted[message.call_id]
         hint = f'call read_artifact with artifact_id "{artifact_id}" to read the rest' if artifact_id else "not kept"
         return f"{message.text[:STUB_CHARS]}\n[{len(message.text):,} characters; {hint}]"
-    if message.seq <= conversation.tombstoned_until:
-        return f"{'failed ' if message.is_error else ''}{REMOVED_OUTPUT}"
+    if message.seq <= conversation.tombstoned_until and is_shortened(message, conversation):
+        # the reason of a failure stays: it may still be true
+        kept = f"{message.text[:FAILURE_CHARS]}\n" if message.is_error else ""
+        return f"{kept}{REMOVED_OUTPUT}"
     return message.text
+
+
+def is_shortened(message: Message, conversation: Conversation) -> bool:
+    """Return whether the output of a call gets shorter by removing it."""
+    size = len(REMOVED_OUTPUT) + (FAILURE_CHARS if message.is_error else 0)
+    return message.role == "tool" and message.call_id not in conversation.promoted and len(message.text) > size
 
 
 def size_of(messages: Sequence[tuple[str, str]]) -> int:

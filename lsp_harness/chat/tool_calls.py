@@ -20,6 +20,9 @@ BLANKS_BEFORE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 MARK_AFTER = re.compile(r"\s*(?:```\s*)?(?:</tool_call>)?")
 MAX_QUOTED_CHARS = 120
 
+THINKING_START, THINKING_END = "<think>", "</think>"
+"""Marks around the reasoning with which some models begin an answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
@@ -67,6 +70,15 @@ def parse_answer(text: str, names: Iterable[str] = ()) -> ParsedAnswer:
     # a fence around a call leaves its own lines behind
     rest = re.sub(r"^```[\w-]*\s*(?:```)?\s*$", "", "".join(parts), flags=re.MULTILINE) if calls else "".join(parts)
     return ParsedAnswer(rest.replace(CALL_END, "").strip(), calls, problem)
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Return the reasoning with which an answer begins, and the rest. Reasoning without an end has no answer."""
+    stripped = text.lstrip()
+    if not stripped.startswith(THINKING_START):
+        return "", text
+    thinking, _, rest = stripped.removeprefix(THINKING_START).partition(THINKING_END)
+    return thinking.strip(), rest.lstrip()
 
 
 def _parse_marked_calls(text: str, start: int) -> tuple[tuple[RequestedCall, ...], int, str]:

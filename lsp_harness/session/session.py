@@ -160,7 +160,8 @@ class Session:
 
     def record_start(self) -> None:
         """Append the first event of the session, if there is none yet."""
-        if not self.state.next_seq:
+        # the only line of a killed session may have been cut off, and then the first event is that of the repair
+        if self.state.started is None and self.state.turn_count == 0:
             self.log.append(self._start)
 
     def expect(self, request_id: str) -> None:

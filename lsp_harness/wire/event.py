@@ -5,12 +5,13 @@ frame, such as a piece of text, has no `seq` and is never written.
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 EVENT_VERSION = 1
 REQUIRED_FIELDS: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
 """Required field of an event → its type."""
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,20 @@ class Event:
 
 def encode(event: Event) -> str:
     """Return an event as one line of JSON without a newline."""
-    body = asdict(event)
-    return json.dumps({"v": body.pop("v"), **body}, ensure_ascii=False, separators=(",", ":"))
+    return ENCODER.encode(
+        {
+            "v": event.v,
+            "id": event.id,
+            "seq": event.seq,
+            "ts": event.ts,
+            "session_id": event.session_id,
+            "turn": event.turn,
+            "step": event.step,
+            "cause": event.cause,
+            "type": event.type,
+            "data": event.data,
+        }
+    )
 
 
 def decode(line: str) -> Event:
@@ -42,7 +55,26 @@ def decode(line: str) -> Event:
     """
     value: Any = json.loads(line)
     body = cast("dict[str, Any]", value) if isinstance(value, dict) else dict[str, Any]()
-    if any(not isinstance(body.get(key), kind) for key, kind in REQUIRED_FIELDS.items()):
+    if not _has_required_fields(body):
         raise ValueError("this line is not an event")
-    values: dict[str, Any] = {key: body.get(key) for key in Event.__dataclass_fields__}
-    return Event(**values)
+    get = body.get
+    return Event(
+        body["id"],
+        body["seq"],
+        body["ts"],
+        body["session_id"],
+        get("turn"),
+        get("step"),
+        get("cause"),
+        body["type"],
+        body["data"],
+        cast("int", get("v")),
+    )
+
+
+def _has_required_fields(body: dict[str, Any]) -> bool:
+    # a loop is twice as fast as `all`, and a log may have a million lines
+    for key, kind in REQUIRED_FIELDS.items():  # noqa: SIM110
+        if not isinstance(body.get(key), kind):
+            return False
+    return True

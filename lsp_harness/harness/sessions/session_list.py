@@ -1,11 +1,14 @@
 """Lists of saved sessions. Only their logs are read, so nothing else can be out of date."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.session.log.log_reader import decode_line, read_last_event, read_lines, read_log
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.wire.event import Event
 
@@ -13,6 +16,10 @@ TITLE_CHARS = 70
 TEXT_KEYS = ("text", "output", "diff", "summary", "message")
 """Fields of events in which words are looked for."""
 MATCH_CHARS = 60
+LONG_LOG_BYTES = 2_000_000
+"""Size from which a log is not read as a whole for its row in a list."""
+BLOCK_BYTES = 1 << 20
+TURN_START = b',"type":"turn.started","data":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,8 @@ def list_rows(store: SessionStore, limit: int | None = None) -> list[SessionRow]
     for id in reversed(store.ids()):
         if limit is not None and len(rows) >= limit:
             break
-        if events := _read(store, id):
-            rows.append(_row(id, events))
+        if row := _read_row(store, id):
+            rows.append(row)
     return rows
 
 
@@ -76,28 +83,51 @@ def find_sessions(store: SessionStore, words: str) -> list[tuple[SessionRow, str
     wanted = words.casefold().split()
     found: list[tuple[SessionRow, str]] = []
     for id in reversed(store.ids()):
-        events = _read(store, id)
-        match = next((text for event in events if (text := _matching_text(event, wanted))), None)
-        if match:
-            found.append((_row(id, events), match))
+        match = _find_match(store.path(id), wanted)
+        if match and (row := _read_row(store, id)):
+            found.append((row, match))
     return found
 
 
-def _read(store: SessionStore, id: str) -> list[Event]:
+def _find_match(path: Path, wanted: list[str]) -> str:
+    """Return the place of the first event that contains all words. Lines that cannot contain them are not decoded."""
+    plain_words = [word.encode() for word in wanted if word.isascii() and word.isalnum()]
+    with suppress(FileError, UsageError):
+        for line in read_lines(path):
+            # other letters may become ASCII letters when case is ignored
+            if line.isascii() and not all(word in line.lower() for word in plain_words):
+                continue
+            if (event := decode_line(line)) and (text := _matching_text(event, wanted)):
+                return text
+    return ""
+
+
+def _read_row(store: SessionStore, id: str) -> SessionRow | None:
+    """Return the row of a session, or None if it cannot be read. Of a long log, only the ends are decoded."""
+    path = store.path(id)
+    first: Event | None = None
+    started, title, turns, is_long = dict[str, Any](), "", set[int](), False
     try:
-        return list(read_log(store.path(id)))
-    except (FileError, UsageError):
-        return []
-
-
-def _row(id: str, events: list[Event]) -> SessionRow:
-    first = events[0]
+        is_long = path.stat().st_size > LONG_LOG_BYTES
+        last = read_last_event(path)
+        for event in read_log(path):
+            first = first or event
+            if event.type == "session.started":
+                started = started or event.data
+            elif event.type in ("invocation.received", "invocation.auto"):
+                title = title or str(event.data.get("text", ""))
+            if event.turn is not None:
+                turns.add(event.turn)
+            if is_long and title and (started or event.turn is not None):
+                break
+        turn_count = _count_turns(path) if is_long else len(turns)
+    except (FileError, UsageError, OSError):
+        return None
+    if first is None:
+        return None
+    begin, end = first.seq or 0, last.seq if last and last.seq is not None else first.seq or 0
     nothing: dict[str, Any] = {}
-    started = next((event.data for event in events if event.type == "session.started"), nothing)
     forked = first.data if first.type == "session.forked" else nothing
-    requests = (event for event in events if event.type in ("invocation.received", "invocation.auto"))
-    title = next((str(event.data.get("text", "")) for event in requests), "")
-    turns = {event.turn for event in events if event.turn is not None}
     seq = forked.get("at_seq")
     return SessionRow(
         id,
@@ -105,12 +135,23 @@ def _row(id: str, events: list[Event]) -> SessionRow:
         str(started.get("root", "")),
         str(started.get("driver", "")),
         str(started.get("model", "")),
-        len(turns),
-        len(events),
+        turn_count,
+        end - begin + 1,
         _shorten(title, TITLE_CHARS),
         str(forked.get("parent") or started.get("parent") or ""),
         seq if isinstance(seq, int) else None,
     )
+
+
+def _count_turns(path: Path) -> int:
+    """Return the number of turns that began in a log. Quotes within texts are escaped, so no text looks like one."""
+    count, rest = 0, b""
+    with open_regular(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            data = rest + block
+            count += data.count(TURN_START)
+            rest = data[-len(TURN_START) + 1 :]
+    return count
 
 
 def _matching_text(event: Event, wanted: list[str]) -> str:

@@ -27,6 +27,7 @@ from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.process.process_tree import end_marked
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
@@ -89,6 +90,8 @@ async def open_session(
         models = tuple(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
+        for task_id in opened.lost_tasks:
+            await end_marked(task_id)
         parts = await _create_parts(options, config, models, opened.log, store, stack)
     log, model = opened.log, models[0].name
     start = SessionStarted(

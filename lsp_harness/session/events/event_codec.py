@@ -19,7 +19,7 @@ INTEGER = re.compile(r"-?[0-9]+")
 
 def encode_event(event: SessionEvent) -> tuple[str, dict[str, Any]]:
     """Return the type of an event in the log and its data."""
-    data = dict(event.data) if isinstance(event, UnknownEvent) else _encode_fields(event)
+    data = _encode_value(event.data) if isinstance(event, UnknownEvent) else _encode_fields(event)
     return type_of(event), data
 
 
@@ -30,8 +30,17 @@ def decode_event(type: str, data: Data) -> SessionEvent:
 
 
 def _encode_fields(value: Any) -> dict[str, Any]:
-    pairs = ((key_of(field), getattr(value, field.name)) for field in fields(value))
-    return {key: _encode_value(item) for key, item in pairs if item is not None}
+    encoded: dict[str, Any] = {}
+    for key, name in _field_keys(cast("type[Any]", type(value))):
+        item = getattr(value, name)
+        if item is not None:
+            encoded[key] = item if isinstance(item, str | int) else _encode_value(item)
+    return encoded
+
+
+@cache
+def _field_keys(cls: type[Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((key_of(field), field.name) for field in fields(cls))
 
 
 def _encode_value(value: Any) -> Any:

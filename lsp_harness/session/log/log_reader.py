@@ -12,6 +12,8 @@ from lsp_harness.wire.event import Event, decode
 LOG_NAME = "events.jsonl"
 MAX_LINE_BYTES = 64_000_000
 """Bytes of a line that are read at once. No event is that long."""
+TAIL_BYTES = 1 << 20
+"""Bytes at the end of a log in which its last line is looked for."""
 POLL_INTERVAL_S = 0.05
 """How often a reader that follows a log looks for new lines."""
 MAX_ANCESTORS = 1000
@@ -29,6 +31,33 @@ def decode_line(line: bytes) -> Event | None:
         return decode(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a log that have an end, without decoding them.
+
+    Raises:
+        FileMissing: There is no such log.
+        FileError: The log cannot be read.
+    """
+    with open_regular(path) as lines:
+        while line := lines.readline(MAX_LINE_BYTES):
+            if line.endswith(b"\n"):
+                yield line
+
+
+def read_last_event(path: Path) -> Event | None:
+    """Return the last event of a log without reading the whole log, or None if there is none at its end.
+
+    Raises:
+        FileMissing: There is no such log.
+        FileError: The log cannot be read.
+    """
+    with open_regular(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - TAIL_BYTES))
+        lines = file.read().splitlines()
+    return next((event for line in reversed(lines) if (event := decode_line(line))), None)
 
 
 def read_log(path: Path) -> "LogReader":

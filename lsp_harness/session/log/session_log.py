@@ -7,6 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,7 @@ from ulid import ULID
 from lsp_harness.config import paths
 from lsp_harness.disk.file_writing import open_for_append, write_all
 from lsp_harness.errors import UsageError
-from lsp_harness.files.secrets import redact
+from lsp_harness.files.secrets import may_contain_secret, redact
 from lsp_harness.session.events.event_codec import encode_event
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.log.log_reader import LOG_NAME
@@ -120,10 +121,14 @@ class SessionLog:
         """
         type, data = encode_event(event)
         seq = self.state.next_seq
-        envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, _redact(data))
+        envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, data)
+        line = encode(envelope)
+        if may_contain_secret(line):
+            envelope = replace(envelope, data=_redact(data))
+            line = encode(envelope)
         if turn not in self._unsaved_turns and (seq or type not in ACCOMPANYING_TYPES):
             if self._is_saved:
-                self._write(envelope)
+                self._write(line)
             self.state.apply(envelope)
         if turn in self.turns:
             self.turns[turn].append(envelope)
@@ -188,9 +193,9 @@ class SessionLog:
         for listener in list(self.listeners):
             listener(envelope)
 
-    def _write(self, event: Event) -> None:
-        """Append a line. If the disk is full or the folder cannot be written, the session continues without it."""
-        line = (encode(event) + "\n").encode("utf-8", "replace")
+    def _write(self, text: str) -> None:
+        """Append a line of JSON. If the disk is full or the folder is read-only, the session continues without it."""
+        line = (text + "\n").encode("utf-8", "replace")
         try:
             if self._descriptor is None:
                 self.acquire()
@@ -222,7 +227,7 @@ def _redact(value: Any) -> Any:
         return redact(value)
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {redact(str(key)): _redact(item) for key, item in items}
+        return {redact(str(key)): redact(item) if isinstance(item, str) else _redact(item) for key, item in items}
     if isinstance(value, list | tuple):
         return [_redact(item) for item in cast("list[Any]", value)]
     return value

@@ -10,21 +10,34 @@ from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.session.events.model_events import ModelCancelled
 from lsp_harness.session.events.session_events import LogRepaired, SessionForked, TurnStopped
 from lsp_harness.session.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
-from lsp_harness.session.log.log_reader import LOG_NAME, decode_line, fork_parent, log_path, read_history, read_log
+from lsp_harness.session.log.log_reader import (
+    LOG_NAME,
+    TAIL_BYTES,
+    decode_line,
+    fork_parent,
+    log_path,
+    read_history,
+    read_log,
+)
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.projections.session_state import SessionState, project_session
 
 PROCESS_EXITED = "process_exited"
-TAIL_BYTES = 1 << 20
-"""Bytes at the end of a log in which its last line is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session that was continued: its log, and the number of events that it had."""
+    """A session that was continued.
+
+    Attributes:
+        log: Its log.
+        event_count: The number of events that it had.
+        lost_tasks: The ids of tasks that ran when its process was killed. Their processes may still run.
+    """
 
     log: SessionLog
     event_count: int
+    lost_tasks: tuple[str, ...] = ()
 
 
 class SessionStore:
@@ -101,8 +114,9 @@ class SessionStore:
         event_count = log.state.next_seq
         if torn_bytes:
             log.append(LogRepaired(torn_bytes))
+        lost_tasks = tuple(log.state.open_tasks)
         close_orphans(log)
-        return OpenedSession(log, event_count)
+        return OpenedSession(log, event_count, lost_tasks)
 
     def fork(self, id: str, at_seq: int | None = None) -> OpenedSession:
         """Begin a session that continues another one after an event. Nothing is copied.

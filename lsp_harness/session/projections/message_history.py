@@ -17,6 +17,8 @@ from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.session.events.model_events import ModelCompleted, ToolCall
 from lsp_harness.wire.event import Event
 
+MAX_MESSAGES = 8_192
+"""Messages that are kept. With more, the older half is left out."""
 Role = Literal["user", "assistant", "tool", "notification", "summary"]
 
 
@@ -60,6 +62,7 @@ class Conversation:
         tombstoned_until: Outputs up to this event are left out.
         summary: The text in place of the messages that were summarized, or empty.
         cut_until: Messages up to this event are left out.
+        code_turns: The numbers of running turns that do not belong to the conversation.
     """
 
     messages: list[Message] = field(default_factory=list[Message])
@@ -68,11 +71,21 @@ class Conversation:
     tombstoned_until: int = -1
     summary: str = ""
     cut_until: int = -1
+    code_turns: set[int] = field(default_factory=set[int])
 
     def apply(self, event: Event) -> None:
         """Add one event."""
         if handle := HANDLERS.get(event.type):
             handle(self, event)
+
+    def add(self, message: Message) -> None:
+        """Add a message, unless its turn does not belong to the conversation."""
+        if message.turn in self.code_turns:
+            return
+        self.messages.append(message)
+        if len(self.messages) > MAX_MESSAGES:
+            # no window holds so many; a chat is summarized long before
+            self.cut(self.messages[len(self.messages) // 2].seq)
 
     def cut(self, until_seq: int) -> None:
         """Leave out the messages up to and including an event."""
@@ -103,12 +116,19 @@ def _text(event: Event, key: str) -> str:
 def _add(conversation: Conversation, event: Event, role: Role, text: str, **more: Any) -> None:
     seq = event.seq if event.seq is not None else -1
     turn = event.turn if event.turn is not None else -1
-    conversation.messages.append(Message(seq, turn, role, text, **more))
+    conversation.add(Message(seq, turn, role, text, **more))
 
 
 def _on_invocation(conversation: Conversation, event: Event) -> None:
     if _text(event, "kind") not in CODE_KINDS:
         _add(conversation, event, "user", _text(event, "text"))
+    elif event.turn is not None:
+        conversation.code_turns.add(event.turn)
+
+
+def _on_turn_stopped(conversation: Conversation, event: Event) -> None:
+    if event.turn is not None:
+        conversation.code_turns.discard(event.turn)
 
 
 def _on_auto_invocation(conversation: Conversation, event: Event) -> None:
@@ -189,6 +209,7 @@ def _until(event: Event) -> int:
 HANDLERS: dict[str, Handler] = {
     "invocation.received": _on_invocation,
     "invocation.auto": _on_auto_invocation,
+    "turn.stopped": _on_turn_stopped,
     "queue.taken": _on_queue_taken,
     "model.completed": _on_model_completed,
     "tool.completed": _on_tool_completed,

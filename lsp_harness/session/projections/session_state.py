@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from lsp_harness.session.events.event_codec import decode_event
-from lsp_harness.session.events.model_events import ModelCompleted, ModelStarted
+from lsp_harness.session.events.model_events import ModelCompleted
 from lsp_harness.session.events.session_events import (
     QueueAdded,
     QueueEdited,
@@ -17,10 +17,10 @@ from lsp_harness.session.events.session_events import (
     SessionStarted,
     TurnStarted,
 )
-from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted, ToolStarted
+from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted
 from lsp_harness.session.projections.conversation_activity import Activity
 from lsp_harness.session.projections.message_history import Conversation
-from lsp_harness.session.projections.summary import Summary
+from lsp_harness.session.projections.summary import SUMMARY_TYPES, Summary
 from lsp_harness.wire.event import Event
 
 
@@ -100,7 +100,8 @@ class SessionState:
             self.turn_count = event.turn + 1
         if handle := HANDLERS.get(event.type):
             handle(self, event)
-        self.summary = self.summary.with_event(event)
+        if event.type in SUMMARY_TYPES:
+            self.summary = self.summary.with_event(event)
         self.activity.apply(event)
         self.conversation.apply(event)
 
@@ -148,9 +149,7 @@ def _on_turn_stopped(state: SessionState, event: Event) -> None:
 
 
 def _on_tool_started(state: SessionState, event: Event) -> None:
-    started = decode_event(event.type, event.data)
-    if isinstance(started, ToolStarted):
-        state.open_calls[started.call_id] = OpenCall(event.turn, started.tool)
+    state.open_calls[str(event.data.get("call_id", ""))] = OpenCall(event.turn, str(event.data.get("tool", "")))
 
 
 def _on_tool_ended(state: SessionState, event: Event) -> None:
@@ -172,9 +171,8 @@ def _on_model_completed(state: SessionState, event: Event) -> None:
 
 
 def _on_model_started(state: SessionState, event: Event) -> None:
-    started = decode_event(event.type, event.data)
-    if isinstance(started, ModelStarted) and event.turn is not None:
-        state.open_models[event.turn] = OpenCall(event.turn, started.model)
+    if event.turn is not None:
+        state.open_models[event.turn] = OpenCall(event.turn, str(event.data.get("model", "")))
 
 
 def _on_model_ended(state: SessionState, event: Event) -> None:

@@ -1,0 +1,1 @@
+"""Sessions that are killed at any point."""
