@@ -1,6 +1,6 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
