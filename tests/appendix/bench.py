@@ -57,6 +57,11 @@ class Bench:
         name = session_id or max(path.name for path in store.iterdir() if (path / "events.jsonl").exists())
         return list(read_history(store, name))
 
+    def types(self) -> set[str]:
+        """Return the types of the events in the logs of all sessions."""
+        names = (path.name for path in paths.sessions_folder().iterdir() if (path / "events.jsonl").exists())
+        return {event.type for name in names for event in self.log(name)}
+
     def write_settings(self, layer: str, text: str) -> None:
         """Write the settings of "user", "project" or "local"."""
         file = {
