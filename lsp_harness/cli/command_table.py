@@ -110,7 +110,10 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
     "Sessions": (
         Command(
-            "sessions", "List, show, search, fork and export saved sessions.", has_subcommands=True, package="sessions"
+            "sessions",
+            "List, show, search, fork and export saved sessions, and undo their edits.",
+            has_subcommands=True,
+            package="sessions",
         ),
         Command(
             "events",

@@ -250,6 +250,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
             "generation.repairs",
             "verification.kept",
         ),  # tests/coding/test_fix.py, tests/scenarios, tests/cli/test_commands.py
+        "sessions.listen",  # tests/server/sessions
         "edits.confirm",  # tests/server/test_code_action.py
         # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
         "index.enabled",
