@@ -89,7 +89,7 @@ CLIENT: Mapping[str, ClientTest] = {
 
 @pytest.mark.parametrize("word", table("sdk", "client", CLIENT))
 async def test_a_word_of_the_client(word: str, bench: Bench):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         await CLIENT[word](bench)
 
 

@@ -100,7 +100,7 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
 async def test_a_hook_is_told(event: str, bench: Bench):
     trigger, facts = TRIGGERS[event]
     file = bench.hook(event)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         await trigger(bench)
     heard = read_facts(file)
     assert heard
@@ -143,13 +143,13 @@ FORBIDDEN: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
 @pytest.mark.parametrize("event", FORBIDDEN)
 async def test_a_hook_forbids(event: str, bench: Bench):
     bench.hook(event, DENY)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         assert "not by my hook" in await FORBIDDEN[event](bench)
     assert not (bench.folder / "new.txt").exists()
 
 
 async def test_a_hook_forbids_a_compaction(bench: Bench):
     bench.hook("preCompact", DENY)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         await fill_the_window(bench)
     assert not [event for event in bench.log() if event.type == "compaction.completed"]

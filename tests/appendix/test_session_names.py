@@ -256,7 +256,7 @@ async def test_a_session_writes_an_event(name: str, bench: Bench, request: pytes
     assert name in EVENT_CLASSES
     if name in NOT_YET:
         request.applymarker(pytest.mark.xfail(reason=NOT_YET[name], strict=True))
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(90):
         await SESSION_EVENTS[name](bench)
     assert name in bench.types()
 
@@ -323,7 +323,7 @@ PROJECTIONS: Mapping[str, CommandTest] = {
 
 @pytest.mark.parametrize("name", table("session", "projections", PROJECTIONS))
 async def test_a_projection_folds_the_log(name: str, bench: Bench):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         await PROJECTIONS[name](bench)
 
 

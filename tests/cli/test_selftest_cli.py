@@ -78,7 +78,7 @@ def _break_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _break_compaction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_driver, "plan_step", lambda state, pressure: None)
+    monkeypatch.setattr(chat_driver, "plan_step", lambda *facts: None)
 
 
 def _break_tasks(monkeypatch: pytest.MonkeyPatch) -> None:

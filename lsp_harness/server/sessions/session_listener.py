@@ -8,11 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.config import paths
 from lsp_harness.errors import ConfigError
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
-from lsp_harness.wire.session_socket import SOCKET_VARIABLE, peer_problem, socket_path, socket_problem
+from lsp_harness.wire.session_socket import peer_problem, socket_path, socket_problem
 
 if TYPE_CHECKING:
     from lsp_harness.harness.sessions.session_host import FrameQueue
@@ -50,7 +49,7 @@ class SessionListener:
         try:
             lock = self._lock()
         except (OSError, ConfigError) as error:
-            log.warning("other programs cannot use this server: %s", error)
+            log.info("other programs cannot use this server: %s", error)
             return
         if lock is None:
             log.info("another server of this folder serves %s", self._path)
@@ -58,7 +57,7 @@ class SessionListener:
         try:
             await self._serve()
         except OSError as error:
-            log.warning("other programs cannot use this server: %s: %s", self._path, error.strerror or error)
+            log.info("other programs cannot use this server: %s: %s", self._path, error.strerror or error)
         finally:
             os.close(lock)
 
@@ -70,10 +69,7 @@ class SessionListener:
         import fcntl
 
         folder = self._path.parent
-        if os.environ.get(SOCKET_VARIABLE):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        else:
-            paths.runtime_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
         try:

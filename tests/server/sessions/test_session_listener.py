@@ -121,6 +121,6 @@ async def test_lines_that_are_no_frames_are_refused_and_a_lost_program_ends_its_
         events = await command(editor, "events.since", sessionId=session)
         return any(frame.get("status") == "closed" for frame in events["events"])
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await is_closed():
             pass
