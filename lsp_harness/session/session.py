@@ -152,12 +152,7 @@ class Session:
 
     def end_turn(self, turn: Turn, ending: Ending, request_id: str | None = None) -> TurnStopped:
         """End a turn: close what it left open, and append its last event."""
-        state = self.state
-        if call := state.open_models.get(turn.number):
-            turn.append(ModelCancelled(call.name))
-        for call_id, call in list(state.open_calls.items()):
-            if call.turn == turn.number:
-                turn.append(ToolFailed(call_id, call.name, "cancelled", "the turn ended before this call had a result"))
+        _end_open_calls(turn, self.state)
         stopped = TurnStopped(turn.number, ending.reason, ending.detail, ending.text, request_id)
         turn.append(stopped)
         return stopped
@@ -274,12 +269,12 @@ class Session:
 
     def edit_queued(self, item_id: str, text: str) -> None:
         """Replace a text that waits. Raise UsageError if it has taken effect already."""
-        self._require_queued(item_id)
+        _require_queued(self.state, item_id)
         self.log.append(QueueEdited(item_id, text))
 
     def remove_queued(self, item_id: str) -> None:
         """Withdraw a text that waits. Raise UsageError if it has taken effect already."""
-        self._require_queued(item_id)
+        _require_queued(self.state, item_id)
         self.log.append(QueueRemoved(item_id))
 
     def take_steering(self, turn: Turn) -> None:
@@ -295,10 +290,6 @@ class Session:
         self._unseen_ends[task_id] = text
         if self.is_idle:
             self._start_follow_up()
-
-    def _require_queued(self, item_id: str) -> None:
-        if item_id not in self.state.queue:
-            raise UsageError(f"there is no waiting text {item_id!r}; it has taken effect or was withdrawn")
 
     def _start_follow_up(self) -> None:
         """Begin the next turn with the oldest text that waits. Steering without a turn is such a text, too."""
@@ -324,6 +315,20 @@ class Session:
         task = asyncio.ensure_future(run())
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
+
+
+def _require_queued(state: SessionState, item_id: str) -> None:
+    if item_id not in state.queue:
+        raise UsageError(f"there is no waiting text {item_id!r}; it has taken effect or was withdrawn")
+
+
+def _end_open_calls(turn: Turn, state: SessionState) -> None:
+    """Append an end for each call of a turn that has none."""
+    if call := state.open_models.get(turn.number):
+        turn.append(ModelCancelled(call.name))
+    for call_id, call in list(state.open_calls.items()):
+        if call.turn == turn.number:
+            turn.append(ToolFailed(call_id, call.name, "cancelled", "the turn ended before this call had a result"))
 
 
 async def _cancel(task: asyncio.Task[Any]) -> None:
