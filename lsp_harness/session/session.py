@@ -97,7 +97,6 @@ class Session:
         self._withdrawn: set[str] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._claimed_items: set[str] = set()
-        self._unseen_ends: dict[str, str] = {}
         self.next_driver: Callable[[], Driver[Any]] | None = None
         """Creates the driver of turns that begin without a caller: follow-ups and ends of background tasks."""
 
@@ -135,9 +134,6 @@ class Session:
             return await self._run(ingress, driver)
         async with self._exclusive:
             stopped = await self._run(ingress, driver)
-        if stopped.reason == "interrupted":
-            # who stops a turn does not want the next one to begin by itself
-            self._unseen_ends.clear()
         self._start_follow_up()
         return stopped
 
@@ -190,6 +186,11 @@ class Session:
         waiting = self._expected if request_id is None else self._expected & {request_id}
         self._withdrawn |= waiting
         return bool(waiting)
+
+    async def finish_waiting(self) -> None:
+        """Wait until the turns that began without a caller, such as those of queued texts, have ended."""
+        while self._waiting:
+            await asyncio.gather(*self._waiting, return_exceptions=True)
 
     async def stop(self) -> None:
         """End the turns that run and wait."""
@@ -279,17 +280,15 @@ class Session:
 
     def take_steering(self, turn: Turn) -> None:
         """Make the texts that wait for the next step messages of a turn."""
-        self._unseen_ends.clear()
         for item in self.state.queued("steer"):
             if item.item_id in self._claimed_items:
                 continue
             turn.append(QueueTaken(item.item_id, item.text))
 
     def report_task_end(self, task_id: str, text: str) -> None:
-        """Begin a turn about a background task that ended, unless a later step of the running turn sees it."""
-        self._unseen_ends[task_id] = text
-        if self.is_idle:
-            self._start_follow_up()
+        """Begin a turn about a background task that ended, unless a turn runs, which will see it by itself."""
+        if self.is_idle and self.next_driver:
+            self._spawn(Ingress("auto", text, task_id=task_id), self.next_driver())
 
     def _start_follow_up(self) -> None:
         """Begin the next turn with the oldest text that waits. Steering without a turn is such a text, too."""
@@ -298,11 +297,6 @@ class Session:
             # the text leaves the queue with the event that begins the turn, so no crash can lose it in between
             self._claimed_items.add(items[0].item_id)
             self._spawn(Ingress(items[0].kind, items[0].text, item_id=items[0].item_id), self.next_driver())
-        elif self._unseen_ends and self.next_driver and not self._exclusive.locked():
-            # the prompt of one turn says how all these tasks ended
-            task_id, text = next(iter(self._unseen_ends.items()))
-            self._unseen_ends.clear()
-            self._spawn(Ingress("auto", text, task_id=task_id), self.next_driver())
 
     def _spawn(self, ingress: Ingress, driver: Driver[Any]) -> None:
         async def run() -> None:

@@ -165,8 +165,10 @@ def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
 async def test_the_process_of_a_closed_client_and_its_tools_are_gone(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
         async with HarnessClient(cwd=project, provider=write_script(tmp_path, SLEEP)) as client:
-            await client.send("go")
+            # a turn that nobody has is interrupted
+            turn = await client.send("go")
             pids = [client.pid or 0, await wait_for_pid(project)]
+            assert turn.stop is None
         assert not any(map(is_running, pids))
 
 

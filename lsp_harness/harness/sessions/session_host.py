@@ -82,6 +82,7 @@ class _SessionHost:
             if frame is None:
                 # the input ended: what was asked is still answered
                 await asyncio.gather(*self._turns, return_exceptions=True)
+                await self._require_open().session.finish_waiting()
         finally:
             await self._close()
 

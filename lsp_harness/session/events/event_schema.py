@@ -58,7 +58,7 @@ def build_schema() -> Schema:
     """Return the JSON schema of one line of a log."""
     definitions: Schema = {}
     branches: list[Schema] = []
-    for type, cls in event_types.EVENT_CLASSES.items():
+    for type, cls in sorted(event_types.EVENT_CLASSES.items()):
         definitions[type] = _object_schema(cls)
         data = {"$ref": f"#/$defs/{type}"}
         branches.append({"properties": {"type": {"const": type}, "data": data}})
@@ -69,7 +69,7 @@ def build_schema() -> Schema:
         "type": "object",
         "properties": {**ENVELOPE, "type": {"type": "string"}, "data": {"type": "object"}},
         "required": [*ENVELOPE, "type", "data"],
-        "anyOf": [*branches, {"properties": {"type": {"not": {"enum": list(event_types.EVENT_CLASSES)}}}}],
+        "anyOf": [*branches, {"properties": {"type": {"not": {"enum": sorted(event_types.EVENT_CLASSES)}}}}],
         "$defs": definitions,
     }
 

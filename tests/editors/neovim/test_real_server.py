@@ -166,7 +166,7 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
 def lint(folder: Path) -> set[str]:
     """Return the outcomes of the linter for all candidates of all sessions."""
     statuses: set[str] = set()
-    for events in folder.glob("home/state/sessions/*/events.jsonl"):
+    for events in folder.glob("home/sessions/*/events.jsonl"):
         for event in map(json.loads, events.read_text().splitlines()):
             statuses |= {o["status"] for o in event["data"].get("outcomes", []) if o["check"] == "lint"}
     return statuses
