@@ -12,7 +12,8 @@ from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
+from lsp_harness.wire.frame_reading import read_frames
 
 END_WAIT_S = 4.5
 """Time for the tools and the log to end after SIGTERM. Then the process ends in any case."""
@@ -78,21 +79,9 @@ async def _read_lines(client: SessionClient) -> None:
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    while True:
-        try:
-            line = await reader.readline()
-        except ValueError:
-            client.send({"command": "a line that is too long"})
-            continue
-        if not line:
-            client.end()
-            return
-        if not line.strip():
-            continue
-        try:
-            client.send(decode_line(line))
-        except ValueError as error:
-            client.send({"command": f"a line that is no JSON object ({error})"})
+    async for frame in read_frames(reader):
+        client.send(frame)
+    client.end()
 
 
 def _write(output: Any, frame: Mapping[str, Any]) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.errors import ConfigError
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, decode_line, encode_line
+from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
+from lsp_harness.wire.frame_reading import read_frames
 from lsp_harness.wire.session_socket import peer_problem, socket_path, socket_problem
 
 if TYPE_CHECKING:
@@ -167,20 +168,8 @@ class SessionListener:
 async def _read_frames(reader: asyncio.StreamReader, incoming: "FrameQueue") -> None:
     """Pass the lines of a program on. If the program has gone, its session ends."""
     try:
-        while True:
-            try:
-                line = await reader.readline()
-            except ValueError:
-                incoming.put_nowait({"command": "a line that is too long"})
-                continue
-            if not line:
-                return
-            if not line.strip():
-                continue
-            try:
-                incoming.put_nowait(decode_line(line))
-            except ValueError as error:
-                incoming.put_nowait({"command": f"a line that is no JSON object ({error})"})
+        async for frame in read_frames(reader):
+            incoming.put_nowait(frame)
     except OSError:
         return
     finally:
