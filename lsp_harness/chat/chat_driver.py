@@ -5,12 +5,13 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 from ulid import ULID
 
-from lsp_harness.chat.compaction import CompactionStep, plan_step, promotion_event
-from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
+from lsp_harness.chat.compaction import CompactionStep, plan_step
+from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt, build_messages
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
@@ -30,6 +31,7 @@ from lsp_harness.session.events.model_events import (
     ModelStarted,
     TokenUsage,
     ToolCall,
+    ToolOutputPromoted,
 )
 from lsp_harness.session.events.tool_events import ToolFailed
 from lsp_harness.session.log.turn import Turn
@@ -109,15 +111,19 @@ class ChatDriver:
         self._window = 0
         self._has_grammar = False
         self._prompt: ChatPrompt | None = None
-        self._prompt_seq = -1
+        self._prompt_revision = -1
         self._unreadable = 0
         self.names = shorten_names(tools)
         self._full_names = {shown: name for name, shown in self.names.items()}
-        shown_tools = show_tools(tools).values()
-        self.system = "\n\n".join(part for part in (settings.system, render_tools(shown_tools)) if part)
-        schema = settings.answer_schema
-        self.grammar = build_tool_grammar(shown_tools, AnswerForm(answer_schema=schema))
-        self._final_grammar = build_tool_grammar(shown_tools, AnswerForm(must_answer=True, answer_schema=schema))
+        self._shown_tools = show_tools(tools).values()
+        self.system = "\n\n".join(part for part in (settings.system, render_tools(self._shown_tools)) if part)
+        self.grammar = build_tool_grammar(self._shown_tools, AnswerForm(answer_schema=settings.answer_schema))
+
+    @cached_property
+    def _final_grammar(self) -> ToolGrammar:
+        """The grammar of an answer without a call. Most turns do not need it."""
+        form = AnswerForm(must_answer=True, answer_schema=self._settings.answer_schema)
+        return build_tool_grammar(self._shown_tools, form)
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
@@ -170,17 +176,18 @@ class ChatDriver:
 
     def _apply(self, step: CompactionStep, turn: Turn) -> None:
         for message in step.promoted:
-            turn.append(promotion_event(message, self._execution.promote(message.text, message.call_id)))
+            artifact_id = self._execution.promote(message.text, message.call_id)
+            turn.append(ToolOutputPromoted(message.call_id, artifact_id))
         for event in step.events:
             turn.append(event)
 
     async def _count(self, state: SessionState) -> ChatPrompt:
-        """Return the prompt of a state with its tokens, which are counted once for each state."""
-        if self._prompt is None or self._prompt_seq != state.next_seq:
+        """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
+        if self._prompt is None or self._prompt_revision != state.conversation.revision:
             messages = build_messages(self.system, state.conversation, self.names)
             sections = await self._count_sections(messages)
             self._prompt = ChatPrompt(messages, sum(sections.values()), sections)
-            self._prompt_seq = state.next_seq
+            self._prompt_revision = state.conversation.revision
         return self._prompt
 
     async def _count_sections(self, messages: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -189,7 +196,7 @@ class ChatDriver:
         )
         sections = {"system": 0, "summary": 0, "messages": 0}
         for (role, content), tokens in zip(messages, counts, strict=True):
-            is_summary = role == "user" and content.startswith("Summary of the conversation")
+            is_summary = role == "user" and content.startswith(SUMMARY_TITLE)
             sections["system" if role == "system" else "summary" if is_summary else "messages"] += tokens
         return sections
 

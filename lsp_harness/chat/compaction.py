@@ -9,10 +9,11 @@ The same events always give the same prompt, because nothing here depends on tim
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from lsp_harness.chat.conversation_prompt import is_shortened
 from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.events.model_events import CompactionSummary, ToolOutputPromoted
+from lsp_harness.session.events.model_events import CompactionSummary
 from lsp_harness.session.projections.message_history import Conversation, Message
 from lsp_harness.session.projections.session_state import SessionState
 
@@ -55,10 +56,13 @@ def plan_step(
         budget: The most tokens of a prompt. A summary may use about a quarter of them. 0 means no limit.
         denied: The names of tiers that must not be applied.
     """
-    exempt, is_over = exempt_from(state), pressure > 1
-    steps = [plan(state, exempt) for tier, plan in TIERS.items() if pressure >= PRESSURES[tier]]
-    steps += [plan(state) for plan in EMERGENCY_TIERS] if is_over else []
-    step = next((step for step in steps if step and step.tier not in denied), None)
+    if pressure < min(PRESSURES.values()):
+        return None
+    exempt = exempt_from(state)
+    # the plans are made one by one, because each looks at all messages
+    tiers = (plan(state, exempt) for tier, plan in TIERS.items() if pressure >= PRESSURES[tier])
+    emergencies = (plan(state) for plan in EMERGENCY_TIERS if pressure > 1)
+    step = next((step for step in chain(tiers, emergencies) if step and step.tier not in denied), None)
     if step is None or not step.tier.startswith(SUMMARIZE):
         return step
     # a token has about four characters
@@ -134,7 +138,7 @@ def _promote_last_outputs(state: SessionState) -> CompactionStep | None:
 
 
 EMERGENCY_TIERS = (_cut_old_steps, _promote_last_outputs)
-"""What is done, in this order, if the prompt does not fit although all tiers were applied."""
+"""The functions that plan further steps, in their order, if the prompt does not fit after all tiers."""
 
 
 def _summarize(state: SessionState, until: int, tier: str) -> CompactionStep | None:
@@ -159,8 +163,3 @@ def _large_outputs(conversation: Conversation, exempt: int) -> Iterator[Message]
         is_shown = message.seq > conversation.tombstoned_until and message.call_id not in conversation.promoted
         if message.role == "tool" and is_shown and len(message.text) > PROMOTED_CHARS:
             yield message
-
-
-def promotion_event(message: Message, artifact_id: str) -> ToolOutputPromoted:
-    """Return the event that the output of a message is in an artifact."""
-    return ToolOutputPromoted(message.call_id, artifact_id)

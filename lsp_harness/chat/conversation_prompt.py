@@ -4,7 +4,7 @@ The beginning never changes within a session, and messages are only appended. So
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -110,8 +110,3 @@ def is_shortened(message: Message, conversation: Conversation) -> bool:
     """Return whether the output of a call gets shorter by removing it."""
     size = len(REMOVED_OUTPUT) + (FAILURE_CHARS if message.is_error else 0)
     return message.role == "tool" and message.call_id not in conversation.promoted and len(message.text) > size
-
-
-def size_of(messages: Sequence[tuple[str, str]]) -> int:
-    """Return the characters of messages."""
-    return sum(len(content) for _, content in messages)

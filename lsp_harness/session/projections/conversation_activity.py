@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from lsp_harness.session.projections.event_fields import CODE_KINDS, text_field
 from lsp_harness.wire.event import Event
 
 MAX_REQUESTS = 6
@@ -103,24 +104,18 @@ def project_activity(events: Iterable[Event]) -> Activity:
 
 
 Handler = Callable[[Activity, Event], None]
-CODE_KINDS = frozenset({"fix", "edit", "docstring", "tests", "explain", "check"})
-
-
-def _text(event: Event, key: str) -> str:
-    value = event.data.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _on_request(activity: Activity, event: Event) -> None:
-    text = _text(event, "text")
-    if _text(event, "kind") in CODE_KINDS or not text:
+    text = text_field(event, "text")
+    if text_field(event, "kind") in CODE_KINDS or not text:
         return
     activity.first_request = activity.first_request or text
     activity.requests = [*activity.requests, text][-MAX_REQUESTS:]
 
 
 def _on_call(activity: Activity, event: Event) -> None:
-    tool, subject = _text(event, "tool"), ""
+    tool, subject = text_field(event, "tool"), ""
     inputs = event.data.get("input")
     values = cast("dict[str, Any]", inputs) if isinstance(inputs, dict) else {}
     for key in KEY_INPUTS:
@@ -129,19 +124,19 @@ def _on_call(activity: Activity, event: Event) -> None:
             break
     if tool in activity.calls or len(activity.calls) < MAX_TOOLS:
         activity.calls[tool] = activity.calls.get(tool, 0) + 1
-    activity.subjects[_text(event, "call_id")] = (tool, subject)
+    activity.subjects[text_field(event, "call_id")] = (tool, subject)
     if isinstance(path := values.get("path"), str):
         activity.paths = list(dict.fromkeys([path, *activity.paths]))[:MAX_PATHS]
 
 
 def _on_success(activity: Activity, event: Event) -> None:
-    if subject := activity.subjects.pop(_text(event, "call_id"), None):
+    if subject := activity.subjects.pop(text_field(event, "call_id"), None):
         activity.failures.pop(subject, None)
 
 
 def _on_failure(activity: Activity, event: Event) -> None:
-    subject = activity.subjects.pop(_text(event, "call_id"), (_text(event, "tool"), ""))
-    _add_failure(activity, subject, _text(event, "output") or _text(event, "reason"))
+    subject = activity.subjects.pop(text_field(event, "call_id"), (text_field(event, "tool"), ""))
+    _add_failure(activity, subject, text_field(event, "output") or text_field(event, "reason"))
 
 
 def _add_failure(activity: Activity, subject: tuple[str, str], message: str) -> None:
@@ -152,25 +147,25 @@ def _add_failure(activity: Activity, subject: tuple[str, str], message: str) -> 
 
 
 def _on_task_start(activity: Activity, event: Event) -> None:
-    activity.tasks[_text(event, "task_id")] = _text(event, "title")
+    activity.tasks[text_field(event, "task_id")] = text_field(event, "title")
     while len(activity.tasks) > MAX_TASKS:
         del activity.tasks[next(iter(activity.tasks))]
 
 
 def _on_task_end(activity: Activity, event: Event) -> None:
-    task_id = _text(event, "task_id")
+    task_id = text_field(event, "task_id")
     subject = ("task", activity.tasks.pop(task_id, "") or task_id)
     if event.data.get("is_background") is not True:
         # the result of the call that waited for it says how it ended
         return
     if event.type == "task.failed" or event.data.get("exit_code"):
-        _add_failure(activity, subject, _text(event, "reason") or _text(event, "summary"))
+        _add_failure(activity, subject, text_field(event, "reason") or text_field(event, "summary"))
     elif event.type == "task.completed":
         activity.failures.pop(subject, None)
 
 
 def _on_answer(activity: Activity, event: Event) -> None:
-    activity.answer = _text(event, "text") or activity.answer
+    activity.answer = text_field(event, "text") or activity.answer
 
 
 HANDLERS: dict[str, Handler] = {

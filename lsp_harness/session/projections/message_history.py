@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.session.events.model_events import ModelCompleted, ToolCall
+from lsp_harness.session.projections.event_fields import CODE_KINDS, text_field
 from lsp_harness.wire.event import Event
 
 MAX_MESSAGES = 8_192
@@ -63,6 +64,7 @@ class Conversation:
         summary: The text in place of the messages that were summarized, or empty.
         cut_until: Messages up to this event are left out.
         code_turns: The numbers of running turns that do not belong to the conversation.
+        revision: The number of events that may have changed the conversation. The same revision gives the same prompt.
     """
 
     messages: list[Message] = field(default_factory=list[Message])
@@ -72,10 +74,12 @@ class Conversation:
     summary: str = ""
     cut_until: int = -1
     code_turns: set[int] = field(default_factory=set[int])
+    revision: int = 0
 
     def apply(self, event: Event) -> None:
         """Add one event."""
         if handle := HANDLERS.get(event.type):
+            self.revision += 1
             handle(self, event)
 
     def add(self, message: Message) -> None:
@@ -104,13 +108,6 @@ def project_conversation(events: Iterable[Event]) -> Conversation:
 
 
 Handler = Callable[[Conversation, Event], None]
-CODE_KINDS = frozenset({"fix", "edit", "docstring", "tests", "explain", "check"})
-"""Requests that do not belong to a conversation: they have prompts of their own."""
-
-
-def _text(event: Event, key: str) -> str:
-    value = event.data.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _add(conversation: Conversation, event: Event, role: Role, text: str, **more: Any) -> None:
@@ -120,8 +117,8 @@ def _add(conversation: Conversation, event: Event, role: Role, text: str, **more
 
 
 def _on_invocation(conversation: Conversation, event: Event) -> None:
-    if _text(event, "kind") not in CODE_KINDS:
-        _add(conversation, event, "user", _text(event, "text"))
+    if text_field(event, "kind") not in CODE_KINDS:
+        _add(conversation, event, "user", text_field(event, "text"))
     elif event.turn is not None:
         conversation.code_turns.add(event.turn)
 
@@ -132,11 +129,11 @@ def _on_turn_stopped(conversation: Conversation, event: Event) -> None:
 
 
 def _on_auto_invocation(conversation: Conversation, event: Event) -> None:
-    _add(conversation, event, "user", _text(event, "text"))
+    _add(conversation, event, "user", text_field(event, "text"))
 
 
 def _on_queue_taken(conversation: Conversation, event: Event) -> None:
-    _add(conversation, event, "user", _text(event, "text"))
+    _add(conversation, event, "user", text_field(event, "text"))
 
 
 def _on_model_completed(conversation: Conversation, event: Event) -> None:
@@ -154,9 +151,9 @@ def _on_tool_failed(conversation: Conversation, event: Event) -> None:
 
 
 def _add_result(conversation: Conversation, event: Event, *, is_error: bool) -> None:
-    text = _text(event, "output") or (f"failed: {_text(event, 'reason')}" if is_error else "(no output)")
-    details = {"call_id": _text(event, "call_id"), "tool": _text(event, "tool")}
-    artifact = _text(event, "artifact_id")
+    text = text_field(event, "output") or (f"failed: {text_field(event, 'reason')}" if is_error else "(no output)")
+    details = {"call_id": text_field(event, "call_id"), "tool": text_field(event, "tool")}
+    artifact = text_field(event, "artifact_id")
     _add(conversation, event, "tool", text, is_error=is_error, artifact_id=artifact, **details)
 
 
@@ -169,28 +166,28 @@ def _on_agent_finished(conversation: Conversation, event: Event) -> None:
     if event.data.get("is_background") is not True:
         # the result of the tool call has the answer
         return
-    name = _text(event, "preset") or "subagent"
-    _add(conversation, event, "notification", f"[{name} {_text(event, 'reason')}] {_text(event, 'text')}")
+    name = text_field(event, "preset") or "subagent"
+    _add(conversation, event, "notification", f"[{name} {text_field(event, 'reason')}] {text_field(event, 'text')}")
 
 
 def describe_task_end(event: Event) -> str:
     """Return the message that tells the model how a background task ended."""
     status = event.type.removeprefix("task.")
-    detail = _text(event, "summary") or _text(event, "reason")
-    return f"[background task {_text(event, 'task_id')} {status}]{': ' + detail if detail else ''}"
+    detail = text_field(event, "summary") or text_field(event, "reason")
+    return f"[background task {text_field(event, 'task_id')} {status}]{': ' + detail if detail else ''}"
 
 
 def _on_tool_promoted(conversation: Conversation, event: Event) -> None:
-    conversation.promoted[_text(event, "call_id")] = _text(event, "artifact_id")
+    conversation.promoted[text_field(event, "call_id")] = text_field(event, "artifact_id")
 
 
 def _on_summary(conversation: Conversation, event: Event) -> None:
-    conversation.summary = _text(event, "text")
+    conversation.summary = text_field(event, "text")
     conversation.cut(_until(event))
 
 
 def _on_compaction_completed(conversation: Conversation, event: Event) -> None:
-    match _text(event, "tier"):
+    match text_field(event, "tier"):
         case "drop_thinking":
             conversation.thinking_until = max(conversation.thinking_until, _until(event))
         case "tombstone":
