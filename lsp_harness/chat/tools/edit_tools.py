@@ -27,7 +27,29 @@ MIN_SIMILARITY = 0.5
 """Ratio of equal characters from which a line is near the one that was not found."""
 
 
-class EditTool:
+class FileEditTool:
+    """A tool that changes the file that its input `path` names.
+
+    Attributes:
+        name: The name of the tool.
+        description: The description for the model.
+        schema: The JSON schema of the input.
+    """
+
+    name: str
+    description: str
+    schema: Schema
+
+    def __init__(self, environment: ToolEnvironment) -> None:
+        self._environment = environment
+        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+
+    def action(self, input: Input) -> Action:
+        """Return what the permission gate decides about."""
+        return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
+
+
+class EditTool(FileEditTool):
     """Replaces one exact occurrence of a text. Line ends of the file are kept."""
 
     name = "edit"
@@ -41,13 +63,6 @@ class EditTool:
             "new": {"type": "string", "description": "Text to put there", "maxLength": MAX_TEXT_CHARS},
         }
     )
-
-    def __init__(self, environment: ToolEnvironment) -> None:
-        self._environment = environment
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
-
-    def action(self, input: Input) -> Action:
-        return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         file = self._paths.locate(read_text(input, "path"))
@@ -63,7 +78,7 @@ class EditTool:
             return await write_checked(self._environment, NewText(file, document, [edit]))
 
 
-class CreateTool:
+class CreateTool(FileEditTool):
     """Writes a new file. It never overwrites one."""
 
     name = "create"
@@ -74,13 +89,6 @@ class CreateTool:
             "text": {"type": "string", "description": "The whole text of the file", "maxLength": MAX_TEXT_CHARS},
         }
     )
-
-    def __init__(self, environment: ToolEnvironment) -> None:
-        self._environment = environment
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
-
-    def action(self, input: Input) -> Action:
-        return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         file = self._paths.locate(read_text(input, "path"))

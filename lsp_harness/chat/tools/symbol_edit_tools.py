@@ -5,15 +5,13 @@ from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.checked_writing import NewText, write_checked
-from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, check_utf8
+from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8
 from lsp_harness.chat.tools.indentation_fit import fit_indentation
 from lsp_harness.chat.tools.line_numbers import strip_line_numbers
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
-from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
-from lsp_harness.session.permission.action import Action
 from lsp_harness.text.code_lines import indentation_of, is_blank
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -24,20 +22,12 @@ ATTACHED_NODES = ("comment", "attribute", "annotation", "decorator")
 MAX_BLANK_LINES = 2
 
 
-class SymbolEditTool:
+class SymbolEditTool(FileEditTool):
     """An edit at a symbol in the present text of its file."""
 
-    name: str
-    description: str
-    schema: Schema
-
     def __init__(self, environment: ToolEnvironment) -> None:
-        self._environment = environment
+        super().__init__(environment)
         self._symbols = PresentSymbols(environment)
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
-
-    def action(self, input: Input) -> Action:
-        return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         path, name, text = read_text(input, "path"), read_text(input, "name"), read_text(input, "text")
