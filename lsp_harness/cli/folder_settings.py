@@ -15,5 +15,5 @@ def read_settings(folder: Path | None = None) -> Config:
     for problem in problems:
         if problem not in _reported:
             _reported.add(problem)
-            warn(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+            warn(problem.sentence)
     return config

@@ -54,6 +54,11 @@ class Problem:
     file: Path | None = None
     line: int = 0
 
+    @property
+    def sentence(self) -> str:
+        """The message after the name of its file, for a warning."""
+        return f"{self.file.name if self.file else 'settings'}: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:

@@ -22,7 +22,7 @@ def read_session_settings(options: SessionOptions) -> Config:
     sources = () if options.bare else options.setting_sources
     config, problems = load(options.root, sources=SETTING_SOURCES if sources is None else sources)
     for problem in problems:
-        warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+        warn_once(problem.sentence)
     return choose_model(config, options.provider, options.model)
 
 

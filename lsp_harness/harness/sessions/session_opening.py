@@ -33,7 +33,6 @@ from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
-from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import OpenedSession, SessionStore
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
@@ -103,7 +102,7 @@ async def open_session(
     parts.on_task_end.append(open_session.report_task_end)
     facts = {"session_id": log.id, "cwd": str(options.root)}
     await parts.hooks.run("sessionStart", facts | {"model": model})
-    if (previous := _find_previous_folder(opened, store)) not in ("", str(options.root)):
+    if (previous := _find_previous_folder(opened)) not in ("", str(options.root)):
         await parts.hooks.run("cwdChanged", facts | {"previous": previous})
     return open_session
 
@@ -165,12 +164,10 @@ def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     return store.open(store.find(options.resume))
 
 
-def _find_previous_folder(opened: OpenedSession, store: SessionStore) -> str:
+def _find_previous_folder(opened: OpenedSession) -> str:
     """Return the folder in which a resumed session began. It is empty for a new one."""
-    if not opened.event_count:
-        return ""
-    events = read_history(store.folder, opened.log.id)
-    return next((str(event.data.get("root") or "") for event in events if event.type == "session.started"), "")
+    started = opened.log.state.started
+    return started.root if opened.event_count and started else ""
 
 
 async def _create_parts(
@@ -275,7 +272,7 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     asks = options.source == "lsp" or options.has_person
     policy, problems = make_policy(config, [options.root], MODE_WITH_PERSON if asks else DEFAULT_MODE)
     for problem in problems:
-        warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+        warn_once(problem.sentence)
     try:
         allowed, disallowed = parse_tools(options.allowed_tools), parse_tools(options.disallowed_tools) or ()
     except ValueError as error:
@@ -289,7 +286,7 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
 def _create_hooks(config: Config, options: SessionOptions, record: Callable[[SessionEvent], object]) -> Hooks:
     hooks, problems = make_hooks(config)
     for problem in problems:
-        warn_once(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+        warn_once(problem.sentence)
     return Hooks(() if options.bare else hooks, record, options.root)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.errors import FileError, FileMissing, UsageError
+from lsp_harness.errors import FileMissing, UsageError
 from lsp_harness.session.events.model_events import ModelCancelled
 from lsp_harness.session.events.session_events import LogRepaired, SessionForked, TurnStopped
 from lsp_harness.session.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
@@ -17,7 +17,6 @@ from lsp_harness.session.log.log_reader import (
     fork_parent,
     log_path,
     read_history,
-    read_log,
 )
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.projections.session_state import SessionState, project_session
@@ -179,12 +178,3 @@ def close_orphans(log: SessionLog) -> None:
         log.append(TaskCancelled(task_id, PROCESS_EXITED, is_background=True))
     for number, request_id in list(state.open_turns.items()):
         log.append(TurnStopped(number, "interrupted", PROCESS_EXITED, "", request_id), turn=number)
-
-
-def list_sessions(store: SessionStore) -> Iterator[tuple[str, SessionState]]:
-    """Yield each session that can be read, with its state, the newest first."""
-    for id in reversed(store.ids()):
-        try:
-            yield id, project_session(read_log(store.path(id)))
-        except (FileError, UsageError):
-            continue
