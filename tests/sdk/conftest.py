@@ -9,6 +9,7 @@ from lsp_harness.sdk import process_session
 from tests.sdk.fake_session import write_fake
 
 FakeProgram = Callable[..., Path]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +34,16 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
         return path
 
     return make
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, with a user of its own."""
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in ("LSP_HARNESS_BINARY", "LSP_HARNESS_PROVIDER", "LSP_HARNESS_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the text of a\n")
+    return folder

@@ -33,24 +33,10 @@ from lsp_harness.sdk import (
 from lsp_harness.session.log.log_reader import read_history
 from tests.support.scripted_session import call_text, write_script
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 40.0
 READ = call_text("read", path="a.txt")
 SLEEP = call_text("bash", command="echo $$ > pid; exec sleep 600")
 HANG = {"text": "half", "hang": True}
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder, with a user of its own."""
-    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    for name in ("LSP_HARNESS_BINARY", "LSP_HARNESS_PROVIDER", "LSP_HARNESS_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "a.txt").write_text("the text of a\n")
-    return folder
 
 
 def events_of(session_id: str) -> list[str]:

@@ -32,19 +32,6 @@ READ = call_text("read", path="a.txt")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder, with a user of its own."""
-    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    for name in ("LSP_HARNESS_BINARY", "LSP_HARNESS_PROVIDER", "LSP_HARNESS_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "a.txt").write_text("the text of a\n")
-    return folder
-
-
-@pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use the models of the user, although the home directory is another one."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.models_folder()))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.lsp import Editor
+from tests.support.lsp import Editor, leave_all
 
 FAKE = str(Path(__file__).with_name("fake_main.py"))
 
@@ -27,14 +27,7 @@ async def spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         return editor
 
     yield start
-    try:
-        for editor in editors:
-            if editor.process.returncode is None:
-                await editor.leave()
-            editor.check_answers()
-    finally:
-        for editor in editors:
-            await editor.kill()
+    await leave_all(editors)
 
 
 async def release_harness(editor: Editor, uri: str) -> None:

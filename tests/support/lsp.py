@@ -9,7 +9,7 @@ import json
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +234,16 @@ class Editor:
 def key(id: Any) -> str:
     """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
     return json.dumps(id)
+
+
+async def leave_all(editors: Iterable[Editor]) -> None:
+    """End editors properly after a test. Fail if an id was not answered exactly once. No process is left."""
+    editors = list(editors)
+    try:
+        for editor in editors:
+            if editor.process.returncode is None:
+                await editor.leave()
+            editor.check_answers()
+    finally:
+        for editor in editors:
+            await editor.kill()

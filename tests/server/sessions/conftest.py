@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.lsp import Editor, capabilities
+from tests.support.lsp import Editor, capabilities, leave_all
 
 Serve = Callable[..., Awaitable[Editor]]
 EDIT = '<tool_call>\n{"name": "edit", "arguments": {"path": "app.py", "old": "a + b", "new": "a - b"}}\n</tool_call>'
@@ -63,14 +63,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return editor
 
     yield start
-    try:
-        for editor in editors:
-            if editor.process.returncode is None:
-                await editor.leave()
-            editor.check_answers()
-    finally:
-        for editor in editors:
-            await editor.kill()
+    await leave_all(editors)
 
 
 async def command(editor: Editor, name: str, **fields: Any) -> Any:
