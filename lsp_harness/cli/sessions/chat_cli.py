@@ -23,7 +23,7 @@ HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends th
 /fork         begin another session that continues this one
 /exit         end the conversation"""
 CHOICES = {"y": "once", "yes": "once", "s": "session", "a": "always"}
-"""What the user types → how long the answer counts. Everything else refuses."""
+"""Text of the user → how long the answer counts. Everything else refuses."""
 EDIT_TOOLS = frozenset({"edit", "create"})
 
 

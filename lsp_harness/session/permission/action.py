@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 ActionKind = Literal["read", "edit", "execute", "network", "agent"]
-"""What an action does: read files, change files, run a program, call another machine, or start a subagent."""
+"""The effect of an action: read files, change files, run a program, call another machine, or start a subagent."""
 Verdict = Literal["allow", "deny"]
 Authority = Literal["protected", "tools", "rule", "hook", "callback", "mode", "person", "nobody"]
-"""Who decided. `tools` are the lists of allowed and disallowed tools; `nobody` means that nobody could be asked."""
+"""The authority that decided. `tools` are the lists of tools; `nobody` means that nobody could be asked."""
 
 
 @dataclass(frozen=True, slots=True)
