@@ -2,70 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from typing import Any
-
-from ulid import ULID
 
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.session.driver import Driver
 from lsp_harness.session.events.model_events import ModelCancelled
 from lsp_harness.session.events.session_events import (
-    AutoInvocation,
     ErrorOccurred,
-    InvocationReceived,
-    QueueAdded,
-    QueueEdited,
     QueueKind,
-    QueueRemoved,
-    QueueTaken,
     SessionStarted,
     TurnStarted,
     TurnStopped,
 )
 from lsp_harness.session.events.tool_events import ToolFailed
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Budget, Ending, Limits
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.turn import Turn, current_turn
 from lsp_harness.session.loop import run_turn
 from lsp_harness.session.projections.session_state import SessionState
+from lsp_harness.session.turn_queue import TurnQueue
 
 UNSURPRISING_ERRORS = (NoAnswer, StaleDocument)
 """Errors that say what came of a request. The end of the turn has their message, and no event of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ingress:
-    """Something that a user or a program asks of a session.
-
-    Attributes:
-        kind: The kind of the request (see `InvocationReceived`).
-        text: The request in words.
-        path: The path of the document in its workspace.
-        source: The surface, or the tool that reported a finding.
-        request_id: The id that the client gave the request.
-        is_saved: Whether the events of the turn may be written to disk.
-        task_id: The task whose end causes the turn, for a turn without a user.
-        item_id: The queued text that this request is.
-    """
-
-    kind: str
-    text: str
-    path: str = ""
-    source: str | None = None
-    request_id: str | None = None
-    is_saved: bool = True
-    task_id: str = ""
-    item_id: str | None = None
-
-    @property
-    def event(self) -> InvocationReceived | AutoInvocation:
-        """The event that begins the turn."""
-        if self.task_id:
-            return AutoInvocation(self.task_id, self.text)
-        return InvocationReceived(self.kind, self.text, self.path, self.source, self.request_id, self.item_id)
 
 
 class Session:
@@ -96,9 +58,9 @@ class Session:
         self._expected: set[str] = set()
         self._withdrawn: set[str] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
-        self._claimed_items: set[str] = set()
-        self.next_driver: Callable[[], Driver[Any]] | None = None
-        """Creates the driver of turns that begin without a caller: follow-ups and ends of background tasks."""
+        self.queue = TurnQueue(log)
+        self.run_next: Callable[[Ingress], Awaitable[object]] | None = None
+        """Runs a turn that begins without a caller: a queued text, or the end of a background task."""
 
     @property
     def id(self) -> str:
@@ -113,7 +75,7 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Return whether no turn runs or waits."""
-        return not self._running and not self._exclusive.locked()
+        return not self._running and not self._waiting and not self._exclusive.locked()
 
     # -- turns
     async def submit(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
@@ -134,7 +96,10 @@ class Session:
             return await self._run(ingress, driver)
         async with self._exclusive:
             stopped = await self._run(ingress, driver)
-        self._start_follow_up()
+        if stopped.reason == "interrupted":
+            # a user who stops a turn does not want the next one to begin by itself
+            self.queue.forget_task_ends()
+        self._start_next()
         return stopped
 
     def begin_turn(self, ingress: Ingress, driver_name: str = "") -> Turn:
@@ -194,7 +159,7 @@ class Session:
 
     async def stop(self) -> None:
         """End the turns that run and wait."""
-        self.next_driver = None
+        self.run_next = None
         self.interrupt()
         tasks = [*self._running.values(), *self._waiting]
         for task in self._waiting:
@@ -244,11 +209,15 @@ class Session:
             await asyncio.to_thread(self.log.sync)
         return stopped
 
-    # -- texts for later
+    # -- later turns
     @property
     def has_steering(self) -> bool:
         """Return whether a text waits for the next step."""
-        return any(item.item_id not in self._claimed_items for item in self.state.queued("steer"))
+        return self.queue.has_steering
+
+    def take_steering(self, turn: Turn) -> None:
+        """Make the texts that wait for the next step messages of a turn."""
+        self.queue.take_steering(turn)
 
     def enqueue(self, kind: QueueKind, text: str) -> str:
         """Keep a text for the next step of the running turn ("steer") or for the next turn ("follow_up").
@@ -262,58 +231,33 @@ class Session:
         if not text.strip():
             raise UsageError("the text is empty; write what to do")
         self.record_start()
-        item_id = str(ULID())
-        self.log.append(QueueAdded(item_id, kind, text))
-        if self.is_idle:
-            self._start_follow_up()
+        item_id = self.queue.add(kind, text)
+        self._start_if_idle()
         return item_id
 
-    def edit_queued(self, item_id: str, text: str) -> None:
-        """Replace a text that waits. Raise UsageError if it has taken effect already."""
-        _require_queued(self.state, item_id)
-        self.log.append(QueueEdited(item_id, text))
-
-    def remove_queued(self, item_id: str) -> None:
-        """Withdraw a text that waits. Raise UsageError if it has taken effect already."""
-        _require_queued(self.state, item_id)
-        self.log.append(QueueRemoved(item_id))
-
-    def take_steering(self, turn: Turn) -> None:
-        """Make the texts that wait for the next step messages of a turn."""
-        for item in self.state.queued("steer"):
-            if item.item_id in self._claimed_items:
-                continue
-            turn.append(QueueTaken(item.item_id, item.text))
-
     def report_task_end(self, task_id: str, text: str) -> None:
-        """Begin a turn about a background task that ended, unless a turn runs, which will see it by itself."""
-        if self.is_idle and self.next_driver:
-            self._spawn(Ingress("auto", text, task_id=task_id), self.next_driver())
+        """Begin a turn about a background task that ended, unless a later step of the running turn sees it."""
+        self.queue.add_task_end(task_id, text)
+        self._start_if_idle()
 
-    def _start_follow_up(self) -> None:
-        """Begin the next turn with the oldest text that waits. Steering without a turn is such a text, too."""
-        items = [item for item in self.state.queue.values() if item.item_id not in self._claimed_items]
-        if items and self.next_driver and not self._exclusive.locked():
-            # the text leaves the queue with the event that begins the turn, so no crash can lose it in between
-            self._claimed_items.add(items[0].item_id)
-            self._spawn(Ingress(items[0].kind, items[0].text, item_id=items[0].item_id), self.next_driver())
+    def _start_if_idle(self) -> None:
+        if self.is_idle:
+            self._start_next()
 
-    def _spawn(self, ingress: Ingress, driver: Driver[Any]) -> None:
-        async def run() -> None:
-            try:
-                await self.submit(ingress, driver)
-            except HarnessError:
-                # the log has the reason, and nobody waits for this turn
-                return
+    def _start_next(self) -> None:
+        if not self.run_next or self._exclusive.locked():
+            return
+        if ingress := self.queue.take_next():
+            self._waiting.add(asyncio.ensure_future(self._run_unattended(self.run_next(ingress))))
 
-        task = asyncio.ensure_future(run())
-        self._waiting.add(task)
-        task.add_done_callback(self._waiting.discard)
-
-
-def _require_queued(state: SessionState, item_id: str) -> None:
-    if item_id not in state.queue:
-        raise UsageError(f"there is no waiting text {item_id!r}; it has taken effect or was withdrawn")
+    async def _run_unattended(self, turn: Awaitable[object]) -> None:
+        try:
+            # the log has the reason of an error, and nobody waits for this turn
+            with suppress(HarnessError):
+                await turn
+        finally:
+            if task := asyncio.current_task():
+                self._waiting.discard(task)
 
 
 def _end_open_calls(turn: Turn, state: SessionState) -> None:

@@ -148,6 +148,25 @@ async def test_a_hook_forbids(event: str, bench: Bench):
     assert not (bench.folder / "new.txt").exists()
 
 
+@pytest.mark.parametrize("kind", ["steer", "follow_up"])
+async def test_a_hook_of_prompts_forbids_a_queued_text(kind: str, bench: Bench):
+    bench.hook("userPromptSubmit", DENY)
+    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+        with pytest.raises(HarnessError, match="not by my hook"):
+            await getattr(client, kind)("do it")
+    assert not [event for event in bench.log() if event.type == "queue.added"]
+
+
+async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(bench: Bench):
+    bench.hook("turnStart", DENY)
+    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+        feed = client.events()
+        await client.follow_up("do it")
+        stop = await anext(event async for event in feed if isinstance(event, TurnStop))
+    assert stop.reason == "denied"
+    assert "not by my hook" in stop.detail
+
+
 async def test_a_hook_forbids_a_compaction(bench: Bench):
     bench.hook("preCompact", DENY)
     async with asyncio.timeout(90):

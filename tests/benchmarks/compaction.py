@@ -28,13 +28,14 @@ from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.events.model_events import ModelCompleted, ModelStarted, ToolCall
 from lsp_harness.session.events.session_events import InvocationReceived, SessionStarted, TurnStarted
 from lsp_harness.session.events.tool_events import TaskFailed, TaskStarted, ToolStarted
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.permission.action import Action, Decision
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.projections.session_state import SessionState, project_session
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.session import Session
 
 SYSTEM = "You are a coding assistant. " + "Follow the rules of the project. " * 40
 OUTPUT_WORDS = (1, 20, 60, 150, 400, 900)

@@ -14,11 +14,12 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.events.model_events import ModelCompleted
 from lsp_harness.session.events.session_events import InvocationReceived, SessionStarted
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.permission.hook import Hook
 from lsp_harness.session.permission.hooks import Hooks
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.session import Session
 from tests.benchmarks.compaction import OpenGate, converse, render_table
 
 

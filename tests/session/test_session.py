@@ -14,12 +14,14 @@ from lsp_harness.session.driver import CallResult, ModelOutput
 from lsp_harness.session.events.model_events import ModelStarted, ToolCall
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.events.tool_events import ToolStarted
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Limits
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.projections.session_state import SessionState
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.session import Session
+from lsp_harness.wire.event import Event
 
 CALL = (ToolCall("c1", "read", {}),)
 
@@ -183,7 +185,7 @@ async def test_steering_that_comes_with_the_last_answer_makes_the_turn_go_on(ses
 
 async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(session: Session) -> None:
     next_driver = StepDriver(answer("second"))
-    session.next_driver = lambda: next_driver
+    session.run_next = lambda ingress: session.submit(ingress, next_driver)
     stopped = asyncio.Event()
     session.log.listeners.append(
         lambda event: stopped.set() if event.type == "turn.stopped" and event.turn == 1 else None
@@ -201,30 +203,60 @@ async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(sessio
 
 async def test_a_waiting_text_can_be_changed_and_withdrawn_until_it_takes_effect(session: Session) -> None:
     first, second = session.enqueue("follow_up", "a"), session.enqueue("steer", "b")
-    session.edit_queued(first, "c")
-    session.remove_queued(second)
+    session.queue.edit(first, "c")
+    session.queue.remove(second)
     assert [item.text for item in session.state.queue.values()] == ["c"]
     with pytest.raises(UsageError, match="has taken effect or was withdrawn"):
-        session.edit_queued(second, "d")
+        session.queue.edit(second, "d")
     with pytest.raises(UsageError, match="is empty"):
         session.enqueue("steer", " ")
 
 
-async def test_a_background_task_that_ends_begins_a_turn_only_if_none_runs(session: Session) -> None:
-    driver = StepDriver(answer())
-    session.next_driver = lambda: driver
-    done = asyncio.Event()
-    session.log.listeners.append(lambda event: done.set() if event.type == "turn.stopped" else None)
+async def test_a_background_task_that_ends_begins_a_turn(session: Session) -> None:
+    session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     session.report_task_end("t1", "tests ended")
-    await done.wait()
+    await session.finish_waiting()
     assert types(session)[:3] == ["session.started", "invocation.auto", "turn.started"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_task_that_ends_after_the_last_step_begins_one_turn(session: Session, count: int) -> None:
+    driver = StepDriver(answer("I see"))
+    session.run_next = lambda ingress: session.submit(ingress, driver)
+
+    def end_tasks(event: Event) -> None:
+        if event.type == "turn.stopped" and event.turn == 0:
+            for number in range(count):
+                session.report_task_end(f"t{number}", "tests ended")
+
+    session.log.listeners.append(end_tasks)
+    await session.submit(Ingress("message", "x"), StepDriver(answer()))
+    await session.finish_waiting()
+    assert types(session).count("invocation.auto") == 1
+    assert session.is_idle
+
+
+async def test_a_task_that_ends_before_a_later_step_begins_no_turn(session: Session) -> None:
+    def end_task(turn: Turn) -> ModelOutput:
+        session.report_task_end("t1", "tests ended")
+        return ModelOutput("", CALL)
+
+    session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
+    await session.submit(Ingress("message", "x"), StepDriver(end_task, answer()))
+    await session.finish_waiting()
+    assert "invocation.auto" not in types(session)
+
+
+async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> None:
+    session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     started = asyncio.Event()
     running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
     await started.wait()
     session.report_task_end("t2", "more tests ended")
     session.interrupt()
     await running
-    assert types(session).count("invocation.auto") == 1
+    await session.finish_waiting()
+    assert "invocation.auto" not in types(session)
 
 
 async def test_what_came_of_a_request_is_no_error_event(session: Session) -> None:
@@ -269,5 +301,5 @@ def test_a_request_enters_the_log_in_one_place() -> None:
         if "InvocationReceived(" in path.read_text() and "class InvocationReceived" not in path.read_text()
     ]
     assert [place for place in places if "case InvocationReceived(" not in (package / place).read_text()] == [
-        "session/session.py"
+        "session/ingress.py"
     ]

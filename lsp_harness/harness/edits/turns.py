@@ -107,7 +107,7 @@ class Turns:
             HarnessError: The work failed.
         """
         from lsp_harness.coding.turn.code_driver import CodeDriver
-        from lsp_harness.session.session import Ingress
+        from lsp_harness.session.ingress import Ingress
 
         snapshot = work.snapshot
         is_saved = not self._services.workspace.private_reason(snapshot)

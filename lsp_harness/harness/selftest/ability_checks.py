@@ -13,8 +13,8 @@ from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.session.events.session_events import TurnStopped
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.session import Ingress
 
 COMMAND_S = 60
 WAIT_S = 20.0
@@ -142,7 +142,7 @@ async def check_task_handles(home: ScriptedHome) -> str:
         require(_runs(pid), "the task has no process")
         states = [row["status"] for row in opened.list_tasks() if row["task_id"] == task_id]
         require(states == ["running"], "the list does not have the task as running")
-        opened.session.next_driver = None
+        opened.session.run_next = None
         result = await opened.cancel_task(task_id)
         require(result["status"] == "cancelled", f"the task is {result['status']} after it was cancelled")
         require(not _runs(pid), "the process of the task still runs")

@@ -17,8 +17,8 @@ from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.request import ModelRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.session.events.session_events import TurnStopped
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.session import Ingress
 from lsp_harness.wire.event import Event
 
 HOME_VARIABLE = "LSP_HARNESS_HOME"

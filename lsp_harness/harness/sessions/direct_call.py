@@ -8,9 +8,9 @@ from ulid import ULID
 
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.events.model_events import ToolCall
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.turn import current_turn
-from lsp_harness.session.session import Ingress
 
 
 @dataclass(frozen=True, slots=True)

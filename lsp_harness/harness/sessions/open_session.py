@@ -18,14 +18,16 @@ from lsp_harness.inference.request import Owner
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.checkpoints.undo_plan import plan_undo
-from lsp_harness.session.events.session_events import SessionClosed, SessionResumed, TurnStopped
+from lsp_harness.session.events.session_events import QueueKind, SessionClosed, SessionResumed, TurnStopped
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.permission.hook import HookOutcome
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
 from lsp_harness.session.projections.task_list import TaskRow, project_tasks
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskRunner
 
 SYSTEM_PROMPT = """You are a coding assistant in the folder {folder}. Answer in a few sentences. Use the tools to look
@@ -87,7 +89,7 @@ class OpenSession:
         self.event_count = event_count
         self._store = store
         self._notices: set[asyncio.Task[Any]] = set()
-        session.next_driver = self.create_driver
+        session.run_next = self._run_next
 
     @property
     def model(self) -> str:
@@ -138,14 +140,43 @@ class OpenSession:
         Raises:
             HarnessError: The turn failed.
         """
-        hooks = self.parts.hooks
+        outcome = await self._run_prompt_hooks("userPromptSubmit", ingress.text)
+        if outcome.is_denied:
+            return self._refuse(ingress, _denial(outcome))
+        return await self._run_turn(replace(ingress, text=_with_context(ingress.text, outcome)), driver)
+
+    async def enqueue(self, kind: QueueKind, text: str) -> str:
+        """Keep a text for the next step ("steer") or the next turn ("follow_up"). Return its id.
+
+        Raises:
+            UsageError: The text is empty, or a hook of prompts does not allow it.
+        """
+        return self.session.enqueue(kind, await self._admit(text))
+
+    async def edit_queued(self, item_id: str, text: str) -> None:
+        """Replace a text that waits.
+
+        Raises:
+            UsageError: The text has taken effect already, or a hook of prompts does not allow the new one.
+        """
+        self.session.queue.edit(item_id, await self._admit(text))
+
+    async def _admit(self, text: str) -> str:
+        """Return a text that a user queues, with what the hooks of prompts add to it."""
+        outcome = await self._run_prompt_hooks("userPromptSubmit", text)
+        if outcome.is_denied:
+            raise UsageError(_denial(outcome))
+        return _with_context(text, outcome)
+
+    async def _run_next(self, ingress: Ingress) -> TurnStopped:
+        return await self._run_turn(ingress, self.create_driver())
+
+    async def _run_turn(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
+        outcome = await self._run_prompt_hooks("turnStart", ingress.text)
+        if outcome.is_denied:
+            return self._refuse(ingress, _denial(outcome))
         facts = {"session_id": self.session.id, "prompt": ingress.text}
-        for event in ("userPromptSubmit", "turnStart"):
-            outcome = await hooks.run(event, facts)
-            if outcome.is_denied:
-                return self._refuse(ingress, f"the hook {outcome.hook} does not allow this prompt: {outcome.reason}")
-            if outcome.context:
-                ingress = replace(ingress, text=f"{ingress.text}\n\n{outcome.context}")
+        ingress = replace(ingress, text=_with_context(ingress.text, outcome))
         try:
             stopped = await self.session.submit(ingress, driver)
         except asyncio.CancelledError:
@@ -156,6 +187,9 @@ class OpenSession:
             raise
         await self._notify("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
         return stopped
+
+    async def _run_prompt_hooks(self, event: str, text: str) -> HookOutcome:
+        return await self.parts.hooks.run(event, {"session_id": self.session.id, "prompt": text})
 
     async def _notify(self, event: str, facts: Mapping[str, Any]) -> None:
         """Run the hooks of an event to their end, also if the client leaves meanwhile."""
@@ -264,7 +298,7 @@ class OpenSession:
 
     async def aclose(self) -> None:
         """Stop everything, record the end, and let other processes continue the session."""
-        self.session.next_driver = None
+        self.session.run_next = None
         self.session.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
@@ -277,6 +311,14 @@ class OpenSession:
                 await close()
         finally:
             await self.session.aclose()
+
+
+def _denial(outcome: HookOutcome) -> str:
+    return f"the hook {outcome.hook} does not allow this prompt: {outcome.reason}"
+
+
+def _with_context(text: str, outcome: HookOutcome) -> str:
+    return f"{text}\n\n{outcome.context}" if outcome.context else text
 
 
 def command_environment(options: SessionOptions) -> Mapping[str, str]:

@@ -17,22 +17,22 @@ async def interrupt(opened: OpenSession, frame: Frame) -> Any:
 
 async def steer(opened: OpenSession, frame: Frame) -> Any:
     """Send a text into the running turn, at its next step."""
-    return {"item_id": opened.session.enqueue("steer", _read_text(frame, "text"))}
+    return {"item_id": await opened.enqueue("steer", _read_text(frame, "text"))}
 
 
 async def follow_up(opened: OpenSession, frame: Frame) -> Any:
     """Send a text for the next turn."""
-    return {"item_id": opened.session.enqueue("follow_up", _read_text(frame, "text"))}
+    return {"item_id": await opened.enqueue("follow_up", _read_text(frame, "text"))}
 
 
 async def edit_queued(opened: OpenSession, frame: Frame) -> Any:
     """Replace a text that waits."""
-    opened.session.edit_queued(_read_text(frame, "item_id"), _read_text(frame, "text"))
+    await opened.edit_queued(_read_text(frame, "item_id"), _read_text(frame, "text"))
 
 
 async def remove_queued(opened: OpenSession, frame: Frame) -> Any:
     """Withdraw a text that waits."""
-    opened.session.remove_queued(_read_text(frame, "item_id"))
+    opened.session.queue.remove(_read_text(frame, "item_id"))
 
 
 async def answer_permission(opened: OpenSession, frame: Frame) -> Any:

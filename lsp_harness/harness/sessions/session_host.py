@@ -15,7 +15,7 @@ from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.harness.sessions.session_commands import COMMANDS
 from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.session.session import Ingress
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import WIRE_VERSION, encode_frame
 from lsp_harness.wire.version import VERSION

@@ -17,11 +17,11 @@ from lsp_harness.harness.sessions.session_export import ExportFormat, export_eve
 from lsp_harness.harness.sessions.session_list import list_rows
 from lsp_harness.harness.sessions.session_opening import SharedModel, open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.projections.session_state import project_session
 from lsp_harness.session.projections.task_list import project_tasks
-from lsp_harness.session.session import Ingress
 from lsp_harness.text.uri import local_path
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame

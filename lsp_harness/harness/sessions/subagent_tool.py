@@ -17,11 +17,11 @@ from lsp_harness.harness.sessions.agent_presets import PRESETS, AgentPreset, nar
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.session.events.session_events import AgentFinished
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
-from lsp_harness.session.session import Ingress
 from lsp_harness.session.tasks.task_output import TaskOutput
 from lsp_harness.session.tasks.task_request import TaskRequest
 from lsp_harness.session.tasks.task_runner import TaskRunner

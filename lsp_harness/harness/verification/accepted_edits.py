@@ -18,8 +18,9 @@ from lsp_harness.harness.verification import verdict_document
 from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.events.code_events import ChecksCompleted
+from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.session.session import Session
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span

@@ -13,7 +13,7 @@ from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.events.session_events import TurnStopped
-from lsp_harness.session.session import Ingress
+from lsp_harness.session.ingress import Ingress
 
 OpenScripted = Callable[..., Awaitable[OpenSession]]
 

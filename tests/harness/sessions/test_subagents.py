@@ -190,7 +190,7 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     await ask(opened, "start")
     pid = int(await asyncio.to_thread(pipe.read_text))
     [task] = opened.parts.tasks.list()
-    opened.session.next_driver = None
+    opened.session.run_next = None
     result = await opened.cancel_task(task.task_id)
     assert result["status"] == "cancelled"
     assert pid not in [process.pid for process in list_processes()]
