@@ -26,6 +26,8 @@ from lsp_harness.session.driver import CallResult, ModelOutput
 from lsp_harness.session.events.model_events import (
     CompactionCompleted,
     CompactionStarted,
+    CompactionSummary,
+    CompactionSummaryFailed,
     ModelCompleted,
     ModelFailed,
     ModelStarted,
@@ -143,17 +145,24 @@ class ChatDriver:
             self._denials[step.tier] = f"the hook {outcome.hook} does not allow to {step.tier}: {outcome.reason}"
             return
         turn.append(CompactionStarted(before, budget))
+        if failure := await self._find_failure(step, state, before):
+            turn.append(CompactionSummaryFailed(failure))
+            if before <= budget:
+                # the messages stay until there is more to summarize
+                self._denials[step.tier] = failure
+                return
+            step = CompactionStep("cut", step.until_seq)
         self._apply(step, turn)
-        until, tier = step.until_seq, step.tier
-        # the tiers that have no events of their own take effect with the last event
-        conversation = state.conversation
-        if tier == "drop_thinking":
-            conversation = replace(conversation, thinking_until=until)
-        elif tier == "tombstone":
-            conversation = replace(conversation, tombstoned_until=until)
-        after = await self._measure(build_messages(self.system, conversation, self.names))
-        turn.append(CompactionCompleted(tier, before, after, until))
-        await self._hooks.run("postCompact", facts | {"after": after})
+        after = await self._measure(build_messages(self.system, step.preview(state.conversation), self.names))
+        turn.append(CompactionCompleted(step.tier, before, after, step.until_seq))
+        await self._hooks.run("postCompact", facts | {"tier": step.tier, "after": after})
+
+    async def _find_failure(self, step: CompactionStep, state: SessionState, before: int) -> str:
+        """Return why the summary of a step is no gain, or an empty text."""
+        if step.summary is None:
+            return ""
+        after = await self._measure(build_messages(self.system, step.preview(state.conversation), self.names))
+        return f"the prompt would have {after} tokens with the summary, and has {before} now" if after >= before else ""
 
     async def _plan(self, state: SessionState) -> CompactionStep | None:
         prompt, budget = await self._count(state), await self._budget()
@@ -178,8 +187,8 @@ class ChatDriver:
         for message in step.promoted:
             artifact_id = self._execution.promote(message.text, message.call_id)
             turn.append(ToolOutputPromoted(message.call_id, artifact_id))
-        for event in step.events:
-            turn.append(event)
+        if step.summary is not None:
+            turn.append(CompactionSummary(step.until_seq, step.summary))
 
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""

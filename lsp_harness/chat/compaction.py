@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from lsp_harness.chat.conversation_prompt import is_shortened
-from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.events.model_events import CompactionSummary
 from lsp_harness.session.projections.message_history import Conversation, Message
 from lsp_harness.session.projections.session_state import SessionState
 
@@ -35,14 +33,29 @@ class CompactionStep:
     Attributes:
         tier: The name of the tier.
         until_seq: The number of the last event that it is about.
-        events: The events that say what it does, before `compaction.completed`.
+        summary: The text in place of the messages up to that event, or None.
         promoted: The messages whose outputs become artifacts.
     """
 
     tier: str
     until_seq: int
-    events: tuple[SessionEvent, ...] = ()
+    summary: str | None = None
     promoted: tuple[Message, ...] = ()
+
+    def preview(self, conversation: Conversation) -> Conversation:
+        """Return a conversation as it is after this step. Outputs that become artifacts stay as they are."""
+        match self.tier:
+            case "drop_thinking":
+                return replace(conversation, thinking_until=self.until_seq)
+            case "tombstone":
+                return replace(conversation, tombstoned_until=self.until_seq)
+            case _:
+                after = replace(conversation)
+                if self.summary is not None:
+                    after.summary = self.summary
+                if self.summary is not None or self.tier == "cut":
+                    after.cut(self.until_seq)
+                return after
 
 
 def plan_step(
@@ -67,7 +80,7 @@ def plan_step(
         return step
     # a token has about four characters
     lines = state.activity.lines_within(budget) if budget else state.activity.lines
-    return replace(step, events=(CompactionSummary(step.until_seq, "\n".join(lines)),))
+    return replace(step, summary="\n".join(lines))
 
 
 def exempt_from(state: SessionState) -> int:
@@ -88,7 +101,7 @@ def _plan_thinking(state: SessionState, exempt: int) -> CompactionStep | None:
 
 def _plan_promotion(state: SessionState, exempt: int) -> CompactionStep | None:
     large = tuple(_large_outputs(state.conversation, exempt))
-    return CompactionStep("promote", large[-1].seq, (), large) if large else None
+    return CompactionStep("promote", large[-1].seq, promoted=large) if large else None
 
 
 def _plan_tombstones(state: SessionState, exempt: int) -> CompactionStep | None:
@@ -134,7 +147,7 @@ def _cut_old_steps(state: SessionState) -> CompactionStep | None:
 def _promote_last_outputs(state: SessionState) -> CompactionStep | None:
     """Move every large output to an artifact, those of the last step too."""
     large = tuple(_large_outputs(state.conversation, state.next_seq))
-    return CompactionStep("promote_all", large[-1].seq, (), large) if large else None
+    return CompactionStep("promote_all", large[-1].seq, promoted=large) if large else None
 
 
 EMERGENCY_TIERS = (_cut_old_steps, _promote_last_outputs)

@@ -91,6 +91,23 @@ def test_a_prompt_that_must_not_be_compacted_fails_with_the_reason_of_the_hook(t
     assert conversation.events("compaction.completed") == []
 
 
+@pytest.mark.parametrize(("words", "is_cut"), [(330, False), (342, True)])
+def test_a_summary_that_saves_nothing_is_given_up(tmp_path: Path, words: int, is_cut: bool) -> None:
+    conversation = Conversation(tmp_path, old_turns=0)
+    log = conversation.session.log
+    for text in ("a", "b", "c", "word " * words):
+        turn = log.turn()
+        turn.append(InvocationReceived("message", text))
+        turn.append(ModelCompleted("m", "ok"))
+    assert conversation.run() == "Fine."
+    assert conversation.events("compaction.summary") == []
+    assert "tokens with the summary" in conversation.events("compaction.summary.failed")[0]["reason"]
+    tiers = [data["tier"] for data in conversation.events("compaction.completed")]
+    assert tiers == (["cut"] if is_cut else [])
+    texts = [message.text for message in conversation.session.state.conversation.messages]
+    assert ("a" not in texts) == is_cut
+
+
 def test_the_reasoning_of_a_model_is_kept_apart_from_its_answer(tmp_path: Path) -> None:
     conversation = Conversation(tmp_path, old_turns=0)
     conversation.engine = ScriptedEngine(

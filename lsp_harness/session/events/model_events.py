@@ -127,7 +127,10 @@ class CompactionSummary:
 @event_type("compaction.summary.failed")
 @dataclass(frozen=True, slots=True)
 class CompactionSummaryFailed:
-    """The event that a summary could not be made. The messages that it would replace are cut off instead."""
+    """The event that a summary saves no tokens.
+
+    The messages stay. They are cut off only if the prompt does not fit.
+    """
 
     reason: str
 
