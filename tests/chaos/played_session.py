@@ -24,6 +24,8 @@ FOLLOW_UP = 3
 FURTHER = 9
 BACKGROUND_FILE = "two.txt"
 WINDOW_TOKENS = 3_000
+"""The window of the model. In a smaller one, the tier `summarize_steps` moves the running prompt into the summary, and
+this scripted model, which looks for the last `MARK`, would take an older prompt for it."""
 TIMEOUT_S = 60
 
 
