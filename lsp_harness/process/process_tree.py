@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,7 +52,13 @@ class ProcessTree:
 
     @classmethod
     async def start(
-        cls, argv: Sequence[str], *, mark: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+        cls,
+        argv: Sequence[str],
+        *,
+        mark: str,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> "ProcessTree":
         """Start a program in its own session, without an input.
 
@@ -61,6 +67,7 @@ class ProcessTree:
             mark: A name by which the descendants are found. It must not contain a colon.
             cwd: The folder in which the program runs.
             env: The environment. The default is that of this process.
+            prepare: Runs in the new process before the program. It must take no lock.
 
         Raises:
             OSError: The program cannot be started.
@@ -78,7 +85,7 @@ class ProcessTree:
             cwd=cwd,
             env=environment,
             start_new_session=True,
-            preexec_fn=lambda: _prepare(parent),  # noqa: PLW1509 - it takes no lock
+            preexec_fn=lambda: _prepare(parent, prepare),  # noqa: PLW1509 - it takes no lock
         )
         tree = cls(child, mark)
         assert child.stdout
@@ -240,9 +247,10 @@ async def _signal_all(rows: Iterable[ProcessRow], signals: Sequence[int], limit_
             process.close()
 
 
-def _prepare(parent: int) -> None:
+def _prepare(parent: int, prepare: Callable[[], None]) -> None:
     """Prepare a new process between its start and that of its program."""
     lower_priority()
+    prepare()
     if _prctl:
         _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,0 +1,49 @@
+"""The sandbox of Landlock: rules of the Linux kernel that a process sets for itself and its descendants."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsp_harness.process.sandbox import landlock_launcher
+from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+
+
+class Landlock(Sandbox):
+    """Rules about files and TCP ports. It needs no other program, but it does not hide processes or other sockets."""
+
+    name = "landlock"
+
+    def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
+        """Return the command that runs a command under a policy."""
+        if policy.replaced:
+            raise ValueError("Landlock cannot replace files; copy the folder and write them there")
+        rules = {
+            "folder": str(policy.folder),
+            "writable": [str(folder) for folder in policy.writable],
+            "readable": [str(folder) for folder in _readable(policy)],
+        }
+        launcher = str(landlock_launcher.__file__)
+        return [sys.executable, "-I", "-S", launcher, json.dumps(rules), *argv]
+
+
+def _readable(policy: SandboxPolicy) -> list[Path]:
+    """Return the folders that can be read: rules only allow, so the parents of hidden folders are listed one by one."""
+    hidden = [folder.resolve() for folder in policy.hidden]
+    if not hidden:
+        return [Path("/")]
+    return [*_siblings_of(Path("/"), hidden), *policy.visible, policy.folder]
+
+
+def _siblings_of(folder: Path, hidden: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for entry in sorted(folder.iterdir()):
+        # the target of a link is listed where it is, unless it is hidden
+        if entry in hidden or entry.is_symlink():
+            continue
+        if any(path.is_relative_to(entry) for path in hidden):
+            found += _siblings_of(entry, hidden)
+        else:
+            found.append(entry)
+    return found

@@ -1,0 +1,47 @@
+"""The interface of a sandbox, and the choice of the best one that works on this machine."""
+
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+
+PROBE_TIMEOUT_S = 10.0
+
+
+class Sandbox(ABC):
+    """A way to confine a program.
+
+    Attributes:
+        name: The name in `doctor`, in events and in the settings.
+        can_replace_files: Whether a program can see another content of a file than the disk has.
+        has_network: Whether a program can reach the network.
+    """
+
+    name: ClassVar[str]
+    can_replace_files: ClassVar[bool] = False
+    has_network: ClassVar[bool] = False
+
+    @abstractmethod
+    def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
+        """Return the command that runs a command under a policy.
+
+        Raises:
+            ValueError: The policy replaces files, and this sandbox cannot do that.
+        """
+
+    def find_problem(self) -> str:
+        """Return why this sandbox does not work here, or an empty text. It runs a program to find out."""
+        try:
+            command = self.wrap(["/bin/sh", "-c", "exit 0"], SandboxPolicy(Path("/")))
+            result = subprocess.run(
+                command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if result.returncode == 0:
+            return ""
+        lines = result.stderr.strip().splitlines()
+        return lines[-1] if lines else f"the exit status is {result.returncode}"

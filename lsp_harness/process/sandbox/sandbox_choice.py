@@ -1,0 +1,53 @@
+"""The choice of a sandbox by what works on this machine."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+from lsp_harness.process.sandbox.landlock import Landlock
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import Sandbox
+
+SANDBOXES: tuple[type[Sandbox], ...] = (Bubblewrap, Landlock)
+"""The sandboxes, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxChoice:
+    """The sandbox of this machine.
+
+    Attributes:
+        sandbox: The strongest one that works, or `NoSandbox`.
+        problems: Name of each stronger one → why it does not work.
+    """
+
+    sandbox: Sandbox
+    problems: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_confined(self) -> bool:
+        """Return whether a program can be kept from changing other files."""
+        return not isinstance(self.sandbox, NoSandbox)
+
+
+def choose_sandbox(candidates: Sequence[type[Sandbox]] = SANDBOXES) -> SandboxChoice:
+    """Return the first sandbox that works here. It runs a program for each one it tries."""
+    problems: dict[str, str] = {}
+    for sandbox_class in candidates:
+        if not sys.platform.startswith("linux"):
+            problems[sandbox_class.name] = "it needs Linux"
+            continue
+        sandbox = sandbox_class()
+        problem = sandbox.find_problem()
+        if not problem:
+            return SandboxChoice(sandbox, problems)
+        problems[sandbox.name] = problem
+    return SandboxChoice(NoSandbox(), problems)
+
+
+@cache
+def machine_sandbox() -> SandboxChoice:
+    """Return the sandbox of this machine. The first call takes some milliseconds."""
+    return choose_sandbox()

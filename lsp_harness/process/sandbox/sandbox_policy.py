@@ -1,0 +1,48 @@
+"""The limits of a program that runs in a sandbox."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GIBIBYTE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLimits:
+    """The resources that a program with all its descendants may use.
+
+    Attributes:
+        wall_s: Time until all of them are killed.
+        memory_bytes: Private memory of each process. Reserved addresses do not count, because node reserves many.
+        file_bytes: Size of each file that it writes.
+        output_bytes: Standard output and standard error together. The rest is dropped, and the program is killed.
+        processes: Number of processes at the same time.
+    """
+
+    wall_s: float = 60.0
+    memory_bytes: int = 4 * GIBIBYTE
+    file_bytes: int = GIBIBYTE // 4
+    output_bytes: int = 4 << 20
+    processes: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxPolicy:
+    """The files and resources that a program may use. Everything else of the disk can only be read.
+
+    Attributes:
+        folder: The folder in which the program starts.
+        writable: Folders in which it may write.
+        replaced: File → the file whose content the program sees there. Needs a sandbox with `can_replace_files`.
+        hidden: Folders whose content it cannot read, such as the home of the user. What `folder`, `writable` and
+            `visible` name within them stays visible.
+        visible: Folders within `hidden` that the program needs, such as the environment of its interpreter.
+        limits: The resources.
+    """
+
+    folder: Path
+    writable: tuple[Path, ...] = ()
+    replaced: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+    hidden: tuple[Path, ...] = ()
+    visible: tuple[Path, ...] = ()
+    limits: ResourceLimits = ResourceLimits()
