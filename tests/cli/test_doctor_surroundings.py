@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.disk import file_writing
+from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+from lsp_harness.process.sandbox.landlock import Landlock
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from tests.cli.conftest import Shell
 
 USUAL = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME")
@@ -125,3 +129,23 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
         "note",
         "output is iso-8859-1: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",
     )
+
+
+@pytest.mark.parametrize(
+    ("choice", "state", "text"),
+    [
+        (SandboxChoice(Bubblewrap()), "ok", "bubblewrap confines"),
+        (SandboxChoice(Landlock(), {"bubblewrap": "no bwrap"}), "note", "on a copy"),
+        (SandboxChoice(NoSandbox(), {"landlock": "old kernel"}), "note", "landlock does not work: old kernel"),
+    ],
+)
+def test_the_sandbox_of_the_machine(
+    choice: SandboxChoice, state: str, text: str, user: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lsp_harness.cli.doctor import doctor_surroundings
+
+    with monkeypatch.context() as patch:
+        patch.setattr(doctor_surroundings, "machine_sandbox", lambda: choice)
+        [row] = [row for row in doctor_surroundings.check_surroundings() if row.what == "sandbox"]
+    assert row.state == state
+    assert text in row.says

@@ -1,4 +1,4 @@
-"""Checks of `doctor`: the home directory, our folders, the path of sockets, and the locale.
+"""Checks of `doctor`: the home directory, our folders, the path of sockets, the locale, and the sandbox.
 
 Each folder is tested with a file that is written to it, because access modes and the free space that a disk reports
 are not always true.
@@ -18,6 +18,7 @@ from lsp_harness.disk.file_writing import probe_folder
 from lsp_harness.errors import FileError, FileMissing, HarnessError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES, MAX_FILE_BYTES
 from lsp_harness.inference.supervisor import SOCKET_PATH_LIMIT_BYTES
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 
 LONGEST_SOCKET_NAME = "engine-0123456789ab.sock"
 """A name that is as long as the names of all sockets."""
@@ -29,12 +30,13 @@ FOLDERS: tuple[tuple[str, FolderKind, Callable[[], Path]], ...] = (
 
 
 def check_surroundings() -> Iterator[Row]:
-    """Check the environment, our folders, the path of sockets, and the locale."""
+    """Check the environment, our folders, the path of sockets, the locale, and the sandbox."""
     yield from _check_home()
     for name, kind, find_folder in FOLDERS:
         yield _check_folder(name, kind, find_folder)
     yield from _check_socket_path()
     yield _check_locale()
+    yield _check_sandbox(machine_sandbox())
 
 
 def ignore_file_problems(folder: Path) -> list[Problem]:
@@ -95,3 +97,13 @@ def _check_locale() -> Row:
         return Row("ok", "locale", encoding)
     says = f"output is {encoding or 'of no encoding'}: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8"
     return Row("note", "locale", says)
+
+
+def _check_sandbox(choice: SandboxChoice) -> Row:
+    reasons = "; ".join(f"{name} does not work: {problem}" for name, problem in choice.problems.items())
+    if not choice.problems:
+        return Row("ok", "sandbox", f"{choice.sandbox.name} confines programs of a project")
+    if choice.is_confined:
+        says = f"{choice.sandbox.name} confines programs of a project, on a copy of it. Install bubblewrap for more speed"
+        return Row("note", "sandbox", f"{says} ({reasons})")
+    return Row("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")
