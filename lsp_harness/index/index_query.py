@@ -14,6 +14,7 @@ from lsp_harness.index.embedding_texts import count_texts, read_text_digests, re
 from lsp_harness.index.index_contents import IndexContents, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
+from lsp_harness.index.query.affected_tests import AffectedTest, find_affected_tests
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
 from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
 from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
@@ -192,6 +193,10 @@ class IndexQuery:
     async def patterns(self, uri: str, max_patterns: int) -> list[Pattern]:
         """Return the patterns of the folder with the most members."""
         return await self._run(uri, lambda view: find_patterns(view.reader, max_patterns), [], is_slow=True)
+
+    async def affected_tests(self, uri: str, path: str) -> list[AffectedTest]:
+        """Return the test files that a change of the file `path` can break, the closest first."""
+        return await self._run(uri, lambda view: find_affected_tests(view, path), [], is_slow=True)
 
     # -- texts and contents
     async def has_file(self, uri: str, path: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 
 from lsp_harness.index.unsaved_text import UnsavedText
@@ -81,6 +82,22 @@ class SymbolTable:
             rows = self.reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
             self._files[path] = rows[0] if rows else None  # type: ignore[assignment]
         return self._files[path]
+
+    def find_paths_named(self, stems: Collection[str]) -> list[str]:
+        """Return the paths of the files whose name without the last suffix is one of these."""
+        found: set[str] = set()
+        for stem in stems:
+            pattern = "*" + "".join(f"[{char}]" if char in "*?[" else char for char in stem) + ".*"
+            found.update(path for (path,) in self.reader.rows("SELECT path FROM files WHERE path GLOB ?", (pattern,)))
+        return sorted(path for path in found if PurePosixPath(path).stem in stems)
+
+    def find_paths_below(self, folder: str) -> list[str]:
+        """Return the paths of the files in a folder and in its subfolders. An empty text is the workspace folder."""
+        prefix = f"{folder}/" if folder else ""
+        # the paths with a prefix lie between it and the prefix with its last character raised
+        end = f"{folder}0" if folder else "\U0010ffff"
+        rows = self.reader.rows("SELECT path FROM files WHERE path >= ? AND path < ? ORDER BY path", (prefix, end))
+        return [path for (path,) in rows]
 
     def find_symbol(self, path: str, qualified: str) -> Symbol | None:
         """Return the first declaration of a file with this qualified name."""

@@ -104,6 +104,8 @@ def _check_sandbox(choice: SandboxChoice) -> Row:
     if not choice.problems:
         return Row("ok", "sandbox", f"{choice.sandbox.name} confines programs of a project")
     if choice.is_confined:
-        says = f"{choice.sandbox.name} confines programs of a project, on a copy of it. Install bubblewrap for more speed"
+        says = (
+            f"{choice.sandbox.name} confines programs of a project, on a copy of it. Install bubblewrap for more speed"
+        )
         return Row("note", "sandbox", f"{says} ({reasons})")
     return Row("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")
