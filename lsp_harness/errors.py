@@ -96,7 +96,15 @@ class EngineStuck(EngineUnavailable): ...
 class EngineBusy(EngineError): ...
 
 
+class EngineFailed(EngineError):
+    """The server failed while it worked on a request. The same request may succeed."""
+
+
 class EngineRefused(EngineError): ...
+
+
+class ToolsRefused(EngineRefused):
+    """The server does not take the tools or the answer schema of a request."""
 
 
 class FileError(HarnessError):

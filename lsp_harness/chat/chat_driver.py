@@ -3,25 +3,21 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, cast
-
-from ulid import ULID
+from dataclasses import dataclass, replace
+from typing import Any
 
 from lsp_harness.chat.compaction import CompactionStep, plan_step
-from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt, build_messages
+from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt, build_dialogue, build_messages
+from lsp_harness.chat.protocol.answer_protocol import Answer, AnswerProtocol, ChatSettings, KnownTools, Reply, ask
+from lsp_harness.chat.protocol.native_protocol import NativeProtocol
+from lsp_harness.chat.protocol.text_protocol import TextProtocol
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
-from lsp_harness.chat.tool_calls import ParsedAnswer, RequestedCall, parse_answer, split_thinking
 from lsp_harness.chat.tool_execution import ToolExecution
-from lsp_harness.chat.tool_grammar import AnswerForm, ToolGrammar, build_tool_grammar
-from lsp_harness.chat.tool_prompt import render_tools
-from lsp_harness.errors import EngineError, EngineUnavailable, NoAnswer
+from lsp_harness.errors import EngineError, EngineFailed, EngineUnavailable, NoAnswer, ToolsRefused
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import ChatRequest, Owner, Sampling, Stop, Usage
+from lsp_harness.inference.request import Usage
 from lsp_harness.session.driver import CallResult, ModelOutput
 from lsp_harness.session.events.model_events import (
     CompactionCompleted,
@@ -32,16 +28,13 @@ from lsp_harness.session.events.model_events import (
     ModelFailed,
     ModelStarted,
     TokenUsage,
-    ToolCall,
     ToolOutputPromoted,
 )
-from lsp_harness.session.events.tool_events import ToolFailed
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.projections.message_history import Conversation
 from lsp_harness.session.projections.session_state import SessionState
 
-ANSWER_TOKENS = 512
-"""Tokens that are reserved for an answer."""
 MIN_CONTEXT_TOKENS = 512
 DEFAULT_CONTEXT_TOKENS = 8192
 """The window of a model that does not report it."""
@@ -53,33 +46,13 @@ MAX_UNREADABLE_ANSWERS = 3
 """Unreadable tool calls in a row after which the turn fails."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Model:
-    """A model that can answer, and its name for the log."""
+    """A model that can answer, and its name for the log. `refuses_tools` is set after its service refused them."""
 
     name: str
     engine: Engine
-
-
-@dataclass(frozen=True, slots=True)
-class ChatSettings:
-    """The settings of a conversation.
-
-    Attributes:
-        system: The system text, without the tools.
-        answer_schema: The JSON schema of the last answer, for structured output.
-        context_tokens: The window to use; 0 is that of the model.
-        answer_tokens: Tokens that are reserved for an answer.
-        temperature: The temperature of sampling.
-        owner: The sender of the requests.
-    """
-
-    system: str
-    answer_schema: Mapping[str, Any] | None = None
-    context_tokens: int = 0
-    answer_tokens: int = ANSWER_TOKENS
-    temperature: float = 0.0
-    owner: Owner = field(default_factory=Owner)
+    refuses_tools: bool = False
 
 
 class ChatDriver:
@@ -111,21 +84,16 @@ class ChatDriver:
         self._hooks = hooks or Hooks()
         self._denials: dict[str, str] = {}
         self._window = 0
-        self._has_grammar = False
         self._prompt: ChatPrompt | None = None
         self._prompt_revision = -1
         self._unreadable = 0
+        self._problems: dict[str, str] = {}
         self.names = shorten_names(tools)
-        self._full_names = {shown: name for name, shown in self.names.items()}
-        self._shown_tools = show_tools(tools).values()
-        self.system = "\n\n".join(part for part in (settings.system, render_tools(self._shown_tools)) if part)
-        self.grammar = build_tool_grammar(self._shown_tools, AnswerForm(answer_schema=settings.answer_schema))
-
-    @cached_property
-    def _final_grammar(self) -> ToolGrammar:
-        """The grammar of an answer without a call. Most turns do not need it."""
-        form = AnswerForm(must_answer=True, answer_schema=self._settings.answer_schema)
-        return build_tool_grammar(self._shown_tools, form)
+        full_names = {shown: name for name, shown in self.names.items()}
+        self._known_tools = KnownTools(tuple(show_tools(tools).values()), full_names)
+        self._text = TextProtocol(self._known_tools, settings)
+        self._protocol: AnswerProtocol = self._text
+        self.system = self._text.system
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
@@ -193,11 +161,16 @@ class ChatDriver:
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
         if self._prompt is None or self._prompt_revision != state.conversation.revision:
-            messages = build_messages(self.system, state.conversation, self.names)
-            sections = await self._count_sections(messages)
-            self._prompt = ChatPrompt(messages, sum(sections.values()), sections)
+            prompt = self.render(state.conversation)
+            sections = await self._count_sections(prompt.messages)
+            self._prompt = replace(prompt, tokens=sum(sections.values()), sections=sections)
             self._prompt_revision = state.conversation.revision
         return self._prompt
+
+    def render(self, conversation: Conversation) -> ChatPrompt:
+        """Return the prompt of a conversation, without counting its tokens."""
+        messages = build_messages(self.system, conversation, self.names)
+        return ChatPrompt(messages, dialogue=build_dialogue(conversation, self.names))
 
     async def _count_sections(self, messages: Sequence[tuple[str, str]]) -> dict[str, int]:
         counts = await self._models[0].engine.count(
@@ -214,13 +187,20 @@ class ChatDriver:
 
     async def _budget(self) -> int:
         """Return the most tokens of a prompt."""
-        if not self._window:
-            props = await self._models[0].engine.props()
-            self._has_grammar = props.features.get("grammar") is True
-            reported = props.n_ctx or DEFAULT_CONTEXT_TOKENS
-            wanted = self._settings.context_tokens or reported
-            self._window = max(MIN_CONTEXT_TOKENS, min(wanted, reported))
+        await self._connect()
         return max(MIN_CONTEXT_TOKENS // 2, int(self._window * WINDOW_SHARE) - self._settings.answer_tokens)
+
+    async def _connect(self) -> None:
+        """Read once what the model can do: its window, and whether it takes tools apart from the text."""
+        if self._window:
+            return
+        model = self._models[0]
+        props = await model.engine.props()
+        self._text.has_grammar = props.features.get("grammar") is True
+        is_native = props.features.get("tools") is True and not model.refuses_tools
+        self._protocol = NativeProtocol(self._known_tools, self._settings) if is_native else self._text
+        wanted = self._settings.context_tokens or props.n_ctx or DEFAULT_CONTEXT_TOKENS
+        self._window = max(MIN_CONTEXT_TOKENS, min(wanted, props.n_ctx or wanted))
 
     # -- model
     async def call_model(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
@@ -236,77 +216,75 @@ class ChatDriver:
             turn.append(ModelStarted(model.name, prompt.tokens, prompt.sections or {}, self._window, prompt.hash))
             try:
                 return await self._ask(prompt, turn)
+            except ToolsRefused as error:
+                message = f"{error.message}; the tools are described as text from now on"
+                turn.append(ModelFailed(model.name, message, type(error).__name__, will_retry=True))
+                model.refuses_tools = True
+                self._window = 0
             except EngineError as error:
                 attempts += 1
-                may_repeat = attempts < MAX_ATTEMPTS and isinstance(error, EngineUnavailable)
+                may_repeat = attempts < MAX_ATTEMPTS and isinstance(error, EngineUnavailable | EngineFailed)
                 will_retry = may_repeat or len(self._models) > 1
                 turn.append(ModelFailed(model.name, error.message, type(error).__name__, will_retry))
                 if not will_retry:
                     raise
                 if not may_repeat:
                     self._models.pop(0)
-                    attempts = 0
+                    attempts = self._window = 0
 
     async def _ask(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
         started_s = time.monotonic()
-        reply = await self._generate(prompt, turn, self.grammar)
-        answer = self._parse(reply.text)
-        if self._has_grammar and any(self._execution.repeats(self._name_of(call), call.input) for call in answer.calls):
-            # a small model would write the same call again and again; it has the result, so it must answer now
-            reply = await self._generate(prompt, turn, self._final_grammar, reply.usage)
-            answer = self._parse(reply.text)
+        reply, answer = await self._generate(prompt, turn)
+        repeats = any(self._execution.repeats(call.tool, call.input) for call in answer.calls)
+        if self._protocol.needs_answer(answer, repeats=repeats):
+            reply, answer = await self._generate(prompt, turn, reply.usage)
+        if self._protocol.holds_text and answer.text:
+            turn.send_frame("text.delta", content=answer.text)
         ms = round(1000 * (time.monotonic() - started_s))
-        calls = tuple(ToolCall(str(ULID()), self._name_of(call), call.input) for call in answer.calls)
-        tokens = await self._usage(prompt, reply.text, reply.usage)
-        thinking, said = split_thinking(reply.text)
-        shown = answer.text or (said if answer.problem else "")
-        turn.append(ModelCompleted(self._models[0].name, shown, calls, tokens, reply.stop or "", ms, thinking))
-        if not answer.problem:
-            self._unreadable = 0
-            return ModelOutput(answer.text, calls)
-        self._unreadable += 1
+        tokens = await self._usage(prompt, reply)
+        name, stop = self._models[0].name, reply.stop or ""
+        turn.append(ModelCompleted(name, answer.text, answer.calls, tokens, stop, ms, answer.thinking))
+        self._unreadable = self._unreadable + 1 if answer.problems else 0
         if self._unreadable >= MAX_UNREADABLE_ANSWERS:
             raise NoAnswer(f"the model wrote {self._unreadable} unreadable tool calls in a row; use a larger model")
-        return ModelOutput(answer.text, (ToolCall("", "", {"problem": answer.problem}),))
+        self._problems |= {call.call_id: problem for call, problem in answer.problems}
+        return ModelOutput(answer.text, answer.tool_calls)
 
-    async def _generate(
-        self, prompt: ChatPrompt, turn: Turn, grammar: ToolGrammar, earlier: Usage | None = None
-    ) -> "_Reply":
-        """Return a whole answer of the model, and send its text as it arrives."""
-        request = await self.request(prompt.messages, grammar)
-        text, stop, usage = "", cast("Stop | None", None), Usage()
-        frames = TextFrames(turn, may_be_call=bool(self._tools) and self._settings.answer_schema is None)
-        async with aclosing(cast("Any", self._models[0].engine.stream(request))) as chunks:
-            async for chunk in chunks:
-                text, stop, usage = text + chunk.text, chunk.stop, chunk.usage
-                frames.add(chunk.text)
-        frames.end(is_call=bool(self._parse(text).calls))
+    async def _generate(self, prompt: ChatPrompt, turn: Turn, earlier: Usage | None = None) -> tuple[Reply, Answer]:
+        """Return a whole answer of the model, and send its text as it arrives.
+
+        After an `earlier` answer, this one may not call tools, and its usage includes that of the earlier one.
+        """
+        await self._connect()
+        protocol, has_schema = self._protocol, self._settings.answer_schema is not None
+        may_be_call = protocol.calls_are_text and bool(self._tools) and not has_schema
+        frames = TextFrames(turn, may_be_call=may_be_call, has_marks=protocol.calls_are_text)
+        request = protocol.request(prompt, must_answer=earlier is not None)
+        reply = await ask(self._models[0].engine, request, [] if protocol.holds_text else [frames])
+        answer = protocol.read(reply)
+        frames.end(is_call=protocol.calls_are_text and bool(answer.calls))
         if earlier:
-            generated = earlier.generated + usage.generated
-            usage = replace(usage, evaluated=earlier.evaluated + usage.evaluated, generated=generated)
-        return _Reply(text, stop, usage)
+            generated = earlier.generated + reply.usage.generated
+            usage = replace(reply.usage, evaluated=earlier.evaluated + reply.usage.evaluated, generated=generated)
+            reply = replace(reply, usage=usage)
+        return reply, answer
 
-    async def request(self, messages: Sequence[tuple[str, str]], grammar: ToolGrammar | None = None) -> ChatRequest:
-        """Return the request for an answer to messages. The grammar is that of all answers, unless another is given."""
-        await self._budget()
-        settings = self._settings
-        text = (grammar or self.grammar).text if self._has_grammar else ""
-        sampling = Sampling(n_predict=settings.answer_tokens, temperature=settings.temperature, grammar=text)
-        return ChatRequest(tuple(messages), sampling, owner=settings.owner)
+    async def ask_again(self, prompt: ChatPrompt) -> Answer:
+        """Return the answer of the model to a prompt of the past. Nothing is recorded, and no tool runs.
 
-    def _parse(self, text: str) -> ParsedAnswer:
-        # structured output may look like a call without its marks
-        return parse_answer(split_thinking(text)[1], () if self._settings.answer_schema else self._full_names)
+        Raises:
+            EngineError: The model cannot be reached.
+        """
+        await self._connect()
+        return self._protocol.read(await ask(self._models[0].engine, self._protocol.request(prompt)))
 
-    def _name_of(self, call: RequestedCall) -> str:
-        return self._full_names.get(call.name, call.name)
-
-    async def _usage(self, prompt: ChatPrompt, text: str, usage: Usage) -> TokenUsage:
+    async def _usage(self, prompt: ChatPrompt, reply: Reply) -> TokenUsage:
         """Return the tokens as the engine reports them, or as they are counted if it reports none."""
+        usage = reply.usage
         read = usage.evaluated + usage.reused
         if read or usage.generated:
             return TokenUsage(read, usage.generated, usage.reused)
-        [written] = await self._models[0].engine.count([text])
+        written = sum(await self._models[0].engine.count([reply.text, *(call.arguments for call in reply.calls)]))
         return TokenUsage(prompt.tokens, written, 0, is_estimated=True)
 
     # -- tools
@@ -314,19 +292,10 @@ class ChatDriver:
         """Run the calls of an answer, one after another, and record their results."""
         results: list[CallResult] = []
         for call in output.tool_calls:
-            if not call.call_id:
-                # the model reads the message as the result of the call that it meant
-                turn.append(ToolFailed(str(ULID()), "unreadable call", "invalid_input", str(call.input["problem"])))
-                results.append(CallResult("", is_error=True))
+            if problem := self._problems.pop(call.call_id, ""):
+                results.append(self._execution.refuse(call, problem, turn))
                 continue
             results.append(await self._execution.run(call, turn))
             # other turns and the client may act between two calls
             await asyncio.sleep(0)
         return results
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    text: str
-    stop: Stop | None
-    usage: Usage

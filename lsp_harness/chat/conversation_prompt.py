@@ -10,7 +10,8 @@ from hashlib import blake2b
 
 from lsp_harness.chat.tool import ToolResult
 from lsp_harness.chat.tool_grammar import CALL_END, CALL_START
-from lsp_harness.chat.tool_prompt import break_marks, render_result
+from lsp_harness.chat.tool_prompt import break_marks, format_result, render_result
+from lsp_harness.inference.request import ChatMessage, PastCall
 from lsp_harness.session.artifacts import STUB_CHARS
 from lsp_harness.session.events.model_events import ToolCall
 from lsp_harness.session.projections.message_history import Conversation, Message
@@ -18,6 +19,8 @@ from lsp_harness.session.projections.message_history import Conversation, Messag
 SUMMARY_TITLE = "Summary of the conversation until here:"
 FAILURE_CHARS = 240
 """Characters of the message of an old failure that stay in the prompt."""
+REMOVED_BEGINNING = "[the beginning of the conversation was removed to save room]"
+MISSING_RESULT = "Error: the call has no result"
 REMOVED_OUTPUT = "[the output was removed to save room; call the tool again if you need it]"
 
 
@@ -26,7 +29,8 @@ class ChatPrompt:
     """The messages for a model.
 
     Attributes:
-        messages: Pairs of role (`system`, `user` or `assistant`) and content, oldest first.
+        messages: Pairs of role (`system`, `user` or `assistant`) and content, oldest first. Tools and calls are text.
+        dialogue: The same conversation without the system text, with calls and results that are no text.
         tokens: The tokens of the whole prompt, or 0 before they are counted.
         sections: The tokens of each section.
     """
@@ -34,6 +38,7 @@ class ChatPrompt:
     messages: tuple[tuple[str, str], ...]
     tokens: int = 0
     sections: Mapping[str, int] | None = None
+    dialogue: tuple[ChatMessage, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -68,6 +73,52 @@ def build_messages(
         else:
             merged.append((role, content))
     return tuple(merged)
+
+
+def build_dialogue(conversation: Conversation, names: Mapping[str, str] = NO_NAMES) -> tuple[ChatMessage, ...]:
+    """Return the messages for a service that takes calls and results apart from the text.
+
+    Such services demand that a user begins, that the results of all calls follow them at once, and that each result has
+    a call. A result whose call is unknown becomes a text of the user. Reasoning is left out, because services only take
+    their own form of it.
+
+    Args:
+        conversation: The messages of the session, after compaction.
+        names: The name of a tool → the name that the model sees.
+    """
+    results = {message.call_id: message for message in conversation.messages if message.role == "tool"}
+    known = {call.call_id for message in conversation.messages for call in message.calls}
+    dialogue: list[ChatMessage] = []
+    if conversation.summary:
+        dialogue.append(ChatMessage("user", f"{SUMMARY_TITLE}\n{conversation.summary}"))
+    for message in conversation.messages:
+        if message.role == "assistant":
+            calls = tuple(PastCall(call.call_id, names.get(call.tool, call.tool), call.input) for call in message.calls)
+            if calls or message.text:
+                dialogue.append(ChatMessage("assistant", message.text, calls))
+            dialogue += [_render_native_result(call.id, results.get(call.id), conversation) for call in calls]
+        elif message.role == "tool" and message.call_id in known:
+            continue
+        else:
+            _add_user_text(dialogue, render_message(message, conversation, names)[1])
+    if dialogue and dialogue[0].role != "user":
+        dialogue.insert(0, ChatMessage("user", REMOVED_BEGINNING))
+    return tuple(dialogue)
+
+
+def _add_user_text(dialogue: list[ChatMessage], text: str) -> None:
+    """Add a text of the user. Neighbours become one message."""
+    if dialogue and dialogue[-1].role == "user":
+        dialogue[-1] = ChatMessage("user", f"{dialogue[-1].text}\n\n{text}")
+    else:
+        dialogue.append(ChatMessage("user", text))
+
+
+def _render_native_result(call_id: str, message: Message | None, conversation: Conversation) -> ChatMessage:
+    if message is None:
+        return ChatMessage("tool", MISSING_RESULT, call_id=call_id, is_error=True)
+    text = format_result(ToolResult(render_output(message, conversation), message.is_error))
+    return ChatMessage("tool", text, call_id=call_id, is_error=message.is_error)
 
 
 def render_message(

@@ -11,11 +11,13 @@ class TextFrames:
     Args:
         turn: The turn of the answer.
         may_be_call: Whether an answer that begins with `{` may be a call without its marks.
+        has_marks: Whether the mark of a call begins one.
     """
 
-    def __init__(self, turn: Turn, *, may_be_call: bool) -> None:
+    def __init__(self, turn: Turn, *, may_be_call: bool, has_marks: bool = True) -> None:
         self._turn = turn
         self._may_be_call = may_be_call
+        self._has_marks = has_marks
         self._pending = ""
         self._has_text = False
         self._is_call = False
@@ -32,7 +34,15 @@ class TextFrames:
         if self._may_be_call and not self._has_text and self._pending.lstrip()[:1] in ("", "{", "["):
             return
         self._has_text = True
-        self._is_call = self._send_until(CALL_START)
+        if self._has_marks:
+            self._is_call = self._send_until(CALL_START)
+        else:
+            self._send(len(self._pending))
+
+    def add_thinking(self, text: str) -> None:
+        """Send a piece of the reasoning of a service that sends it apart."""
+        if text:
+            self._turn.send_frame("thinking.delta", content=text)
 
     def end(self, *, is_call: bool) -> None:
         """Send what was kept, unless it is a call."""

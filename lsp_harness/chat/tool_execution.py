@@ -100,6 +100,11 @@ class ToolExecution:
         await self._hooks.run("postToolUseFailure" if result.is_error else "postToolUse", facts)
         return result
 
+    def refuse(self, call: ToolCall, problem: str, turn: Turn) -> CallResult:
+        """Record that a call could not be read. The model reads the problem as its result."""
+        turn.append(ToolStarted(call.call_id, call.tool, call.input))
+        return self._fail(turn, call, "invalid_input", problem)
+
     async def _run_allowed(self, tool: Tool, call: ToolCall, turn: Turn) -> CallResult:
         action = replace(tool.action(call.input), call_id=call.call_id, session_id=turn.session_id)
         decision = await self._gate.check(action)

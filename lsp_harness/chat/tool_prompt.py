@@ -38,10 +38,21 @@ def render_tools(tools: Iterable[ToolSignature]) -> str:
     return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
 
 
+def describe_tools(tools: Iterable[ToolSignature]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the name, the description and the schema of each tool, for services that take them apart."""
+    signatures = [json.loads(break_marks(json.dumps(_signature(tool))))["function"] for tool in tools]
+    return [(signature["name"], signature["description"], signature["parameters"]) for signature in signatures]
+
+
 def render_result(result: ToolResult) -> str:
     """Return the result of a tool call as the content of a message of the user."""
+    return f"<tool_response>\n{format_result(result)}\n</tool_response>"
+
+
+def format_result(result: ToolResult) -> str:
+    """Return the result of a tool call, without secrets and marks."""
     prefix = "Error: " if result.is_error and not result.text.startswith("Error") else ""
-    return f"<tool_response>\n{prefix}{break_marks(redact(result.text))}\n</tool_response>"
+    return f"{prefix}{break_marks(redact(result.text))}"
 
 
 def break_marks(text: str) -> str:

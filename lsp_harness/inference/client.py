@@ -4,6 +4,7 @@ If an engine dies, one request fails: the connection is dropped, the caller gets
 request starts the engine again.
 """
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -11,12 +12,15 @@ from functools import cache
 from typing import Protocol
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineUnavailable
+from lsp_harness.errors import EngineError, EngineUnavailable, ToolsRefused
 from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server, Supply, T, ask_with_retries
-from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Priority, Props
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Priority, Props, ToolChat
 from lsp_harness.inference.target import is_remote
+
+TOOL_WORDS = re.compile(r"\btool(?:s|_choice)?\b|\bfunctions?\b|response_format|json_schema", re.IGNORECASE)
+"""Words of a service that refuses tools or an answer schema. There is no code for it."""
 
 
 class Engine(Protocol):
@@ -117,6 +121,10 @@ class EngineClient:
                     raise EngineUnavailable("the engine stopped before the answer was complete; try again")
                 attempts.report_success(server)
                 return
+            except EngineError as error:
+                if isinstance(request, ToolChat) and not has_chunks and TOOL_WORDS.search(error.message):
+                    raise ToolsRefused(error.message) from error
+                raise
             except RetryableError as error:
                 await attempts.report_failure(server, error)
                 if has_chunks or not await attempts.may_retry(error):

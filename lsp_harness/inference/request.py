@@ -1,12 +1,13 @@
 """The requests to a model and its answers, in the terms of llama-server's `/completion`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Priority = Literal["interactive", "normal", "background"]
 PRIORITIES: tuple[Priority, ...] = ("interactive", "normal", "background")
-Stop = Literal["eos", "word", "limit", "deadline", "cancelled"]
+Stop = Literal["eos", "word", "limit", "deadline", "cancelled", "tool_calls"]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,63 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a service gets it. `schema` is the JSON schema of its input, an object."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call in an earlier answer. Its `id` pairs it with its result."""
+
+    id: str
+    tool: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message of a conversation with tools.
+
+    Attributes:
+        role: Who wrote it; "tool" is the result of a call.
+        text: The text. It may be empty if there are calls.
+        calls: The calls of an answer. Their results are the next messages, in the same order.
+        call_id: The call that a result is for.
+        is_error: Whether that call failed.
+    """
+
+    role: Role
+    text: str
+    calls: tuple[PastCall, ...] = ()
+    call_id: str = ""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChat:
+    """A request to answer a conversation, or to call tools. Only servers with the feature `tools` take it.
+
+    Attributes:
+        messages: The messages, oldest first.
+        tools: The tools that the model may call.
+        answer_schema: The JSON schema of an answer without calls, for structured output. Not every service keeps it.
+        must_answer: The model may not call tools, but must answer by the schema.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    answer_schema: Mapping[str, Any] | None = None
+    must_answer: bool = False
+    sampling: Sampling = Sampling()
+    priority: Priority = "normal"
+    owner: Owner = Owner()
+
+
+@dataclass(frozen=True, slots=True)
 class InfillContext:
     """The text on both sides of a hole, and `extra` pairs of (file name, text) before it."""
 
@@ -132,7 +190,7 @@ class Infill:
     cache_reuse: int | None = None
 
 
-ModelRequest = Continuation | ChatRequest | Infill
+ModelRequest = Continuation | ChatRequest | ToolChat | Infill
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +230,27 @@ class TokenLogprob:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call that a model wrote. `arguments` is its text, which should be a JSON object but may be anything."""
+
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of candidate `index`, and the usage so far. The last chunk of each candidate has `stop` set."""
+    """A piece of candidate `index`, and the usage so far. The last chunk of each candidate has `stop` set.
+
+    The answer to a `ToolChat` has its reasoning in `thinking`, and its last chunk has all `calls`.
+    """
 
     text: str
     stop: Stop | None = None
     usage: Usage = Usage()
     index: int = 0
     logprobs: tuple[TokenLogprob, ...] = ()
+    thinking: str = ""
+    calls: tuple[WrittenCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from lsp_harness.inference.request import (
     Props,
     Stop,
     TokenLogprob,
+    ToolChat,
     Usage,
 )
 from lsp_harness.text.wording import format_count
@@ -143,6 +144,8 @@ def prompt_text(request: ModelRequest, rung: int = 0) -> str:
             return f"{context.prefix}\0{context.suffix}"
         case ChatRequest():
             return _chat_text(request.messages)
+        case ToolChat():
+            return _chat_text([(message.role, message.text) for message in request.messages])
         case _:
             return str(request.prompt)
 

@@ -17,7 +17,15 @@ def bearer_headers(key: str) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A service. `url_env` and `key_env` are environment variables; the first that is set is used."""
+    """A service. `url_env` and `key_env` are environment variables; the first that is set is used.
+
+    Attributes:
+        limit_field: Name of the field for the token limit in a chat request.
+        reasons: Its models may reason before they answer: the limit counts their reasoning, and they refuse settings of
+            sampling.
+        joins_schema: One request may have tools and a schema of the answer. Other services force the schema on each
+            answer, so that no tool is called.
+    """
 
     name: str
     url: str
@@ -26,7 +34,8 @@ class Provider:
     needs_key: bool = False
     fim: str = AUTOMATIC
     limit_field: str = "max_tokens"
-    """Name of the field for the token limit in a chat request."""
+    reasons: bool = False
+    joins_schema: bool = False
 
 
 UNNAMED_PROVIDER = Provider("", "")

@@ -1,6 +1,6 @@
-"""Every provider runs a turn with a tool call, in the text protocol and against a server of its dialect."""
+"""Every provider runs a turn with a tool call, in the way that its service or server has for calls."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -8,38 +8,24 @@ import pytest
 from lsp_harness.sdk import ErrorEvent, ToolEnd, TurnStop
 from tests.appendix.bench import READ, Bench, of_type
 from tests.appendix.names import table
+from tests.support.provider_replies import MODEL, ScriptedAnswer, serve_answers
 from tests.support.server import FakeServer, Reply, serving
 
 ANSWERS = (READ, "It is the text of a.")
-MODEL = "some-model"
 
 
-def anthropic_events(text: str) -> Sequence[Any]:
-    start = {"type": "message_start", "message": {"usage": {"input_tokens": 5}}}
-    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
-    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}}
-    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
-    return (start, block, delta, end, {"type": "message_stop"})
-
-
-def openai_events(text: str) -> Sequence[Any]:
-    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
-    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-    usage = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}
-    return (chunk, end, usage, "[DONE]")
+NATIVE_ANSWERS = (
+    ScriptedAnswer(calls=[("read", ['{"path": ', '"a.txt"}'])]),
+    ScriptedAnswer(["It is the ", "text of a."]),
+)
 
 
 def serve_anthropic() -> FakeServer:
-    server = FakeServer()
-    server.on["POST", "/v1/messages"] = [Reply(anthropic_events(text)) for text in ANSWERS]
-    return server
+    return serve_answers("anthropic", *NATIVE_ANSWERS)
 
 
 def serve_openai() -> FakeServer:
-    server = FakeServer()
-    server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": MODEL, "owned_by": "somebody"}]})
-    server.on["POST", "/v1/chat/completions"] = [Reply(openai_events(text)) for text in ANSWERS]
-    return server
+    return serve_answers("openai", *NATIVE_ANSWERS)
 
 
 def serve_llama_cpp() -> FakeServer:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.chat.chat_driver import ANSWER_TOKENS, WINDOW_SHARE, ChatDriver, ChatSettings, Model
+from lsp_harness.chat.chat_driver import WINDOW_SHARE, ChatDriver, Model
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
+from lsp_harness.chat.protocol.answer_protocol import ANSWER_TOKENS, ChatSettings
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tool_calls import CALL_END, CALL_START
 from lsp_harness.chat.tool_execution import ToolExecution

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lsp_harness.chat.chat_driver import ChatDriver, ChatSettings, Model
+from lsp_harness.chat.chat_driver import ChatDriver, Model
+from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config

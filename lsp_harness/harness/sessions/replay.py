@@ -1,13 +1,11 @@
 """Computes a session again from its log: its state, the prompts of its conversation, and on demand its answers."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from lsp_harness.chat.chat_driver import ChatDriver
-from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages, format_call
-from lsp_harness.chat.tool_calls import parse_answer
+from lsp_harness.chat.conversation_prompt import ChatPrompt, format_call
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.session.events.model_events import ModelCompleted, ToolCall
@@ -85,7 +83,7 @@ def find_calls(events: Iterable[Event], driver: ChatDriver) -> list[RecordedCall
     for event in events:
         recorded_hash = event.data.get("prompt_hash")
         if event.type == "model.started" and recorded_hash:
-            prompt = ChatPrompt(build_messages(driver.system, state.conversation, driver.names))
+            prompt = driver.render(state.conversation)
             is_same = prompt.hash == recorded_hash
             model = str(event.data.get("model", ""))
             calls.append(RecordedCall(event.seq or 0, event.turn, model, prompt, is_same, None))
@@ -109,17 +107,8 @@ async def ask_again(opened: OpenSession, call: RecordedCall) -> str:
     Raises:
         EngineError: The model cannot be reached.
     """
-    driver = opened.create_driver()
-    request, text = await driver.request(call.prompt.messages), ""
-    async with aclosing(cast("Any", opened.parts.models[0].engine.stream(request))) as chunks:
-        async for chunk in chunks:
-            text += chunk.text
-    full_names = {shown: name for name, shown in driver.names.items()}
-    answer = parse_answer(text, full_names)
-    if answer.problem:
-        return text
-    calls = [ToolCall("", full_names.get(call.name, call.name), call.input) for call in answer.calls]
-    return render_answer(answer.text, calls)
+    answer = await opened.create_driver().ask_again(call.prompt)
+    return render_answer(answer.text, answer.calls)
 
 
 def render_answer(text: str, calls: Sequence[ToolCall]) -> str:

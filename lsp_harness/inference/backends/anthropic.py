@@ -23,6 +23,9 @@ from lsp_harness.inference.backends.backend import (
     require_success,
 )
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, error_message
+from lsp_harness.inference.backends.tool_chat.anthropic_tools import tool_chat_fields
+from lsp_harness.inference.backends.tool_chat.call_assembly import CallAssembly
+from lsp_harness.inference.backends.tool_chat.tool_wire import ToolWire
 from lsp_harness.inference.request import (
     ChatRequest,
     Chunk,
@@ -32,6 +35,7 @@ from lsp_harness.inference.request import (
     Props,
     Sampling,
     Stop,
+    ToolChat,
     Usage,
 )
 from lsp_harness.inference.target import Headers, Provider
@@ -41,6 +45,7 @@ STOP_REASONS: dict[str, Stop] = {
     "max_tokens": "limit",
     "model_context_window_exceeded": "limit",
     "stop_sequence": "word",
+    "tool_use": "tool_calls",
 }
 """Anthropic's stop reason → ours. Any other reason means that the model ended the answer."""
 
@@ -55,12 +60,16 @@ NO_INFILL_REASON = (
 
 
 class _Exchange:
-    """A streamed request to `/v1/messages`. It has one answer, whatever number of candidates was requested."""
+    """A streamed request to `/v1/messages`. It has one answer, whatever number of candidates was requested.
+
+    With `assembly` the answer may call tools.
+    """
 
     path = "/v1/messages"
 
-    def __init__(self, body: Json, sampling: Sampling) -> None:
+    def __init__(self, body: Json, sampling: Sampling, assembly: CallAssembly | None = None) -> None:
         self.body = body
+        self._assembly = assembly
         self.complete = False
         self._usage = Usage()
         self._stop: Stop = "eos"
@@ -79,6 +88,8 @@ class _Exchange:
                 if "\n" in text and monotonic() - self._started > self._limit_s:
                     self._stop = "deadline"
                     yield from self._end()
+            case "content_block_start" | "content_block_delta" if self._assembly:
+                yield from self._read_tools(self._assembly, event)
             case "message_delta":
                 reason = event["delta"].get("stop_reason")
                 if reason == "refusal":
@@ -94,9 +105,28 @@ class _Exchange:
         """Return nothing: the last event of an answer completes it."""
         return ()
 
+    @staticmethod
+    def _read_tools(assembly: CallAssembly, event: Json) -> Iterable[Chunk]:
+        """Collect the pieces of calls, and pass on the reasoning."""
+        match event:
+            case {"content_block": {"type": "tool_use", "name": name}}:
+                assembly.add(event["index"], "", name, "")
+            case {"delta": {"type": "input_json_delta", "partial_json": arguments}}:
+                assembly.add(event["index"], "", "", arguments)
+            case {"delta": {"type": "thinking_delta", "thinking": thinking}}:
+                yield Chunk("", thinking=thinking)
+            case _:
+                pass
+
     def _end(self) -> Iterable[Chunk]:
         self.complete = True
-        yield Chunk("", self._stop, self._usage)
+        calls, text, stop = (), "", self._stop
+        if self._assembly:
+            calls = self._assembly.calls
+            # an answer beside calls is not the last step
+            text = "" if calls else self._assembly.answer
+            stop = "eos" if stop == "tool_calls" and not calls else stop
+        yield Chunk(text, stop, self._usage, calls=calls)
 
     def _update_usage(self, counts: Json) -> None:
         """Take the counts of an event, which are cumulative. A count that is missing keeps its value."""
@@ -120,6 +150,7 @@ class Anthropic:
 
     def features(self) -> Features:
         return dict.fromkeys(FEATURES, False) | {
+            "tools": True,
             "deadline": "kept by the client, which closes the connection",
             "tokenize": "estimated from the bytes",
         }
@@ -127,21 +158,24 @@ class Anthropic:
     async def build_exchange(self, request: ModelRequest) -> _Exchange:
         if isinstance(request, Infill):
             raise EngineRefused(NO_INFILL_REASON)
-        if not isinstance(request, ChatRequest):
+        if not isinstance(request, ChatRequest | ToolChat):
             raise EngineRefused("Anthropic's API takes conversations only, not a text to continue")
         sampling = request.sampling
         body: Json = {
             "model": self._model,
             "max_tokens": sampling.n_predict + THINKING_TOKENS,
-            "messages": messages_to_json([(role, text) for role, text in request.messages if role != "system"]),
             "stream": True,
         }
-        if system := "\n\n".join(text for role, text in request.messages if role == "system"):
-            body["system"] = system
+        assembly = None
+        if isinstance(request, ToolChat):
+            assembly = CallAssembly(ToolWire(request))
+            body |= tool_chat_fields(request, assembly.wire)
+        else:
+            body |= _text_fields(request)
         # the API refuses stop texts that consist of blanks
         if stops := [stop for stop in sampling.stop if stop.strip()]:
             body["stop_sequences"] = stops
-        return _Exchange(body, sampling)
+        return _Exchange(body, sampling, assembly)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         return estimate_counts(texts)
@@ -158,6 +192,12 @@ class Anthropic:
 
     async def cancel(self, client: str, name: str, index: int | None) -> bool:
         return False
+
+
+def _text_fields(request: ChatRequest) -> Json:
+    fields: Json = {"messages": messages_to_json([(role, text) for role, text in request.messages if role != "system"])}
+    system = "\n\n".join(text for role, text in request.messages if role == "system")
+    return fields | {"system": system} if system else fields
 
 
 def _read_event(data: str) -> Json:

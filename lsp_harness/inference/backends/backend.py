@@ -18,6 +18,7 @@ FEATURES: tuple[str, ...] = (
     "shorter",
     "lookup",
     "grammar",
+    "tools",
     "n",
     "logprobs",
     "expected",

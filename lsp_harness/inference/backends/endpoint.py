@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import Engine
-from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
+from lsp_harness.errors import EngineBusy, EngineError, EngineFailed, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.target import Target
 from lsp_harness.text.surrogates import to_scalar_text
@@ -269,7 +269,7 @@ def status_error(status: int, content: bytes, secret: str = "") -> EngineError:
     refused = dict.fromkeys((400, 404, 501), EngineRefused)
     busy = dict.fromkeys((429, 503, OVERLOADED_STATUS), EngineBusy)
     kinds: dict[int, type[EngineError]] = {**refused, **busy}
-    return kinds.get(status, EngineError)(message)
+    return kinds.get(status, EngineFailed if status >= 500 else EngineError)(message)
 
 
 def error_message(body: Any) -> str:

@@ -20,7 +20,16 @@ from lsp_harness.inference.backends.backend import (
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
 from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
-from lsp_harness.inference.request import ChatRequest, Chunk, Continuation, Infill, ModelRequest, Priority, Props
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Chunk,
+    Continuation,
+    Infill,
+    ModelRequest,
+    Priority,
+    Props,
+    ToolChat,
+)
 from lsp_harness.inference.target import Provider
 from lsp_harness.text.wording import format_count
 
@@ -75,7 +84,8 @@ class HarnessEngine:
         """Return all features, except for those that `/props` of the engine describes differently."""
         reported = cast("Features", self._props.get("features") or {})
         features = dict.fromkeys(FEATURES, True) | {name: reported[name] for name in FEATURES if name in reported}
-        return features | ({"infill": False} if self._is_infill_off else {})
+        # a grammar forms the calls
+        return features | {"tools": False} | ({"infill": False} if self._is_infill_off else {})
 
     @property
     def _is_infill_off(self) -> bool:
@@ -88,6 +98,8 @@ class HarnessEngine:
 
     async def _format_chat(self, request: ModelRequest) -> Continuation | Infill:
         """Return a chat request as the continuation of its prompt. `/completion` has fields that chat routes lack."""
+        if isinstance(request, ToolChat):
+            raise EngineRefused(f"{self._endpoint.name} takes tools as text only")
         if not isinstance(request, ChatRequest):
             return request
         prompt = await self.chat_prompt(request.messages)

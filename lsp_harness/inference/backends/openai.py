@@ -24,6 +24,9 @@ from lsp_harness.inference.backends.backend import (
 )
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
+from lsp_harness.inference.backends.tool_chat.call_assembly import CallAssembly
+from lsp_harness.inference.backends.tool_chat.openai_tools import tool_chat_fields
+from lsp_harness.inference.backends.tool_chat.tool_wire import ToolWire
 from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import (
     ChatRequest,
@@ -35,6 +38,7 @@ from lsp_harness.inference.request import (
     Sampling,
     Stop,
     TokenLogprob,
+    ToolChat,
     Usage,
 )
 from lsp_harness.inference.target import Provider
@@ -44,6 +48,7 @@ MAX_CONCURRENT_COUNTS = 8
 """Texts that vLLM tokenizes at the same time."""
 MAX_NAMES_IN_MESSAGE = 5
 """Model names that an error message lists."""
+SAMPLING_FIELDS = frozenset({"temperature", "top_p", "seed", "n", "stop"})
 MAX_STOPS = 4
 """Stop texts of a request. OpenAI refuses more."""
 
@@ -51,10 +56,20 @@ MAX_STOPS = 4
 class _Exchange:
     """A streamed request to `/v1/completions` or `/v1/chat/completions`.
 
-    With `hide_text` the text is not passed on: the server generated it although none was requested.
+    With `hide_text` the text is not passed on: the server generated it although none was requested. With `assembly` the
+    answer may call tools.
     """
 
-    def __init__(self, path: str, body: Json, sampling: Sampling, blanks: str, *, hide_text: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        body: Json,
+        sampling: Sampling,
+        blanks: str = "",
+        assembly: CallAssembly | None = None,
+        *,
+        hide_text: bool = False,
+    ) -> None:
         self.path = path
         self.body = body
         self.complete = False
@@ -63,6 +78,9 @@ class _Exchange:
         """The last chunk of the last candidate. It waits for the usage, which comes after it."""
         self._usage = Usage()
         self._strippers = [BlankStripper(blanks) for _ in range(sampling.n)] if blanks else []
+        self._assembly = assembly
+        self._held_text = ""
+        """The text of an answer that is only complete at its end."""
         self._hide_text = hide_text
         self._limit_s = sampling.t_max_predict_ms / 1000 or math.inf
         self._started: float | None = None
@@ -87,8 +105,14 @@ class _Exchange:
     def finish(self) -> Iterable[Chunk]:
         """Return the last chunk of the last candidate, which waited for the usage."""
         self.complete = not self._open or self._last is not None
-        if self._last:
+        if self._last and not self._assembly:
             yield replace(self._last, usage=self._usage)
+        elif self._last and self._assembly:
+            calls, stop = self._assembly.calls, self._last.stop
+            # some services end an answer with calls like any other
+            stop = "tool_calls" if calls and stop == "eos" else stop
+            text = self._assembly.wire.unwrap(self._held_text)
+            yield replace(self._last, text=text, stop=stop, usage=self._usage, calls=calls)
 
     def _read_choice(self, choice: Json) -> Iterable[Chunk]:
         index = int(choice.get("index") or 0)
@@ -100,6 +124,12 @@ class _Exchange:
         if self._strippers:
             text = self._strippers[index].strip(text)
         logprobs = _read_logprobs(choice.get("logprobs"))
+        if self._assembly:
+            if choice.get("finish_reason") == "content_filter":
+                raise EngineRefused("the service withheld the answer, because of a filter of contents")
+            yield from self._read_tools(self._assembly, delta)
+            if self._assembly.wire.holds_text:
+                self._held_text, text = self._held_text + text, ""
         if (text or logprobs) and not self._hide_text:
             yield Chunk(text, None, Usage(), index, logprobs)
         if stop := _read_stop(choice) or self._check_time(text):
@@ -108,6 +138,18 @@ class _Exchange:
                 yield Chunk("", stop, Usage(), index)
             else:
                 self._last = Chunk("", stop, Usage(), index)
+
+    @staticmethod
+    def _read_tools(assembly: CallAssembly, delta: Json) -> Iterable[Chunk]:
+        """Collect the pieces of calls, and pass on the reasoning, which has two names."""
+        if refusal := delta.get("refusal"):
+            raise EngineRefused(f"the model refused to answer: {refusal}")
+        if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
+            yield Chunk("", thinking=str(thinking))
+        for piece in cast("list[Json]", delta.get("tool_calls") or []):
+            function = cast("Json", piece.get("function") or {})
+            id, name = str(piece.get("id") or ""), str(function.get("name") or "")
+            assembly.add(piece.get("index"), id, name, function.get("arguments"))
 
     def _check_time(self, text: str) -> Stop | None:
         """Return `deadline` if a line ends after the time limit."""
@@ -140,6 +182,8 @@ class OpenAI:
             "word is not completed",
             "lookup": "as the server was started (--speculative-config)" if is_vllm else False,
             "grammar": is_vllm,
+            # calls that a grammar forms need no parser of the server
+            "tools": not is_vllm,
             "n": True if is_vllm else "if the service returns as many as requested",
             "logprobs": True if is_vllm else "if the service returns them",
             "deadline": "kept by the client, which closes the connection",
@@ -154,6 +198,8 @@ class OpenAI:
                 return self._infill_exchange(request)
             case ChatRequest():
                 return self._chat_exchange(request)
+            case ToolChat():
+                return self._tool_exchange(request)
             case _:
                 return self._completion_exchange(request.prompt, request.sampling)
 
@@ -175,6 +221,14 @@ class OpenAI:
         body = {"messages": messages_to_json(request.messages)} | self._settings(request.sampling, (), chat=True)
         limit_field = self._endpoint.target.provider.limit_field
         return self._exchange("/v1/chat/completions", body, request.sampling, limit_field=limit_field)
+
+    def _tool_exchange(self, request: ToolChat) -> Exchange:
+        wire, provider = ToolWire(request), self._endpoint.target.provider
+        body = self._settings(request.sampling, (), chat=True)
+        if provider.reasons:
+            body = {key: value for key, value in body.items() if key not in SAMPLING_FIELDS}
+        body |= tool_chat_fields(request, wire, provider)
+        return _Exchange("/v1/chat/completions", body, request.sampling, assembly=CallAssembly(wire))
 
     def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> Exchange:
         parts: str | list[int | str] = prompt if isinstance(prompt, str) else list(prompt)
@@ -284,6 +338,8 @@ def _read_stop(choice: Json) -> Stop | None:
             return None
         case "length":
             return "limit"
+        case "tool_calls" | "function_call":
+            return "tool_calls"
         case "stop":
             # vLLM reports which stop text it was; other services do not distinguish it from the end by the model
             return "word" if isinstance(choice.get("stop_reason"), str) else "eos"
@@ -361,8 +417,18 @@ KIND = BackendKind(
             ("OPENAI_API_KEY",),
             needs_key=True,
             limit_field="max_completion_tokens",
+            reasons=True,
+            joins_schema=True,
         ),
-        Provider("openrouter", "https://openrouter.ai/api/v1", (), ("OPENROUTER_API_KEY",), needs_key=True),
+        Provider(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            (),
+            ("OPENROUTER_API_KEY",),
+            needs_key=True,
+            reasons=True,
+            joins_schema=True,
+        ),
         # Ollama applies the template of the model to every prompt, so only the template can place the suffix
         Provider(
             "ollama",

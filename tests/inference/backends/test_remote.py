@@ -83,7 +83,7 @@ async def test_our_own_engine_elsewhere_is_told_everything():
         await answer(engine_client, Continuation("a", owner=Owner(affinity="file:///a.py")))
         features = (await engine_client.props()).features
 
-    assert features == dict.fromkeys(FEATURES, True) | {"embedding": False}
+    assert features == dict.fromkeys(FEATURES, True) | {"embedding": False, "tools": False}
     [body] = server.bodies("/completion")
     assert (body["client"], body["priority"]) == (process_name(), "normal")
     assert "affinity" not in body

@@ -1,0 +1,1 @@
+"""Conversations with tools in the formats of services."""
