@@ -257,12 +257,12 @@ class ChatDriver:
         """
         await self._connect()
         protocol, has_schema = self._protocol, self._settings.answer_schema is not None
-        may_be_call = protocol.calls_are_text and bool(self._tools) and not has_schema
-        frames = TextFrames(turn, may_be_call=may_be_call, has_marks=protocol.calls_are_text)
+        frames = TextFrames(turn, may_be_call=bool(self._tools) and not has_schema)
         request = protocol.request(prompt, must_answer=earlier is not None)
         reply = await ask(self._models[0].engine, request, [] if protocol.holds_text else [frames])
         answer = protocol.read(reply)
-        frames.end(is_call=protocol.calls_are_text and bool(answer.calls))
+        # text beside calls is text; a call that is written as text is none
+        frames.end(is_call=bool(answer.calls) and not reply.calls)
         if earlier:
             generated = earlier.generated + reply.usage.generated
             usage = replace(reply.usage, evaluated=earlier.evaluated + reply.usage.evaluated, generated=generated)

@@ -1,8 +1,12 @@
 """The text of an answer as it arrives, for people who watch. Tool calls in it are not shown."""
 
-from lsp_harness.chat.tool_calls import THINKING_END, THINKING_START
+import re
+
+from lsp_harness.chat.tool_calls import THINKING_END, THINKING_START, TOOLS_START
 from lsp_harness.chat.tool_grammar import CALL_START
 from lsp_harness.session.log.turn import Turn
+
+OPENING = re.compile(rf"\A(?:```[\w-]*[ \t]*\n|{TOOLS_START})\s*")
 
 
 class TextFrames:
@@ -10,14 +14,12 @@ class TextFrames:
 
     Args:
         turn: The turn of the answer.
-        may_be_call: Whether an answer that begins with `{` may be a call without its marks.
-        has_marks: Whether the mark of a call begins one.
+        may_be_call: Whether an answer that begins with JSON may be a call without its marks.
     """
 
-    def __init__(self, turn: Turn, *, may_be_call: bool, has_marks: bool = True) -> None:
+    def __init__(self, turn: Turn, *, may_be_call: bool) -> None:
         self._turn = turn
         self._may_be_call = may_be_call
-        self._has_marks = has_marks
         self._pending = ""
         self._has_text = False
         self._is_call = False
@@ -31,13 +33,10 @@ class TextFrames:
         self._pending += text
         if not self._pass_thinking():
             return
-        if self._may_be_call and not self._has_text and self._pending.lstrip()[:1] in ("", "{", "["):
+        if self._may_be_call and not self._has_text and _may_begin_call(self._pending):
             return
         self._has_text = True
-        if self._has_marks:
-            self._is_call = self._send_until(CALL_START)
-        else:
-            self._send(len(self._pending))
+        self._is_call = self._send_until(CALL_START)
 
     def add_thinking(self, text: str) -> None:
         """Send a piece of the reasoning of a service that sends it apart."""
@@ -78,3 +77,14 @@ class TextFrames:
         text, self._pending = self._pending[:size], self._pending[size:]
         if text:
             self._turn.send_frame("thinking.delta" if self._is_thinking else "text.delta", content=text)
+
+
+def _may_begin_call(text: str) -> bool:
+    """Return whether a text may be the beginning of JSON that is a call, also within a fence."""
+    begun = text.lstrip()
+    if TOOLS_START.startswith(begun) or "```".startswith(begun):
+        return True
+    if begun.startswith("```") and "\n" not in begun:
+        return True
+    rest = OPENING.sub("", begun, count=1)
+    return rest[:1] in ("", "{", "[")

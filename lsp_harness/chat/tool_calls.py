@@ -14,7 +14,9 @@ from lsp_harness.chat.tool_grammar import CALL_END, CALL_START
 
 DECODER = json.JSONDecoder(strict=False)
 """A decoder that accepts raw line ends in strings, which small models write."""
-FENCE = re.compile(r"\A```[\w-]*[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
+TOOLS_START = "<tools>"
+"""The mark that some models put around a call, because their tools stand within it."""
+FENCE = re.compile(rf"\A(?:```[\w-]*[ \t]*\n(.*?)\n?```|{TOOLS_START}(.*)</tools>)\Z", re.DOTALL)
 ARGUMENT_KEYS = ("arguments", "parameters", "input")
 BLANKS_BEFORE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 MARK_AFTER = re.compile(r"\s*(?:```\s*)?(?:</tool_call>)?")
@@ -98,7 +100,7 @@ def _parse_bare_calls(text: str, names: frozenset[str]) -> tuple[RequestedCall, 
     """Return the calls of a text that is nothing but JSON about tools with these names."""
     stripped = text.strip()
     if match := FENCE.match(stripped):
-        stripped = match[1].strip()
+        stripped = (match[1] or match[2] or "").strip()
     if not names or not stripped.startswith(("{", "[")):
         return ()
     try:

@@ -215,9 +215,30 @@ async def test_a_service_without_tools_gets_them_as_text(tmp_path: Path, form: F
     assert done["output"] == "{'path': 'a'}"
 
 
-async def test_a_text_that_looks_like_a_call_is_a_text(tmp_path: Path):
-    text = '<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'
-    async with desk(tmp_path, "openai", ScriptedAnswer([text])) as d:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\n{}\n</tool_call>",
+        "```json\n{}\n```",
+        "<tools>\n{}\n</tools>",
+        "{}",
+    ],
+)
+async def test_a_small_model_may_write_its_calls_as_text(tmp_path: Path, text: str):
+    """Qwen2.5-Coder does so, whatever its service asks for."""
+    written = text.replace("{}", '{"name": "read", "arguments": {"path": "a"}}')
+    async with desk(tmp_path, "openai", ScriptedAnswer([written[:5], written[5:]]), DONE) as d:
+        assert (await d.run()).text == "Done."
+    assert d.shown_text == "Done."
+    assert d.results(1) == ["{'path': 'a'}"]
+    assert d.bodies[1]["messages"][-2]["tool_calls"][0]["function"]["name"] == "read"
+
+
+@pytest.mark.parametrize(
+    "text", ["```json\n{}\n```", "```python\nprint()\n```", "`a` is it", "<tools> are many", "[1]"]
+)
+async def test_other_texts_are_shown_as_a_whole(tmp_path: Path, text: str):
+    async with desk(tmp_path, "openai", ScriptedAnswer(list(text))) as d:
         assert (await d.run()).text == text
     assert d.shown_text == text
 

@@ -101,11 +101,6 @@ class AnswerProtocol(Protocol):
     """A way to ask a model that may call tools."""
 
     @property
-    def calls_are_text(self) -> bool:
-        """True if the text of an answer may contain calls."""
-        ...
-
-    @property
     def holds_text(self) -> bool:
         """True if the text of an answer is shown at its end, because another one may replace it."""
         ...

@@ -1,12 +1,14 @@
 """Tools as a service takes them: apart from the text, with JSON schemas, and with calls that are no text either."""
 
 import json
+from dataclasses import replace
 from typing import Any, cast
 
 from ulid import ULID
 
 from lsp_harness.chat.conversation_prompt import ChatPrompt
 from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply
+from lsp_harness.chat.protocol.text_protocol import read_text
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.tool_calls import DECODER, MAX_QUOTED_CHARS, split_thinking
 from lsp_harness.chat.tool_prompt import describe_tools
@@ -28,11 +30,6 @@ class NativeProtocol:
         self._specs = tuple(ToolSpec(*description) for description in describe_tools(tools.shown))
 
     @property
-    def calls_are_text(self) -> bool:
-        """True if the text of an answer may contain calls."""
-        return False
-
-    @property
     def holds_text(self) -> bool:
         """True if the text of an answer is shown at its end, because it may not fit the schema."""
         return self._settings.answer_schema is not None
@@ -51,7 +48,10 @@ class NativeProtocol:
         )
 
     def read(self, reply: Reply) -> Answer:
-        """Return what an answer says."""
+        """Return what an answer says. A small model may write its calls as text all the same."""
+        if not reply.calls:
+            answer = read_text(reply.text, self._tools, self._settings)
+            return replace(answer, thinking=reply.thinking or answer.thinking)
         thinking, text = split_thinking(reply.text)
         calls, problems = list[ToolCall](), list[tuple[ToolCall, str]]()
         for written in reply.calls:

@@ -42,11 +42,6 @@ class TextProtocol:
         self._grammar = build_tool_grammar(tools.shown, AnswerForm(answer_schema=settings.answer_schema))
 
     @property
-    def calls_are_text(self) -> bool:
-        """True if the text of an answer may contain calls."""
-        return True
-
-    @property
     def holds_text(self) -> bool:
         """True if the text of an answer is shown at its end."""
         return False
@@ -68,13 +63,18 @@ class TextProtocol:
 
     def read(self, reply: Reply) -> Answer:
         """Return what an answer says."""
-        thinking, said = split_thinking(reply.text)
-        # structured output may look like a call without its marks
-        parsed = parse_answer(said, () if self._settings.answer_schema else self._tools.full_names)
-        calls = tuple(ToolCall(str(ULID()), self._tools.name_of(call.name), call.input) for call in parsed.calls)
-        problems = ((ToolCall(str(ULID()), "unreadable call"), parsed.problem),) if parsed.problem else ()
-        return Answer(parsed.text or (said if parsed.problem else ""), thinking, calls, problems)
+        return read_text(reply.text, self._tools, self._settings)
 
     def needs_answer(self, answer: Answer, *, repeats: bool) -> bool:
         """Return whether to ask again: a small model would write the same call again and again."""
         return self.has_grammar and repeats
+
+
+def read_text(text: str, tools: KnownTools, settings: ChatSettings) -> Answer:
+    """Return what a text says. Its calls are those that it contains."""
+    thinking, said = split_thinking(text)
+    # structured output may look like a call without its marks
+    parsed = parse_answer(said, () if settings.answer_schema else tools.full_names)
+    calls = tuple(ToolCall(str(ULID()), tools.name_of(call.name), call.input) for call in parsed.calls)
+    problems = ((ToolCall(str(ULID()), "unreadable call"), parsed.problem),) if parsed.problem else ()
+    return Answer(parsed.text or (said if parsed.problem else ""), thinking, calls, problems)
