@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Mapping
@@ -78,10 +79,20 @@ async def _serve_frames(options: SessionOptions) -> int:
 async def _read_lines(client: SessionClient) -> None:
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    if _is_stream(sys.stdin.fileno()):
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    else:
+        reader.feed_data(await asyncio.to_thread(sys.stdin.buffer.read))
+        reader.feed_eof()
     async for frame in read_frames(reader):
         client.send(frame)
     client.end()
+
+
+def _is_stream(descriptor: int) -> bool:
+    """Return whether the event loop can wait for input. It cannot for a file and for /dev/null, which have an end."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 def _write(output: Any, frame: Mapping[str, Any]) -> None:
