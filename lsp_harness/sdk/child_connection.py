@@ -110,7 +110,7 @@ class ChildConnection:
 
     async def end_error(self) -> HarnessError:
         # the end of its output comes a moment before the end of the child
-        await self._wait_for_exit(STREAM_WAIT_S)
+        await self._wait_for_exit(EXIT_WAIT_S)
         await asyncio.wait(self._tasks, timeout=2 * STREAM_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
         stderr = self._stderr.decode("utf-8", "replace")
         status = self._running().returncode

@@ -10,7 +10,14 @@ from lsp_harness.sdk.client_turn import TurnEvents
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import SessionConnection
 from lsp_harness.wire.client_event_codec import parse_event
-from lsp_harness.wire.client_events import ClientEvent, ErrorEvent, PermissionRequest, SessionStart, UnknownEvent
+from lsp_harness.wire.client_events import (
+    ClientEvent,
+    ErrorEvent,
+    HookDecision,
+    PermissionRequest,
+    SessionStart,
+    UnknownEvent,
+)
 from lsp_harness.wire.session_frames import WIRE_VERSION
 
 MAX_WAITING_EVENTS = 100_000
@@ -144,7 +151,8 @@ class FrameRouter:
         if event.prompt_id is not None:
             return event.prompt_id == turn.prompt_id
         if isinstance(event, SessionStart) or turn.number is None:
-            return isinstance(event, UnknownEvent)
+            # the hooks of a prompt run before its turn begins
+            return isinstance(event, UnknownEvent | HookDecision)
         return event.turn in (None, turn.number)
 
     def _settle(self, frame: Mapping[str, Any]) -> None:
@@ -245,7 +253,7 @@ def _check_ready(frame: Mapping[str, Any]) -> SessionStart:
         raise HarnessError(f"the program sent an unknown first line: {dict(frame)!r:.200}", code="protocol")
     if wire > WIRE_VERSION:
         raise HarnessError(
-            f"lsp-harness {event.version} speaks version {wire} of the protocol, and this SDK only {WIRE_VERSION}: "
+            f"lsp-harness {event.version or '(unknown version)'} speaks version {wire} of the protocol, and this SDK only {WIRE_VERSION}: "
             "upgrade the package lsp-harness of this program",
             code="wire_version",
         )

@@ -261,6 +261,53 @@ async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Pat
         assert await process.wait() == 0
 
 
+async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(project: Path, tmp_path: Path):
+    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "b")) as process:
+        send(process, id="1", prompt="a")
+        await receive_until(process, type="text")
+        # this one waits, and the last one is not even looked at
+        send(process, id="2", prompt="b")
+        send(process, id="3", prompt="c")
+        send(process, command="exit")
+        assert process.stdout
+        rest = [json.loads(line) for line in (await process.stdout.read()).splitlines()]
+    stops = {frame["id"]: frame["reason"] for frame in rest if frame["type"] == "turn_stop"}
+    assert stops == dict.fromkeys("123", "cancelled")
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_prompts_come_from_a_file_and_from_nowhere(is_empty: bool, project: Path, tmp_path: Path):
+    prompts = tmp_path / "prompts"
+    prompts.write_text('{"id": "1", "prompt": "a"}\n{"id": "2", "prompt": "b"}')
+    argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={write_script(tmp_path, 'A', 'B')}"]
+    with open(os.devnull if is_empty else prompts) as file:
+        result = subprocess.run(argv, cwd=project, stdin=file, capture_output=True, text=True, timeout=LIMIT_S)
+    frames = [json.loads(line) for line in result.stdout.splitlines()]
+    texts = [frame["text"] for frame in frames if frame["type"] == "turn_stop"]
+    assert texts == ([] if is_empty else ["A", "B"])
+    assert "Traceback" not in result.stderr
+
+
+async def test_the_first_event_has_all_properties_of_the_session(project: Path, tmp_path: Path):
+    async with HarnessClient(cwd=project, provider=write_script(tmp_path), permission_mode="plan") as client:
+        started = client.started
+    assert (started.driver, started.cwd, started.permission_mode) == ("chat", str(project), "plan")
+    assert started.model.startswith("scripted:")
+    assert started.version
+
+
+async def test_the_decision_of_a_hook_about_a_prompt_is_an_event_of_its_turn(project: Path, tmp_path: Path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text(
+        '[[hooks.userPromptSubmit]]\ncommand = "echo too long >&2; exit 2"\n'
+    )
+    events = [event async for event in query("go", cwd=project, provider=write_script(tmp_path), in_process=True)]
+    found = [(event.event, event.decision, event.reason) for event in events if isinstance(event, HookDecision)]
+    assert found == [("userPromptSubmit", "deny", "too long")]
+    assert isinstance(events[-1], TurnStop)
+    assert events[-1].reason == "denied"
+
+
 @pytest.mark.parametrize("in_process", [True, False])
 async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "here again")

@@ -100,6 +100,7 @@ class _SessionHost:
             "resumed_events": opened.event_count,
             "cwd": str(options.root),
             "permission_mode": opened.permission_mode,
+            "driver": options.driver,
         }
         self._send(ready)
         log.listeners.append(self._forward)
@@ -114,6 +115,9 @@ class _SessionHost:
             if request_id in self._unanswered:
                 task.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
+        for request_id in sorted(self._unanswered, key=str):
+            # a task that was cancelled before its first step has told nobody
+            self._stop_unbegun(request_id, "cancelled", "the session was closed")
         await opened.aclose()
 
     # -- frames
@@ -189,13 +193,19 @@ class _SessionHost:
 
     def _refuse(self, request_id: str | None, message: str) -> None:
         """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
-        fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
-        fields |= {"id": request_id} if request_id is not None else {}
+        fields = self._fields(request_id)
         self._send({"type": "error", "message": message, "code": "UsageError", "recoverable": False, **fields})
+        self._stop_unbegun(request_id, "error", message)
+
+    def _stop_unbegun(self, request_id: str | None, reason: str, detail: str) -> None:
         # the number that the turn would have had
         number = self._require_open().session.state.turn_count
-        stop = {"type": "turn_stop", "turn_number": number, "reason": "error", "detail": message, "text": ""}
-        self._send(stop | fields)
+        stop = {"type": "turn_stop", "turn_number": number, "reason": reason, "detail": detail, "text": ""}
+        self._send(stop | self._fields(request_id))
+
+    def _fields(self, request_id: str | None) -> dict[str, Any]:
+        fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
+        return fields | ({"id": request_id} if request_id is not None else {})
 
     async def _run_turn(self, prompt: str, request_id: str | None, schema: Mapping[str, Any] | None) -> None:
         opened = self._require_open()
@@ -207,9 +217,9 @@ class _SessionHost:
             if request_id in self._unanswered:
                 message = error.message if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
                 self._refuse(request_id, message)
+            self._unanswered.discard(request_id)
         finally:
             self._schemas.pop(request_id or "", None)
-            self._unanswered.discard(request_id)
             opened.session.forget(request_id or "")
 
     @property
