@@ -126,6 +126,9 @@ class HarnessOptions:
         if unknown:
             sources = ", ".join(get_args(SettingSource))
             raise usage_error(f"setting_sources has {', '.join(sorted(unknown))}, and may have {sources}")
+        if self.resume is not None and not self.resume.strip():
+            # a session of nobody's choice must not begin where one was to be continued
+            raise usage_error("resume is empty, and must be the id of a session, or None for a new one")
         if self.in_process and self.attach:
             raise usage_error("in_process and attach exclude each other")
 

@@ -15,7 +15,7 @@ from lsp_harness.cli.console import print_json, say, warn
 from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, UsageError
+from lsp_harness.errors import EngineRefused, HarnessError, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
 """Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
@@ -71,12 +71,19 @@ def run(
     """Send one prompt to the model, which may use tools, and print the answer.
 
     The answer goes to standard output, and what the tools do to standard error. The exit status is 0 if the model
-    finished, and 1 if it did not.
+    finished, and 1 if it did not. 2 means wrong arguments; 3 an answer that is not JSON, and 4 one that does not fit
+    --json-schema.
     """
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
         raise UsageError("the prompt is empty; write what to do")
-    return asyncio.run(_run(text, flags or SessionFlags(), output_format))
+    try:
+        return asyncio.run(_run(text, flags or SessionFlags(), output_format))
+    except HarnessError as error:
+        if error.exit_code not in (EXIT_NOT_JSON, EXIT_MISMATCH):
+            raise
+        # these statuses are about answers here, and of other commands about models and engines
+        raise SessionNotOpened(error.message, 1) from error
 
 
 async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) -> int:
@@ -91,7 +98,9 @@ async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) ->
         async for frame in client.frames():
             result.add(frame)
             if output_format == "stream-json":
-                say(json_module.dumps(frame, ensure_ascii=False))
+                # the greeting of the protocol is for clients of `session`; the event of the log says the same
+                if frame.get("type") != "ready":
+                    say(json_module.dumps(frame, ensure_ascii=False))
             elif output_format == "text":
                 if frame.get("type") == "ready" and frame.get("resumed_events"):
                     sys.stderr.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")

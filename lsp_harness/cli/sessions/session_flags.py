@@ -25,7 +25,7 @@ class SchemaError(UsageError):
 class SessionFlags:
     """The options of a session on the command line."""
 
-    session: Annotated[str, Parameter(("--session", "-s", "--resume"), help="Continue this session.")] = ""
+    session: Annotated[str | None, Parameter(("--session", "-s", "--resume"), help="Continue this session.")] = None
     provider: Annotated[
         str,
         Parameter(
@@ -90,6 +90,8 @@ class SessionFlags:
         """
         if self.permission_prompt_tool not in ("", "stdio"):
             raise UsageError(f"--permission-prompt-tool can be stdio, not {self.permission_prompt_tool!r}")
+        if self.session is not None and not self.session.strip():
+            raise UsageError("--session is empty; name a session, or leave the option out to begin one")
         return SessionOptions(
             model=self.model,
             provider=self.provider,
@@ -102,7 +104,7 @@ class SessionFlags:
             max_seconds=self.max_seconds,
             system_prompt=self.system_prompt,
             cwd=self.cwd,
-            resume=self.session,
+            resume=self.session or "",
             setting_sources=split_list(self.setting_sources),
             mcp_config=self.mcp_config,
             strict_mcp_config=self.strict_mcp_config,

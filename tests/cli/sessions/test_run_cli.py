@@ -36,7 +36,7 @@ def test_text_json_and_lines(shell: Shell, script: Script):
     assert (whole["result"], whole["reason"], whole["usage"]["output_tokens"] > 3) == ("it is one", "completed", True)
     lines = shell.run("run", "what is x?", "-p", script(*replies), "--output-format", "stream-json")
     frames = [json.loads(line) for line in lines.out.splitlines()]
-    assert (lines.err, frames[0]["type"], frames[-1]["type"]) == ("", "ready", "session")
+    assert (lines.err, frames[0]["type"], frames[-1]["type"]) == ("", "session_start", "session")
     assert [frame["text"] for frame in frames if frame["type"] == "turn_stop"] == ["it is one"]
 
 
@@ -113,6 +113,21 @@ def test_the_answer_fits_the_schema_or_the_status_says_so(shell: Shell, script: 
     assert shell.run("run", "x", "--json-schema", "none.json").code == 2
     assert shell.run("run", "x", "--json-schema", "{").code == 2
     assert shell.run("run", "x", "--json-schema", "[]").code == 2
+
+
+def test_the_statuses_of_answers_do_not_stand_for_other_failures(shell: Shell, script: Script):
+    assert shell.run("run", "x", "--model", "nobody", "--json-schema", SCHEMA).code == 1
+    # the model has more replies than the limit lets it give
+    call = tool_call("glob", pattern="*")
+    assert shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA).code == 1
+
+
+def test_an_empty_session_is_refused_and_none_begins(shell: Shell, script: Script):
+    for command in (("run", "x"), ("session",)):
+        result = shell.run(*command, "-p", script("y"), "--resume", "")
+        assert result.code == 2
+        assert "--session is empty" in result.err + result.out
+    assert shell.run("sessions", "list", "--json").json == []
 
 
 def test_the_provider_of_an_option_counts_more_than_the_environment_and_the_settings(shell: Shell, script: Script):
