@@ -252,9 +252,10 @@ def _check_ready(frame: Mapping[str, Any]) -> SessionStart:
     if type(wire) is not int or not isinstance(event, SessionStart) or not event.session_id:
         raise HarnessError(f"the program sent an unknown first line: {dict(frame)!r:.200}", code="protocol")
     if wire > WIRE_VERSION:
+        version = event.version or "of an unknown version"
         raise HarnessError(
-            f"lsp-harness {event.version or '(unknown version)'} speaks version {wire} of the protocol, and this SDK only {WIRE_VERSION}: "
-            "upgrade the package lsp-harness of this program",
+            f"lsp-harness {version} speaks version {wire} of the protocol, and this SDK only "
+            f"{WIRE_VERSION}: upgrade the package lsp-harness of this program",
             code="wire_version",
         )
     return event

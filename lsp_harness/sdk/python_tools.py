@@ -27,19 +27,24 @@ class PythonTool:
     name: str
     description: str
 
-    def as_async(self) -> Callable[..., Any]:
+    def as_async(self, failure: type[Exception]) -> Callable[..., Any]:
         """Return the function as a coroutine function with the same parameters.
 
         A function that is not async runs in a thread of its own, so that it does not stall the events.
+
+        Args:
+            failure: Raised in place of an exception of the function, with its name and its message for the model.
         """
         function = self.function
-        if inspect.iscoroutinefunction(function):
-            return function
+        is_async = inspect.iscoroutinefunction(function)
 
         @wraps(function)
         async def call(*args: Any, **keywords: Any) -> Any:
-            result = await call_in_thread(function, *args, **keywords)
-            return await result if inspect.isawaitable(result) else result
+            try:
+                result = function(*args, **keywords) if is_async else await call_in_thread(function, *args, **keywords)
+                return await result if inspect.isawaitable(result) else result
+            except Exception as error:
+                raise failure(f"{type(error).__name__}: {error}") from error
 
         return call
 

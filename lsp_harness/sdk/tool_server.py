@@ -165,6 +165,7 @@ def _build_application(tools: Sequence[PythonTool]) -> tuple[Application, Any]:
     try:
         import uvicorn
         from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as error:
         message = f"tools need the extra `mcp` (pip install 'lsp-harness[mcp]'): {error}"
         raise HarnessError(message, code="missing_extra") from error
@@ -178,7 +179,7 @@ def _build_application(tools: Sequence[PythonTool]) -> tuple[Application, Any]:
         root.removeHandler(placeholder)
     for item in tools:
         try:
-            server.add_tool(item.as_async(), name=item.name, description=item.description)
+            server.add_tool(item.as_async(ToolError), name=item.name, description=item.description)
         except Exception as error:
             raise HarnessError(f"{item.name} cannot be a tool: {error}", code="tools") from error
     return server.streamable_http_app(streamable_http_path=PATH, host=ADDRESS), uvicorn

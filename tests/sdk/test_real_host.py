@@ -281,11 +281,11 @@ def test_prompts_come_from_a_file_and_from_nowhere(is_empty: bool, project: Path
     prompts.write_text('{"id": "1", "prompt": "a"}\n{"id": "2", "prompt": "b"}')
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={write_script(tmp_path, 'A', 'B')}"]
     with open(os.devnull if is_empty else prompts) as file:
-        result = subprocess.run(argv, cwd=project, stdin=file, capture_output=True, text=True, timeout=LIMIT_S)
+        result = subprocess.run(argv, cwd=project, stdin=file, capture_output=True, check=True, timeout=LIMIT_S)
     frames = [json.loads(line) for line in result.stdout.splitlines()]
     texts = [frame["text"] for frame in frames if frame["type"] == "turn_stop"]
     assert texts == ([] if is_empty else ["A", "B"])
-    assert "Traceback" not in result.stderr
+    assert b"Traceback" not in result.stderr
 
 
 async def test_the_first_event_has_all_properties_of_the_session(project: Path, tmp_path: Path):

@@ -84,8 +84,19 @@ async def test_decorated_and_plain_functions_are_called():
         assert (added.structured_content, added.is_error) == ({"result": 3}, False)
         texts = [await client.call_tool(name, {key: "a"}) for name, key in (("sky", "city"), ("plain", "text"))]
         assert [result.structured_content for result in texts] == [{"result": "sunny in a"}, {"result": "aa"}]
-        assert (await client.call_tool("plain_async", {"text": "a"})).is_error
         assert (await client.call_tool("add", {})).is_error
+
+
+async def test_an_exception_is_told_with_its_message_and_without_a_traceback(caplog: pytest.LogCaptureFixture):
+    def broken(text: str) -> str:
+        raise OSError(f"no disk for {text}")
+
+    async with open_server(plain_async, broken) as server, connect(server) as client:
+        for name, message in (("plain_async", "ValueError: no a"), ("broken", "OSError: no disk for a")):
+            result = await client.call_tool(name, {"text": "a"})
+            assert result.is_error
+            assert message in str(result.content)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def test_a_decorated_function_stays_a_function():
