@@ -96,6 +96,7 @@ class ToolExecution:
             "tool": call.tool,
             "tool_input": dict(call.input),
             "call_id": call.call_id,
+            "output": result.output,
         }
         await self._hooks.run("postToolUseFailure" if result.is_error else "postToolUse", facts)
         return result
@@ -127,7 +128,7 @@ class ToolExecution:
         output, artifact_id = self._artifacts.shorten(result.text, "tool_output", call.call_id)
         ms = round(1000 * (time.monotonic() - started_s))
         turn.append(ToolCompleted(call.call_id, call.tool, output, artifact_id, result.findings, ms))
-        return CallResult(call.call_id)
+        return CallResult(call.call_id, output=output)
 
     def _count_equal(self, call: ToolCall) -> int:
         """Return how often this call was made in a row, with this one."""
@@ -137,8 +138,9 @@ class ToolExecution:
         return self._equal_calls
 
     def _fail(self, turn: Turn, call: ToolCall, reason: str, message: str, *, ends_turn: bool = False) -> CallResult:
-        turn.append(ToolFailed(call.call_id, call.tool, reason, self._artifacts.shorten(message, "tool_output")[0]))
-        return CallResult(call.call_id, is_error=True, ends_turn=ends_turn)
+        output, _ = self._artifacts.shorten(message, "tool_output", call.call_id)
+        turn.append(ToolFailed(call.call_id, call.tool, reason, output))
+        return CallResult(call.call_id, is_error=True, ends_turn=ends_turn, output=output)
 
 
 def _reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:

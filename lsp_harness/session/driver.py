@@ -31,11 +31,19 @@ class ModelOutput:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a tool call, as far as the loop needs it. `ends_turn` is true if a person refused to go on."""
+    """The result of a tool call.
+
+    Attributes:
+        call_id: The id of the call.
+        is_error: Whether it failed.
+        ends_turn: Whether a person refused to go on.
+        output: What the model reads of the result.
+    """
 
     call_id: str
     is_error: bool = False
     ends_turn: bool = False
+    output: str = ""
 
 
 class Driver(Protocol[PromptT]):

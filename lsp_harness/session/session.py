@@ -192,7 +192,9 @@ class Session:
                 raise
         except HarnessError as error:
             ending = Ending("error", error.message)
-            if not isinstance(error, UNSURPRISING_ERRORS):
+            last = self.log.turns[turn.number][-1]
+            is_told = last.type == "model.failed" and last.data.get("message") == error.message
+            if not (is_told or isinstance(error, UNSURPRISING_ERRORS)):
                 turn.append(ErrorOccurred(error.message, type(error).__name__, is_recoverable=False))
             raise
         except Exception as error:

@@ -114,7 +114,9 @@ FRAMES: dict[str, Encoder] = {
         "permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions", "risk", "mode"
     ),
     "permission.decided": _permission_decided,
-    "hook.decision": _fields("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error"),
+    "hook.decision": _fields(
+        "hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error", "call_id"
+    ),
     "task.started": _fields("task", "task_id", "kind", "summary=title", "execution", status="started"),
     "task.completed": _fields("task", "task_id", "summary", "exit_code", "artifact_id", status="completed"),
     "task.failed": _fields("task", "task_id", "summary=reason", status="failed"),

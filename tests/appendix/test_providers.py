@@ -74,6 +74,18 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
         assert "sk-secret-of-a-test" not in str([event.data for event in bench.log()])
 
 
+async def test_a_server_that_fails_once_is_told_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
+    server = serve_openai()
+    server.on["POST", "/v1/chat/completions"] = [Reply(status=500), Reply(openai_events("fine"))]
+    async with serving(server):
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        events = await bench.ask(provider="openai", model=MODEL)
+    [error], [stop] = of_type(ErrorEvent, events), of_type(TurnStop, events)
+    assert (error.recoverable, "500" in error.message) == (True, True)
+    assert (stop.reason, stop.text) == ("completed", "fine")
+
+
 def _move(name: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a service another address. Those without a variable for it have a fixed one."""
     from dataclasses import replace

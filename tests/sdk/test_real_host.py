@@ -308,12 +308,30 @@ async def test_the_decision_of_a_hook_about_a_prompt_is_an_event_of_its_turn(pro
     assert events[-1].reason == "denied"
 
 
+@pytest.mark.parametrize("call", [READ, call_text("read", path="nothing.txt")])
+async def test_a_hook_reads_the_output_of_a_tool_and_adds_a_text_for_the_model(
+    call: str, project: Path, tmp_path: Path
+):
+    (tmp_path / "home").mkdir()
+    said = """python -c 'import json, sys; print(json.dumps({"context": json.load(sys.stdin)["output"].upper()}))'"""
+    hooks = (f"[[hooks.{event}]]\ncommand = {json.dumps(said)}\n" for event in ("postToolUse", "postToolUseFailure"))
+    (tmp_path / "home" / "config.toml").write_text("".join(hooks))
+    seen = "THE TEXT OF A" if call == READ else "NOTHING.TXT"
+    provider = write_script(tmp_path, call, {"text": "seen", "expect": seen})
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider) as client:
+        assert (await (await client.send("go")).result()).text == "seen"
+    # the prompt of a resumed session has it too
+    provider = write_script(tmp_path, {"text": "still", "expect": seen})
+    async with HarnessClient(cwd=project, provider=provider, resume=client.session_id) as client:
+        assert (await (await client.send("go")).result()).text == "still"
+
+
 @pytest.mark.parametrize("in_process", [True, False])
 async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "here again")
     async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
         events = [event async for event in await client.send("go")]
-        assert [event.recoverable for event in events if isinstance(event, ErrorEvent)][-1] is False
+        assert [event.recoverable for event in events if isinstance(event, ErrorEvent)] == [False]
         assert isinstance(events[-1], TurnStop)
         assert (await (await client.send("go")).result()).text == "here again"
 

@@ -127,6 +127,7 @@ class HookDecision:
         tool: The tool, if the event is about one.
         context: The text that the hook adds for the model.
         error: Why the hook failed, or empty.
+        call_id: The call of a tool that it is about, or empty.
     """
 
     event: str
@@ -136,6 +137,7 @@ class HookDecision:
     tool: str = ""
     context: str = ""
     error: str = ""
+    call_id: str = ""
 
 
 @event_type("task.started")

@@ -95,7 +95,9 @@ class Hooks:
             answer = HookAnswer("", answer.reason, None, answer.context)
         elif answer.decision == "deny" and not answer.reason:
             answer = HookAnswer("deny", f"the hook {hook.name} denies it", None, answer.context)
-        self._record(HookDecision(hook.event, hook.name, answer.decision, answer.reason, tool, answer.context, error))
+        call_id = str(payload.get("call_id", ""))
+        texts = (hook.name, answer.decision, answer.reason, tool, answer.context, error, call_id)
+        self._record(HookDecision(hook.event, *texts))
         return answer
 
 

@@ -10,7 +10,7 @@ Compaction only adds events. What they remove from the prompt stays in the log, 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lsp_harness.session.events.event_codec import decode_event
@@ -20,6 +20,8 @@ from lsp_harness.wire.event import Event
 
 MAX_MESSAGES = 8_192
 """Messages that are kept. With more, the older half is left out."""
+RESULT_HOOKS = ("postToolUse", "postToolUseFailure")
+"""The hooks that hear of the result of a call after it is in the log."""
 Role = Literal["user", "assistant", "tool", "notification", "summary"]
 
 
@@ -157,6 +159,18 @@ def _add_result(conversation: Conversation, event: Event, *, is_error: bool) -> 
     _add(conversation, event, "tool", text, is_error=is_error, artifact_id=artifact, **details)
 
 
+def _on_hook(conversation: Conversation, event: Event) -> None:
+    """Add the text of a hook to the result of the call that it heard of. The result has those of earlier hooks."""
+    call_id, context = text_field(event, "call_id"), text_field(event, "context")
+    if not (call_id and context and text_field(event, "event") in RESULT_HOOKS):
+        return
+    for place in reversed(range(len(conversation.messages))):
+        message = conversation.messages[place]
+        if message.role == "tool" and message.call_id == call_id:
+            conversation.messages[place] = replace(message, text=f"{message.text}\n{context}")
+            return
+
+
 def _on_task_ended(conversation: Conversation, event: Event) -> None:
     if event.data.get("is_background") is True:
         _add(conversation, event, "notification", describe_task_end(event))
@@ -211,6 +225,7 @@ HANDLERS: dict[str, Handler] = {
     "model.completed": _on_model_completed,
     "tool.completed": _on_tool_completed,
     "tool.failed": _on_tool_failed,
+    "hook.decision": _on_hook,
     "task.completed": _on_task_ended,
     "task.failed": _on_task_ended,
     "task.cancelled": _on_task_ended,
