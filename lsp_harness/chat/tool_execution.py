@@ -37,6 +37,7 @@ class ToolExecution:
         artifacts: Keeps large outputs.
         hooks: Hear of the results of calls.
         after_call: Called after each call that ran, for checkpoints.
+        hidden: Tools that the model does not see. A model that calls one hears from the gate why it may not.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class ToolExecution:
         artifacts: ArtifactStore,
         hooks: Hooks | None = None,
         after_call: Callable[[], Awaitable[None]] | None = None,
+        hidden: Mapping[str, Tool] | None = None,
     ) -> None:
         self._tools = tools
         self._gate = gate
         self._artifacts = artifacts
         self._after_call = after_call
+        self._hidden = hidden or {}
         self._hooks = hooks or Hooks()
         self._last_call: tuple[str, str] = ("", "")
         self._equal_calls = 0
@@ -72,7 +75,7 @@ class ToolExecution:
         Raises:
             asyncio.CancelledError: The turn was interrupted. The loop records the result.
         """
-        tool = self._tools.get(call.tool)
+        tool = self._tools.get(call.tool) or self._hidden.get(call.tool)
         turn.append(ToolStarted(call.call_id, call.tool, call.input))
         if tool is None:
             names = ", ".join(self._tools) or "none"

@@ -45,8 +45,11 @@ async def check_allowed_tools(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     assert not end.error
     for allowed in (["grep"], []):
         [end] = of_type(ToolEnd, await bench.ask(READ, "done", allowed_tools=allowed))
+        assert (end.error, end.reason) == (True, "not_allowed")
+        assert "not allowed: read is not allowed" in end.output
+        [end] = of_type(ToolEnd, await bench.ask(call_text("frobnicate"), "done", allowed_tools=allowed))
         assert (end.error, end.reason) == (True, "unknown_tool")
-        assert ("read" in end.output.partition("the tools are")[2]) is False
+        assert "read" not in end.output.partition("the tools are")[2]
 
 
 async def check_disallowed_tools(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,7 @@ class SessionParts:
         checkpoints: The texts of files before edits.
         edit_copies: Makes and completes the checkpoints of edits.
         tools: Name → tool.
+        hidden_tools: Those that the lists of tools forbid.
         questions: The questions that the client answers.
         closers: Functions that close what the session has opened, in order.
         on_task_end: Functions that receive the id of a background task that ended.
@@ -64,6 +65,7 @@ class SessionParts:
     checkpoints: Checkpoints
     edit_copies: EditCopies
     tools: Mapping[str, Tool]
+    hidden_tools: Mapping[str, Tool]
     questions: PendingQuestions
     closers: Sequence[Callable[[], Any]] = ()
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
@@ -133,7 +135,8 @@ class OpenSession:
     def create_execution(self) -> ToolExecution:
         """Return what runs the tool calls of a turn."""
         parts = self.parts
-        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, parts.edit_copies.seal)
+        seal, hidden = parts.edit_copies.seal, parts.hidden_tools
+        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, seal, hidden)
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.

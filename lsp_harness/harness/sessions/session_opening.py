@@ -218,7 +218,7 @@ async def _create_parts(
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), _open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
         tools[agents.name] = agents
-    tools = {name: tool for name, tool in tools.items() if _may_be_called(name, gate.policy)}
+    hidden = {name: tool for name, tool in tools.items() if not _may_be_called(name, gate.policy)}
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]
     return SessionParts(
@@ -230,7 +230,8 @@ async def _create_parts(
         artifacts=artifacts,
         checkpoints=checkpoints,
         edit_copies=copies,
-        tools=tools,
+        tools={name: tool for name, tool in tools.items() if name not in hidden},
+        hidden_tools=hidden,
         questions=questions,
         closers=closers,
         on_task_end=on_task_end,

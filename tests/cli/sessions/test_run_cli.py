@@ -64,9 +64,9 @@ def test_limits_end_the_turn(shell: Shell, script: Script):
 def test_tools_and_modes(shell: Shell, script: Script):
     create = tool_call("create", path="b.py", text="y = 1\n")
     shell.run("run", "go", "-p", script(create, "no"), "--allowed-tools", "read")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["unknown_tool"]
+    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--disallowed-tools", "create")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["unknown_tool"]
+    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--permission-mode", "deny")
     assert [event.data["reason"] for event in last_events("tool.failed")] == ["denied"]
     assert not (shell.folder / "b.py").exists()

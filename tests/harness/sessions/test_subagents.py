@@ -78,7 +78,7 @@ async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open
     await ask(opened, "make x.py")
     child = events(opened, only(events(opened), "task.started").data["session_id"])
     reasons = [event.data["reason"] for event in child if event.type == "tool.failed"]
-    assert reasons == ["unknown_tool", "unknown_tool"]
+    assert reasons == ["not_allowed", "unknown_tool"]
     assert not (opened.options.root / "x.py").exists()
 
 
