@@ -18,12 +18,14 @@ class ToolResult:
         is_error: Whether the call failed.
         findings: What the checks report about files that the tool changed. Empty means that nothing new is wrong.
         data: The structured result, if the tool has one.
+        artifact_id: The artifact with the whole output, if the text is only its beginning.
     """
 
     text: str
     is_error: bool = False
     findings: tuple[str, ...] = ()
     data: Any = None
+    artifact_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

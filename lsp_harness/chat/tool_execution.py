@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from lsp_harness.chat.schema_check import find_input_problem
-from lsp_harness.chat.tool import CallContext, Tool, ToolResult
+from lsp_harness.chat.tool import CallContext, Tool
 from lsp_harness.errors import HarnessError
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.driver import CallResult
@@ -125,12 +125,13 @@ class ToolExecution:
             if self._after_call:
                 await self._after_call()
         if decision.context:
-            result = ToolResult(f"{result.text}\n{decision.context}", result.is_error, result.findings, result.data)
+            result = replace(result, text=f"{result.text}\n{decision.context}")
         if result.is_error:
             return self._fail(turn, call, "error", result.text)
         output, artifact_id = self._artifacts.shorten(result.text, "tool_output", call.call_id)
         ms = round(1000 * (time.monotonic() - started_s))
-        turn.append(ToolCompleted(call.call_id, call.tool, output, artifact_id, result.findings, ms))
+        whole = artifact_id or result.artifact_id
+        turn.append(ToolCompleted(call.call_id, call.tool, output, whole, result.findings, ms))
         return CallResult(call.call_id, output=output)
 
     def _count_equal(self, call: ToolCall) -> int:

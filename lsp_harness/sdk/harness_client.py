@@ -191,6 +191,17 @@ class HarnessClient:
         """Return what the session reports about itself."""
         return await self._open_router().send_command("status")
 
+    async def read_artifact(self, artifact_id: str) -> str:
+        """Return the whole output that a `ToolEnd` with this `artifact_id` has only the beginning of."""
+        router, texts = self._open_router(), list[str]()
+        offset, size = 0, 1
+        while offset < size:
+            part = await router.send_command("read_artifact", artifact_id=artifact_id, since=offset)
+            texts.append(part["text"])
+            # an artifact never changes, so no part is empty
+            offset, size = part["cursor"], part["size"]
+        return "".join(texts)
+
     def events(self) -> EventFeed:
         """Return all events of the session from now on, also those of no prompt, such as the end of a task."""
         return self._open_router().subscribe()

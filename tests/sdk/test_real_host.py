@@ -308,6 +308,24 @@ async def test_the_decision_of_a_hook_about_a_prompt_is_an_event_of_its_turn(pro
     assert events[-1].reason == "denied"
 
 
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_an_output_of_megabytes_arrives_whole(in_process: bool, project: Path, tmp_path: Path):
+    def write_much(letters: int) -> str:
+        return "ä" * letters
+
+    size = 1_200_000
+    call = call_text("bash", command=f"head -c {size} /dev/zero | tr '\\0' y", execution="inline")
+    provider = write_script(tmp_path, call_text("mcp__sdk__write_much", letters=size), call, "done")
+    options: dict[str, Any] = {"cwd": project, "provider": provider, "in_process": in_process}
+    async with asyncio.timeout(LIMIT_S), HarnessClient(tools=[write_much], **options) as client:
+        ends = [event async for event in await client.send("go") if isinstance(event, ToolEnd)]
+        assert [len(end.output) < 1_000 for end in ends] == [True, True]
+        texts = [await client.read_artifact(end.artifact_id) for end in ends]
+        assert [(set(text), len(text)) for text in texts] == [({"ä"}, size), ({"y"}, size)]
+        with pytest.raises(HarnessError, match="26 letters"):
+            await client.read_artifact("none")
+
+
 @pytest.mark.parametrize("call", [READ, call_text("read", path="nothing.txt")])
 async def test_a_hook_reads_the_output_of_a_tool_and_adds_a_text_for_the_model(
     call: str, project: Path, tmp_path: Path

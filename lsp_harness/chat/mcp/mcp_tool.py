@@ -13,7 +13,7 @@ from lsp_harness.session.permission.action import Action
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
-MAX_RESULT_CHARS = 1_000_000
+MAX_RESULT_CHARS = 16_000_000
 MAX_NAME_CHARS = 64
 FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -47,7 +47,9 @@ def convert_result(result: "CallToolResult") -> ToolResult:
     data: Any = _redact_data(result.structured_content)
     if not parts and data is not None:
         parts = [json.dumps(data, ensure_ascii=False)]
-    text = "\n".join(parts)[:MAX_RESULT_CHARS]
+    text = "\n".join(parts)
+    if len(text) > MAX_RESULT_CHARS:
+        text = f"{text[:MAX_RESULT_CHARS]}\n[the result has {len(text):,} characters; the rest was dropped]"
     is_error = bool(result.is_error)
     return ToolResult(text or ("the tool failed" if is_error else "the tool returned nothing"), is_error, data=data)
 

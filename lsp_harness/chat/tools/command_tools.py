@@ -132,4 +132,5 @@ def describe_outcome(outcome: CommandOutcome) -> ToolResult:
             head = f"Task {outcome.task_id} failed{reason}"
     is_error = bool(outcome.exit_code) or outcome.status in ("failed", "cancelled")
     data = {"status": outcome.status, "task_id": outcome.task_id, "exit_code": outcome.exit_code}
-    return ToolResult("\n".join(part for part in (head, output) if part), is_error, data=data)
+    text = "\n".join(part for part in (head, output) if part)
+    return ToolResult(text, is_error, data=data, artifact_id=outcome.artifact_id)

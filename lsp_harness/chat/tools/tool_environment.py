@@ -23,6 +23,7 @@ class CommandOutcome(Protocol):
         output: The output, or the stub of its artifact. It is empty for a task that still runs.
         exit_code: The exit status of a command that ended by itself.
         summary: Why it failed or was cancelled, or one line about the result.
+        artifact_id: The artifact with the whole output, if `output` is its stub.
     """
 
     @property
@@ -35,6 +36,8 @@ class CommandOutcome(Protocol):
     def exit_code(self) -> int | None: ...
     @property
     def summary(self) -> str: ...
+    @property
+    def artifact_id(self) -> str: ...
 
 
 class OutputPart(Protocol):

@@ -5,6 +5,7 @@ from typing import Any
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.session.artifacts import MAX_READ_BYTES
 
 Frame = Mapping[str, Any]
 
@@ -77,6 +78,13 @@ async def cancel_task(opened: OpenSession, frame: Frame) -> Any:
     return await opened.cancel_task(_read_text(frame, "task_id"))
 
 
+async def read_artifact(opened: OpenSession, frame: Frame) -> Any:
+    """Return a large output of a tool, up to a megabyte from the byte `since` on."""
+    artifact_id, since = _read_text(frame, "artifact_id"), _read_number(frame, "since") or 0
+    part = opened.parts.artifacts.read(artifact_id, since, MAX_READ_BYTES)
+    return {"text": part.text, "cursor": part.next_offset, "size": part.size}
+
+
 Command = Callable[[OpenSession, Frame], Awaitable[Any]]
 COMMANDS: dict[str, Command] = {
     "interrupt": interrupt,
@@ -92,6 +100,7 @@ COMMANDS: dict[str, Command] = {
     "tasks": list_tasks,
     "read_task": read_task,
     "cancel_task": cancel_task,
+    "read_artifact": read_artifact,
 }
 """Name of a command → the function that runs it and returns the result for the client."""
 

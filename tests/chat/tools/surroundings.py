@@ -26,6 +26,7 @@ class Outcome:
     task_id: str = "t1"
     exit_code: int | None = None
     summary: str = ""
+    artifact_id: str = ""
 
 
 @dataclass(frozen=True)
