@@ -83,7 +83,7 @@ def build_tool_grammar(tools: Iterable[ToolSignature], form: AnswerForm | None =
     kinds: list[str] = []
     if listed and not form.must_answer:
         kinds.append("call")
-        _add_calls(rules, listed, warnings)
+        _add_calls(rules, listed, warnings, is_marked=form.answer_schema is not None)
     if not form.must_call:
         kinds.append("answer")
         if form.answer_schema is None:
@@ -94,8 +94,11 @@ def build_tool_grammar(tools: Iterable[ToolSignature], form: AnswerForm | None =
     return ToolGrammar(format_rules({"root": " | ".join(kinds), **rules}), tuple(warnings))
 
 
-def _add_calls(rules: dict[str, str], tools: list[ToolSignature], warnings: list[str]) -> None:
-    """Add the rule `call` and those of the arguments of each tool."""
+def _add_calls(rules: dict[str, str], tools: list[ToolSignature], warnings: list[str], *, is_marked: bool) -> None:
+    """Add the rule `call` and those of the arguments of each tool.
+
+    If `is_marked`, a call needs its marks: without them it could not be told from an answer in JSON.
+    """
     for number, tool in enumerate(tools):
         prefix = f"t{number}-"
         limits = {"max_chars": MAX_ARGUMENT_CHARS, "max_items": MAX_ARGUMENT_ITEMS}
@@ -111,7 +114,7 @@ def _add_calls(rules: dict[str, str], tools: list[ToolSignature], warnings: list
     marked = " ".join((gbnf_literal(CALL_START + "\n"), "body", gbnf_literal("\n" + CALL_END)))
     rules["body"] = choices
     # small models often leave the marks out, and mean a call all the same
-    rules["call"] = f"{marked} | body"
+    rules["call"] = marked if is_marked else f"{marked} | body"
 
 
 def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

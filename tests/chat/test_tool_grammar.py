@@ -89,8 +89,11 @@ def test_a_structured_answer_fits_its_schema(acceptor: Acceptor):
         "additionalProperties": False,
     }
     grammar = build_tool_grammar(TOOLS, AnswerForm(answer_schema=schema)).text
-    answers = ('{"ok": true}', '{"ok": 1}', "yes", call("nothing", {}))
-    assert [acceptor.accepts(grammar, answer) for answer in answers] == [True, False, False, True]
+    # a call without its marks would be read as an answer
+    bare_call = '{"name": "nothing", "arguments": {}}'
+    answers = ('{"ok": true}', '{"ok": 1}', "yes", call("nothing", {}), bare_call)
+    assert [acceptor.accepts(grammar, answer) for answer in answers] == [True, False, False, True, False]
+    assert acceptor.accepts(build_tool_grammar(TOOLS).text, bare_call)
     with pytest.raises(EngineRefused, match="`pattern` beside `type` in a JSON schema cannot be turned into a grammar"):
         build_tool_grammar(TOOLS, AnswerForm(answer_schema={"type": "string", "pattern": "a+"}))
 

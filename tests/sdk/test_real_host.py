@@ -356,11 +356,13 @@ async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: 
 
 async def test_a_schema_of_one_prompt_gives_a_value(project: Path, tmp_path: Path):
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object")
+    provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object", '{"n": "four"}')
     async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
-        stops = [await (await client.send("n?", json_schema=wanted)).result() for wanted in (schema, None, schema)]
+        stops = [
+            await (await client.send("n?", json_schema=wanted)).result() for wanted in (schema, None, schema, schema)
+        ]
         values = [stop.structured_output for stop in stops]
-    assert values == [{"n": 4}, None, None]
+    assert values == [{"n": 4}, None, None, None]
 
 
 async def test_texts_for_later_reach_the_model(project: Path, tmp_path: Path):

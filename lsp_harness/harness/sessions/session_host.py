@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
+from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.harness.sessions.session_commands import COMMANDS
@@ -139,13 +140,15 @@ class _SessionHost:
         self._send(frame)
 
     def _structured_output(self, request_id: str | None, frame: Frame) -> Any:
-        has_schema = self._opened is not None and self._opened.options.json_schema is not None
-        if (request_id not in self._schemas and not has_schema) or frame.get("reason") != "completed":
+        """Return the value of an answer, or None if it does not fit the schema, as that of a service may not."""
+        schema = self._schemas.get(request_id or "") or self._require_open().options.json_schema
+        if schema is None or frame.get("reason") != "completed":
             return None
         try:
-            return json.loads(str(frame.get("text")))
-        except ValueError:
+            value = json.loads(str(frame.get("text")))
+        except (ValueError, RecursionError):
             return None
+        return None if find_mismatch(schema, value) else value
 
     # -- prompts
     async def _handle(self, frame: Frame) -> None:
