@@ -210,9 +210,6 @@ class Endpoint:
             return RetryableError(
                 error, server_lost=False, wait_s=parse_retry_after(response.headers.get("retry-after", ""))
             )
-        if status == 500:
-            # the same request may succeed, but the server has worked on it, so the caller decides
-            return EngineUnavailable(error.message)
         if status in (502, 504):
             return RetryableError(EngineUnavailable(error.message), server_lost=True)
         return error
