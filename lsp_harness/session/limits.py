@@ -16,11 +16,13 @@ class Limits:
         max_steps: Model calls of one turn.
         max_tokens_total: Tokens that the models of the session may read and write, cached ones included.
         max_seconds: Seconds of one turn.
+        count_shared: Returns the tokens of other sessions that count, too: running subagents, and whoever started them.
     """
 
     max_steps: int = DEFAULT_MAX_STEPS
     max_tokens_total: int = 0
     max_seconds: float = 0.0
+    count_shared: Callable[[], int] = lambda: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,8 @@ class Budget:
         limits = self._limits
         if limits.max_steps and step >= limits.max_steps:
             return Ending("max_turns", "max_steps")
-        if limits.max_tokens_total and state.tokens.total >= limits.max_tokens_total:
-            return Ending(
-                "budget_exceeded", f"{state.tokens.total} tokens of at most {limits.max_tokens_total} are used"
-            )
+        if limits.max_tokens_total and (used := state.tokens.total + limits.count_shared()) >= limits.max_tokens_total:
+            return Ending("budget_exceeded", f"{used} tokens of at most {limits.max_tokens_total} are used")
         if limits.max_seconds and self._now_s() - self._start_s >= limits.max_seconds:
             return Ending("budget_exceeded", f"the turn took longer than {limits.max_seconds:g} seconds")
         return None

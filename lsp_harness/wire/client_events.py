@@ -128,12 +128,18 @@ class TurnStop(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class TurnComplete(ClientEvent):
-    """The end of a turn of a subagent. `agent` is the id of its session, and `preset` its kind."""
+    """The end of a turn of a subagent. `agent` is the id of its session, and `preset` its kind.
+
+    No `CostUpdate` has its tokens.
+    """
 
     reason: str
     agent: str = ""
     text: str = ""
     preset: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,10 +50,18 @@ def _sequence(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _cost_update(data: Data, event: Event) -> Frame:
+def _count_tokens(data: Data) -> dict[str, Any]:
     usage = _mapping(data.get("usage"))
-    counts = {key: usage.get(key, 0) for key in ("input_tokens", "output_tokens", "cached_tokens")}
-    return {"type": "cost_update", **counts, "cost": 0.0, "model": data.get("model", "")}
+    return {key: usage.get(key, 0) for key in ("input_tokens", "output_tokens", "cached_tokens")}
+
+
+def _cost_update(data: Data, event: Event) -> Frame:
+    return {"type": "cost_update", **_count_tokens(data), "cost": 0.0, "model": data.get("model", "")}
+
+
+def _agent_finished(data: Data, event: Event) -> Frame:
+    fields = {"reason": data.get("reason"), "agent": data.get("session_id"), "text": data.get("text")}
+    return {"type": "turn_complete", **fields, "preset": data.get("preset"), **_count_tokens(data)}
 
 
 def _tool_completed(data: Data, event: Event) -> Frame:
@@ -101,7 +109,7 @@ FRAMES: dict[str, Encoder] = {
     "turn.started": _fields("turn_start", "turn_number=number"),
     "turn.stopped": _fields("turn_stop", "turn_number=number", "reason", "detail", "text", "structured_output"),
     "step.started": _fields("step", "number"),
-    "agent.finished": _fields("turn_complete", "reason", "agent=session_id", "text", "preset"),
+    "agent.finished": _agent_finished,
     "text.delta": _fields("text", "content"),
     "thinking.delta": _fields("thinking", "content"),
     "tool.output.delta": _fields("tool_output", "call_id", "content"),

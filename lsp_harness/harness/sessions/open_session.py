@@ -27,6 +27,7 @@ from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.permission.hook import HookOutcome
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.projections.session_state import TokenTotals
 from lsp_harness.session.projections.task_list import TaskRow, project_tasks
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskRunner
@@ -54,6 +55,7 @@ class SessionParts:
         closers: Functions that close what the session has opened, in order.
         on_task_end: Functions that receive the id of a background task that ended.
         follow_mode: Receives each new permission mode, for subagents.
+        running_tokens: Returns the tokens of the subagents that run.
     """
 
     config: Config
@@ -70,6 +72,7 @@ class SessionParts:
     closers: Sequence[Callable[[], Any]] = ()
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     follow_mode: Callable[[str], None] = lambda mode: None
+    running_tokens: Callable[[], TokenTotals] = TokenTotals
 
 
 class OpenSession:
@@ -232,7 +235,8 @@ class OpenSession:
     # -- what a client can ask
     def status(self) -> dict[str, Any]:
         """Return the state of the session in numbers and names."""
-        state, tokens = self.session.state, self.session.state.tokens
+        state = self.session.state
+        tokens = state.tokens.with_usage(self.parts.running_tokens().usage)
         return {
             "session_id": self.session.id,
             "model": self.model,

@@ -96,7 +96,9 @@ async def open_session(
     start = SessionStarted(
         str(options.root), options.driver, model, parts.gate.mode, VERSION, options.parent or None, options.source
     )
-    limits = Limits(options.max_turns, options.max_tokens_total, options.max_seconds)
+    limits = Limits(
+        options.max_turns, options.max_tokens_total, options.max_seconds, lambda: parts.running_tokens().total
+    )
     session = Session(log, start, limits)
     open_session = OpenSession(session, options, parts, opened.event_count, store)
     parts.on_task_end.append(open_session.report_task_end)
@@ -236,6 +238,7 @@ async def _create_parts(
         closers=closers,
         on_task_end=on_task_end,
         follow_mode=agents.follow_mode,
+        running_tokens=agents.running_tokens,
     )
 
 

@@ -22,6 +22,7 @@ from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.projections.session_state import TokenTotals
 from lsp_harness.session.tasks.task_output import TaskOutput
 from lsp_harness.session.tasks.task_request import TaskRequest
 from lsp_harness.session.tasks.task_runner import TaskRunner
@@ -80,7 +81,8 @@ class SubagentTool:
     def __init__(self, parent: ParentSession, open_child: ChildOpener) -> None:
         self._parent = parent
         self._open_child = open_child
-        self._children: set[OpenSession] = set()
+        self.running: set[OpenSession] = set()
+        """The subagents that run now."""
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "agent", input)
@@ -105,15 +107,28 @@ class SubagentTool:
 
     def follow_mode(self, mode: str) -> None:
         """Give the running subagents the new permission mode of the parent."""
-        for child in self._children:
+        for child in self.running:
             child.parts.gate.set_mode(mode)  # pyright: ignore[reportArgumentType] - the parent has it already
             child.parts.follow_mode(mode)
 
+    def running_tokens(self) -> TokenTotals:
+        """Return the tokens of the subagents that run. Those of the others are in the state of the parent."""
+        totals = TokenTotals()
+        for child in self.running:
+            totals = totals.with_usage(child.session.state.tokens.usage)
+        return totals
+
+    @property
+    def _used_tokens(self) -> int:
+        return self._parent.log.state.tokens.total + self.running_tokens().total
+
     async def _start(self, preset: AgentPreset, prompt: str, execution: Execution, context: CallContext) -> ToolResult:
         child = await self._open_child(self._child_options(preset), self._parent.models)
+        own, limits = child.session.state, child.session.limits
+        child.session.limits = replace(limits, count_shared=lambda: self._used_tokens - own.tokens.total)
         run = _SubagentRun(child, self._parent, preset, is_background=execution == "background")
-        self._children.add(child)
-        run.on_end = lambda: self._children.discard(child)
+        self.running.add(child)
+        run.on_end = lambda: self.running.discard(child)
         title = " ".join(prompt.split())[:MAX_TITLE_CHARS]
         request = TaskRequest(
             "subagent",
@@ -142,17 +157,13 @@ class SubagentTool:
     def _child_options(self, preset: AgentPreset) -> SessionOptions:
         """Return the options of a subagent, which may never do more than its parent."""
         options, log = self._parent.options, self._parent.log
-        tokens_left = 0
-        if options.max_tokens_total:
-            tokens_left = options.max_tokens_total - log.state.tokens.total
-            if tokens_left <= 0:
-                raise UsageError(f"all {options.max_tokens_total} tokens of the session are used")
+        if options.max_tokens_total and self._used_tokens >= options.max_tokens_total:
+            raise UsageError(f"all {options.max_tokens_total} tokens of the session are used")
         return replace(
             options,
             allowed_tools=narrow_tools(preset.tools, options.allowed_tools),
             permission_mode=self._parent.gate.mode,
             max_turns=min(preset.max_steps, options.max_turns),
-            max_tokens_total=tokens_left,
             system_prompt=preset.system.format(folder=options.root.name or options.root),
             resume="",
             mcp_config="",
@@ -215,7 +226,12 @@ class _SubagentRun:
     async def _record_end(self, reason: str, text: str) -> None:
         child_id, name = self._child.session.id, self._preset.name
         self.answer = text if len(text) <= MAX_ANSWER_CHARS else f"{text[: MAX_ANSWER_CHARS - 1]}…"
-        self._parent.log.append_to_running(AgentFinished(child_id, reason, self.answer, name, self._is_background))
+        # from here on the log of the parent has the tokens, and no turn may use more
+        self._child.session.next_driver = None
+        self.on_end()
+        usage = self._child.session.state.tokens.usage
+        finished = AgentFinished(child_id, reason, self.answer, name, self._is_background, usage)
+        self._parent.log.append_to_running(finished)
         facts = {"session_id": self._parent.log.id, "agent_id": child_id, "preset": name, "reason": reason}
         await self._parent.hooks.run("subagentStop", facts)
 

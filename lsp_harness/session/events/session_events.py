@@ -1,9 +1,10 @@
 """The events of a session and its turns: how they begin and end, and what the user sends in between."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lsp_harness.session.events.event_type import event_type
+from lsp_harness.session.events.model_events import TokenUsage
 
 StopReason = Literal["completed", "max_turns", "error", "interrupted", "budget_exceeded", "cancelled", "denied"]
 """Why a turn ended."""
@@ -193,6 +194,7 @@ class AgentFinished:
         text: The answer, shortened.
         preset: The name of the preset.
         is_background: Whether no tool call waits for the answer, so that the session is told.
+        usage: The tokens of all model calls of the subagent. They count for the session.
     """
 
     session_id: str
@@ -200,6 +202,7 @@ class AgentFinished:
     text: str = ""
     preset: str = ""
     is_background: bool = False
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
 
 @event_type("error")

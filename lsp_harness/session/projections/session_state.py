@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from lsp_harness.session.events.event_codec import decode_event
-from lsp_harness.session.events.model_events import ModelCompleted
+from lsp_harness.session.events.model_events import ModelCompleted, TokenUsage
 from lsp_harness.session.events.session_events import (
+    AgentFinished,
     QueueAdded,
     QueueEdited,
     QueueRemoved,
@@ -34,7 +35,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenTotals:
-    """The tokens of all model calls of a session."""
+    """The tokens of all model calls of a session and its subagents."""
 
     input: int = 0
     output: int = 0
@@ -44,6 +45,17 @@ class TokenTotals:
     def total(self) -> int:
         """The tokens that were read and written."""
         return self.input + self.output
+
+    @property
+    def usage(self) -> TokenUsage:
+        """The same numbers as part of an event."""
+        return TokenUsage(self.input, self.output, self.cached)
+
+    def with_usage(self, usage: TokenUsage) -> "TokenTotals":
+        """Return the totals after more tokens."""
+        return TokenTotals(
+            self.input + usage.input_tokens, self.output + usage.output_tokens, self.cached + usage.cached_tokens
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,7 @@ class SessionState:
         open_questions: The id of each question about a permission that nobody answered → the question.
         open_tasks: The id of each task that has not ended → its start.
         queue: The texts that the user sent for later, by their id, in their order.
-        tokens: The tokens of all model calls.
+        tokens: The tokens of all model calls, with those of subagents that have ended.
         summary: The files, decisions and findings.
         activity: What the conversation was about.
         conversation: The messages for a model.
@@ -164,10 +176,7 @@ def _on_model_completed(state: SessionState, event: Event) -> None:
         return
     for call in answer.tool_calls:
         state.open_calls[call.call_id] = OpenCall(event.turn, call.tool)
-    usage, before = answer.usage, state.tokens
-    state.tokens = TokenTotals(
-        before.input + usage.input_tokens, before.output + usage.output_tokens, before.cached + usage.cached_tokens
-    )
+    state.tokens = state.tokens.with_usage(answer.usage)
 
 
 def _on_model_started(state: SessionState, event: Event) -> None:
@@ -178,6 +187,12 @@ def _on_model_started(state: SessionState, event: Event) -> None:
 def _on_model_ended(state: SessionState, event: Event) -> None:
     if event.turn is not None:
         state.open_models.pop(event.turn, None)
+
+
+def _on_agent_finished(state: SessionState, event: Event) -> None:
+    finished = decode_event(event.type, event.data)
+    if isinstance(finished, AgentFinished):
+        state.tokens = state.tokens.with_usage(finished.usage)
 
 
 def _on_permission_requested(state: SessionState, event: Event) -> None:
@@ -225,6 +240,7 @@ HANDLERS: dict[str, Handler] = {
     "model.completed": _on_model_completed,
     "model.failed": _on_model_ended,
     "model.cancelled": _on_model_ended,
+    "agent.finished": _on_agent_finished,
     "permission.requested": _on_permission_requested,
     "permission.decided": _on_permission_decided,
     "task.started": _on_task_started,

@@ -3,13 +3,16 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from lsp_harness.chat.tool import CallContext
 from lsp_harness.harness.sessions.agent_presets import PRESETS, READING_TOOLS, narrow_tools
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.subagent_tool import SubagentTool
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.session.log.log_reader import read_log
@@ -241,3 +244,40 @@ async def test_the_tokens_of_the_session_bound_its_subagents(open_scripted: Open
     stopped = await ask(opened, "go")
     assert stopped.reason == "budget_exceeded"
     assert "all 10 tokens of the session are used" in only(events(opened), "tool.failed").data["output"]
+
+
+async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: OpenScripted):
+    opened = await open_scripted(tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
+    await ask(opened, "go")
+    finished = only(events(opened), "agent.finished").data
+    child = [event.data["usage"] for event in events(opened, finished["session_id"]) if event.type == "model.completed"]
+    own = [event.data["usage"] for event in events(opened) if event.type == "model.completed"]
+    assert finished["usage"]["input_tokens"] == child[0]["input_tokens"] > 0
+    assert opened.status()["tokens"]["input"] == sum(usage["input_tokens"] for usage in own + child)
+    # the answers of both together reach the limit, and not those of the parent alone
+    used = opened.session.state.tokens.total
+    opened.session.limits = replace(opened.session.limits, max_tokens_total=used)
+    assert (await ask(opened, "go on")).reason == "budget_exceeded"
+
+
+async def test_running_subagents_and_their_parent_share_one_budget(open_scripted: OpenScripted):
+    opened = await open_scripted(
+        say("hello"), tool_call("read", path="geo.py"), {"hang": True}, max_tokens_total=1_000_000
+    )
+    await ask(opened, "go")
+    own = opened.session.state.tokens.total
+    agent = cast("SubagentTool", opened.parts.tools["agent"])
+    started = await agent.run({"prompt": "x", "execution": "background"}, CallContext("1"))
+    child = next(iter(agent.running))
+    while len(prompts(opened)) < 3:
+        await asyncio.sleep(0)
+    used = child.session.state.tokens.total
+    assert used > 0
+    assert opened.status()["tokens"]["input"] + opened.status()["tokens"]["output"] == own + used
+    for session, others in ((opened.session, used), (child.session, own)):
+        assert session.limits.max_tokens_total == 1_000_000
+        assert session.limits.count_shared() == others
+    # the tokens of a cancelled subagent stay used
+    await opened.parts.tasks.cancel(str(started.data["task_id"]))
+    assert opened.session.state.tokens.total == own + used
+    assert opened.session.limits.count_shared() == 0
