@@ -36,6 +36,7 @@ class ToolExecution:
         gate: Decides about every call.
         artifacts: Keeps large outputs.
         hooks: Hear of the results of calls.
+        before_call: Called before each call that is allowed, for checkpoints.
         after_call: Called after each call that ran, for checkpoints.
         hidden: Tools that the model does not see. A model that calls one hears from the gate why it may not.
     """
@@ -46,12 +47,14 @@ class ToolExecution:
         gate: PermissionGate,
         artifacts: ArtifactStore,
         hooks: Hooks | None = None,
+        before_call: Callable[[Action], Awaitable[None]] | None = None,
         after_call: Callable[[], Awaitable[None]] | None = None,
         hidden: Mapping[str, Tool] | None = None,
     ) -> None:
         self._tools = tools
         self._gate = gate
         self._artifacts = artifacts
+        self._before_call = before_call
         self._after_call = after_call
         self._hidden = hidden or {}
         self._hooks = hooks or Hooks()
@@ -118,6 +121,8 @@ class ToolExecution:
             ends_turn = decision.by == "person"
             return self._fail(turn, call, reason, f"not allowed: {decision.reason}", ends_turn=ends_turn)
         call_input = call.input if decision.updated_input is None else decision.updated_input
+        if self._before_call:
+            await self._before_call(replace(tool.action(call_input), session_id=turn.session_id))
         started_s = time.monotonic()
         try:
             result = await tool.run(call_input, CallContext(call.call_id, _reporter(turn, call), self._gate.check))

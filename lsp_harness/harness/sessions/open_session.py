@@ -24,6 +24,7 @@ from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.hook import HookOutcome
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
@@ -138,8 +139,13 @@ class OpenSession:
     def create_execution(self) -> ToolExecution:
         """Return what runs the tool calls of a turn."""
         parts = self.parts
-        seal, hidden = parts.edit_copies.seal, parts.hidden_tools
-        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, seal, hidden)
+        keep, seal = self._keep_folder, parts.edit_copies.seal
+        return ToolExecution(parts.tools, parts.gate, parts.artifacts, parts.hooks, keep, seal, parts.hidden_tools)
+
+    async def _keep_folder(self, action: Action) -> None:
+        """Make a checkpoint before an action that may change files which it does not name."""
+        if action.kind in ("execute", "network", "agent") and not self.parts.gate.explain(action).only_reads:
+            await self.parts.edit_copies.keep_folder()
 
     async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.

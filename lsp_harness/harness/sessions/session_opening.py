@@ -16,7 +16,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.harness.sessions.edit_copies import EditCopies
+from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
@@ -204,9 +204,9 @@ async def _create_parts(
         on_background_end=report_end,
     )
     tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
-    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record)
+    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record, limit_s=FOLDER_LIMIT_S)
     copies = EditCopies(
-        checkpoints, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
+        checkpoints, record, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
     )
     environment = ToolEnvironment(
         roots=[root],

@@ -227,7 +227,7 @@ class _SubagentRun:
         child_id, name = self._child.session.id, self._preset.name
         self.answer = text if len(text) <= MAX_ANSWER_CHARS else f"{text[: MAX_ANSWER_CHARS - 1]}…"
         # from here on the log of the parent has the tokens, and no turn may use more
-        self._child.session.next_driver = None
+        self._child.session.run_next = None
         self.on_end()
         usage = self._child.session.state.tokens.usage
         finished = AgentFinished(child_id, reason, self.answer, name, self._is_background, usage)

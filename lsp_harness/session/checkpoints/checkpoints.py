@@ -90,12 +90,15 @@ class Checkpoints:
         self._is_pruned = False
         self._unusable: set[tuple[StoreKind, bool]] = set()
 
-    async def capture(self, paths: Iterable[Path | str] | None = None) -> CheckpointCreated:
+    async def capture(
+        self, paths: Iterable[Path | str] | None = None, *, is_recorded: bool = True
+    ) -> CheckpointCreated:
         """Save the files before a turn changes them.
 
         Args:
             paths: The files that will be changed, created or removed. None means all files of the folder that are not
                 ignored.
+            is_recorded: Whether the log gets the event now, and not when it is known that something changes.
 
         Raises:
             UsageError: A file is not in the folder.
@@ -109,7 +112,8 @@ class Checkpoints:
             checkpoint = await self._take(names)
             await self._prune_once()
         event = CheckpointCreated(checkpoint.id, checkpoint.kind, tuple(names or ()))
-        self._record(event)
+        if is_recorded:
+            self._record(event)
         return event
 
     async def seal(self, checkpoint_id: str) -> tuple[str, ...]:

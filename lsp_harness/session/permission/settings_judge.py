@@ -68,6 +68,11 @@ class Explanation:
     question: str = ""
     suggestions: tuple[str, ...] = ()
 
+    @property
+    def only_reads(self) -> bool:
+        """Return whether the action is known to change nothing."""
+        return all(class_of(part) in ("low", "outside") for part in self.split.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class SettingsJudge:
