@@ -1,7 +1,7 @@
 """The tasks of saved sessions, for programs that are not the process of the session.
 
-Everything is read from the logs and the outputs on disk. A task can be ended from outside too: its processes are found
-by the mark that they inherit.
+Everything is read from the logs and the outputs on disk. A task can be ended from outside too: the process of its
+session is asked, and if it is gone, the processes of the task are found by the mark that they inherit.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from lsp_harness.session.log.log_reader import follow_log, read_history, read_lo
 from lsp_harness.session.log.session_lock import find_holder
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.projections.task_list import TaskRow, project_tasks
+from lsp_harness.session.tasks.stop_pipe import request_stop
 from lsp_harness.session.tasks.task_reading import TaskRead, read_output
 
 END_TYPES = frozenset({"task.completed", "task.failed", "task.cancelled"})
@@ -110,12 +111,15 @@ async def cancel_task(store: SessionStore, task: SavedTask) -> SavedTask:
         UsageError: Only the process of the session can end the task, or processes are left.
     """
     row = task.row
+    if row.state == "running" and request_stop(row.task_id):
+        task = await wait_for_task(store, task, CANCEL_WAIT_S)
+        row = task.row
     if row.state not in ("running", "lost"):
         return task
     if row.state == "running" and row.kind not in PROGRAM_KINDS:
         raise UsageError(
-            f"the {row.kind} {row.task_id} runs in {task.place}; end it there, for example with the command "
-            f"cancel_task of `lsp-harness session`"
+            f"the {row.kind} {row.task_id} runs in {task.place}, which does not answer; end it there, for example with "
+            f"the command cancel_task of `lsp-harness session`"
         )
     if left := await end_marked(row.task_id):
         raise UsageError(f"processes of the task {row.task_id} do not end: {', '.join(map(str, left))}")

@@ -17,6 +17,7 @@ from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.tool_events import TaskCancelled, TaskCompleted, TaskFailed, TaskStarted
 from lsp_harness.session.projections.task_list import TaskList, TaskRow
 from lsp_harness.session.tasks.program_run import run_program
+from lsp_harness.session.tasks.stop_pipe import StopPipe
 from lsp_harness.session.tasks.task_output import TaskOutput
 from lsp_harness.session.tasks.task_reading import TaskRead, log_path, read_output
 from lsp_harness.session.tasks.task_request import MAX_INLINE_MS, ShellWork, TaskRequest, TaskResult
@@ -37,6 +38,7 @@ class _Entry:
     request: TaskRequest
     output: TaskOutput
     stop: "asyncio.Future[str]"
+    pipe: StopPipe
     supervisor: "asyncio.Task[TaskResult]" = field(init=False)
     waiters: int = 0
 
@@ -143,8 +145,7 @@ class TaskRunner:
         """
         if not (entry := self._running.get(task_id)):
             return self.result(task_id)
-        if not entry.stop.done():
-            entry.stop.set_result(reason)
+        _stop(entry.stop, reason)
         return await self._wait_for(task_id, entry, None)
 
     async def aclose(self) -> None:
@@ -173,7 +174,9 @@ class TaskRunner:
         except BaseException:
             output.close()
             raise
-        entry = self._running[task_id] = _Entry(request, output, asyncio.get_running_loop().create_future())
+        stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        pipe = StopPipe(task_id, lambda: _stop(stop, "cancelled by another process"))
+        entry = self._running[task_id] = _Entry(request, output, stop, pipe)
         entry.supervisor = asyncio.ensure_future(self._supervise(task_id, entry))
         return task_id
 
@@ -196,8 +199,7 @@ class TaskRunner:
         except asyncio.CancelledError:
             # the event loop ends, and has cancelled the work too
             is_cancelled = True
-            if not entry.stop.done():
-                entry.stop.set_result("process_exited")
+            _stop(entry.stop, "process_exited")
         if work.done():
             result = _result_of(entry, work)
         else:
@@ -207,6 +209,7 @@ class TaskRunner:
             result = TaskResult("cancelled", task_id, summary=entry.stop.result())
         await _close_parts(entry.output)
         result = await self._with_output(entry, result)
+        entry.pipe.close()
         del self._running[task_id]
         is_background = entry.waiters == 0
         try:
@@ -250,6 +253,11 @@ async def end_lost_tasks(tasks: TaskList) -> None:
     """End the processes of tasks whose session was killed. Only the process that holds the session may do this."""
     for row in tasks.with_state("lost"):
         await end_marked(row.task_id)
+
+
+def _stop(stop: "asyncio.Future[str]", reason: str) -> None:
+    if not stop.done():
+        stop.set_result(reason)
 
 
 async def _close_parts(output: TaskOutput) -> None:

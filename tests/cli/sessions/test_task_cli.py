@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.config import paths
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.log.log_reader import read_log
@@ -123,8 +124,9 @@ def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell,
     assert (waited.code, "running" in waited.out) == (3, True)
     ended = shell.run("task", "cancel", owner.task_id)
     assert (ended.code, runs(pid)) == (0, False)
-    # the process of the session has recorded the end itself
-    assert end_types(owner.session_id) == ["task.completed"]
+    # the process of the session has ended it, and recorded that itself
+    assert end_types(owner.session_id) == ["task.cancelled"]
+    assert "cancelled by another process" in ended.out
     assert owner.process.wait(20) == 0
 
 
@@ -149,3 +151,50 @@ def test_wrong_ids_say_what_to_do(shell: Shell):
     assert "2 tasks begin with" in shell.run("task", "read", first[:4]).err
     assert shell.run("task", "read", first, "--since", "-1").code == 2
     assert "must be 0 or more" in shell.run("task", "wait", first, "--seconds", "-1").err
+
+
+AGENT = """
+import asyncio, sys
+from lsp_harness.chat.chat_driver import Model
+from lsp_harness.harness.sessions.session_opening import open_session
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.session.session import Ingress
+
+CALL = '<tool_call>{"name": "agent", "arguments": {"prompt": "x"}}</tool_call>'
+
+async def main():
+    engine = ScriptedEngine([{"text": CALL}, {"hang": True}, {"text": "it was ended"}])
+    opened = await open_session(SessionOptions(), models=[Model("scripted", engine)])
+    def show(event):
+        if event.type == "task.started":
+            print(event.data["task_id"], opened.session.id, flush=True)
+    opened.session.log.listeners.append(show)
+    stopped = await opened.submit(Ingress("message", "go"), opened.create_driver())
+    print(stopped.text, flush=True)
+    await opened.aclose()
+
+asyncio.run(main())
+"""
+
+
+def test_a_subagent_of_another_process_is_ended(shell: Shell):
+    with subprocess.Popen([sys.executable, "-c", AGENT], cwd=shell.folder, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout
+        task_id, session_id = owner.stdout.readline().split()
+        ended = shell.run("task", "cancel", task_id, "--json")
+        assert (ended.code, ended.json["state"]) == (0, "cancelled")
+        # the parent goes on, and knows
+        assert owner.stdout.readline() == "it was ended\n"
+    assert end_types(session_id) == ["task.cancelled"]
+    assert list((paths.runtime_folder() / "tasks").iterdir()) == []
+
+
+def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lsp_harness.harness.sessions.saved_tasks.request_stop", lambda task_id: False)
+    with subprocess.Popen([sys.executable, "-c", AGENT], cwd=shell.folder, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout
+        task_id, _ = owner.stdout.readline().split()
+        result = shell.run("task", "cancel", task_id)
+        assert (result.code, str(owner.pid) in result.err, "does not answer" in result.err) == (2, True, True)
+        owner.kill()
