@@ -72,6 +72,14 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "caffeinate": Wrapper("-d -i -m -s -u", "-t -w"),
     "catchsegv": Wrapper(),
 }
+RUNNERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("npx", "bunx", "uvx", "pnpx"), frozenset({""})),
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "pixi"), frozenset({"run"})),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), frozenset({"exec", "x", "dlx"})),
+    **dict.fromkeys(("bundle", "pyenv", "rbenv", "asdf", "mise", "direnv", "devbox"), frozenset({"exec", "x"})),
+    "pipx": frozenset({"run"}),
+}
+"""Program → its first arguments after which another program follows. Both need a permission."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "yash"})
 SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
 """Matches an option of a shell whose next word is a script."""
@@ -95,12 +103,20 @@ OPAQUE_PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("ssh", "mosh", "rsh", "slogin", "sshpass", "telnet"), "runs a command on another machine"),
     **dict.fromkeys(("parallel", "script", "expect", "entr", "flock", "at", "batch", "tmux", "screen"), "runs a text"),
     **dict.fromkeys(
-        ("su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "machinectl"), "runs with other rights"
+        ("su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "machinectl", "setpriv", "capsh", "gosu"), "runs with other rights"
     ),
     **dict.fromkeys(
         ("docker", "podman", "kubectl", "nerdctl", "lxc", "systemd-run", "bwrap"), "may run another program"
     ),
     **dict.fromkeys(("strace", "ltrace", "gdbserver", "valgrind", "perf", "rr", "proot", "fakeroot"), "runs a program"),
+    **dict.fromkeys(
+        ("prlimit", "numactl", "cpulimit", "choom", "setarch", "linux32", "linux64", "faketime", "xvfb-run", "tini"),
+        "runs a program",
+    ),
+    **dict.fromkeys(
+        ("dbus-run-session", "torsocks", "proxychains", "firejail", "hyperfine", "chronic", "ifne", "sg"),
+        "runs a program",
+    ),
     **dict.fromkeys(
         ("ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "run-parts", "start-stop-daemon"), "runs a program"
     ),
@@ -130,7 +146,7 @@ EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "dpkg": re.compile(r"--pre-invoke|--post-invoke"),
     "apt": re.compile(r"-o|--option"),
     "apt-get": re.compile(r"-o|--option"),
-    "make": re.compile(r"--eval"),
+    "make": re.compile(r"--eval|-$|-f-|--(?:make)?file=(?:-|/dev/)|/dev/"),
     "ctags": re.compile(r"--options"),
 }
 """Program → options that name a program or a text to run."""
@@ -261,7 +277,9 @@ def shell_script(words: Sequence[ShellWord]) -> ShellWord | Literal["hidden", "f
 
 
 def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWord, ...]]:
-    """Return the commands in the arguments of `find`, which follow `-exec` and end with `;` or `+`."""
+    """Return the commands in the arguments of a program: after `find -exec`, or of a runner such as `uv run`."""
+    if (start := _runner_start(name, words)) and start < len(words):
+        return [tuple(words[start:])]
     if name != "find":
         return []
     commands, position = list[tuple[ShellWord, ...]](), 1
@@ -277,6 +295,17 @@ def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWor
     return commands
 
 
+def _runner_start(name: str, words: Sequence[ShellWord]) -> int:
+    """Return the place of the program that a runner runs; 0 if it runs none."""
+    subcommands = RUNNERS.get(name, frozenset())
+    start = 1
+    if "" not in subcommands:
+        if len(words) < 2 or words[1].text not in subcommands:
+            return 0
+        start = 2
+    return start + 1 if start < len(words) and words[start].text == "--" else start if subcommands else 0
+
+
 def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
     """Return why nobody can see what a program does; empty if its words say it."""
     arguments = [word.text for word in words[1:]]
@@ -284,6 +313,10 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         return ""
     if reason := OPAQUE_PROGRAMS.get(name):
         return f"{name} {reason}"
+    start = _runner_start(name, words)
+    if start and start < len(words) and (words[start].text.startswith("-") or not words[start].is_known):
+        # the value of an option might be the program
+        return f"{name} has the option {words[start].text}"
     if INTERPRETERS.match(name):
         return _interpreter_reason(name, words, has_text_input=has_text_input)
     if name in AWK and (
