@@ -11,6 +11,7 @@ from lsp_harness.cli.console import encodable, escape_controls
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_input
+from lsp_harness.cli.sessions.termination import Termination
 from lsp_harness.config import paths
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
@@ -35,7 +36,8 @@ def chat(*, flags: SessionFlags | None = None) -> int:
     flags = flags or SessionFlags()
     history = _load_history()
     try:
-        return asyncio.run(Conversation(flags, _read_line).run())
+        termination = Termination()
+        return asyncio.run(termination.guard(Conversation(flags, _read_line, termination).run()))
     finally:
         _save_history(history)
 
@@ -46,11 +48,18 @@ class Conversation:
     Args:
         flags: The options of the command.
         read_line: Returns the next line of the person for a prompt, or None at the end.
+        termination: Tells whether the process ends.
     """
 
-    def __init__(self, flags: SessionFlags, read_line: Callable[[str], Awaitable[str | None]]) -> None:
+    def __init__(
+        self,
+        flags: SessionFlags,
+        read_line: Callable[[str], Awaitable[str | None]],
+        termination: Termination | None = None,
+    ) -> None:
         self._options = flags.options("cli", has_person=True)
         self._read_line = read_line
+        self._termination = termination or Termination()
         self._printer = SessionPrinter(sys.stdout, sys.stdout, is_verbose=flags.debug)
         self._number = 0
 
@@ -98,7 +107,7 @@ class Conversation:
         except asyncio.CancelledError:
             # Ctrl-C stops the answer and not the conversation
             task = asyncio.current_task()
-            if task is None:
+            if task is None or self._termination.is_requested:
                 raise
             task.uncancel()
             client.send({"command": "interrupt"})

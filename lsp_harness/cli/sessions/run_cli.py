@@ -15,6 +15,7 @@ from lsp_harness.cli.console import print_json, say, warn
 from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
+from lsp_harness.cli.sessions.termination import Termination
 from lsp_harness.errors import EngineRefused, HarnessError, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
@@ -78,7 +79,7 @@ def run(
     if not text.strip():
         raise UsageError("the prompt is empty; write what to do")
     try:
-        return asyncio.run(_run(text, flags or SessionFlags(), output_format))
+        return asyncio.run(Termination().guard(_run(text, flags or SessionFlags(), output_format)))
     except HarnessError as error:
         if error.exit_code not in (EXIT_NOT_JSON, EXIT_MISMATCH):
             raise

@@ -1,24 +1,19 @@
 """`lsp-harness session`: a session for another program, with one JSON object in each line of both directions."""
 
 import asyncio
-import os
 import signal
 import stat
 import sys
-import threading
 from collections.abc import Mapping
 from typing import Any
 
 from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.cli.sessions.termination import ENDING_SIGNALS, Termination
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
 from lsp_harness.wire.frame_reading import read_frames
-
-END_WAIT_S = 4.5
-"""Time for the tools and the log to end after SIGTERM. Then the process ends in any case."""
-EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 def session(*, flags: SessionFlags | None = None) -> int:
@@ -33,31 +28,7 @@ def session(*, flags: SessionFlags | None = None) -> int:
         fields = {"message": error.message, "code": type(error).__name__, "exit_code": error.exit_code}
         _write(sys.stdout.buffer, {"type": "error", **fields, "recoverable": False})
         return error.exit_code
-    return asyncio.run(_serve(options))
-
-
-async def _serve(options: SessionOptions) -> int:
-    serving = asyncio.ensure_future(_serve_frames(options))
-    was_terminated = False
-
-    def terminate() -> None:
-        nonlocal was_terminated
-        if not was_terminated:
-            was_terminated = True
-            # a client that does not read its frames, or a tool that does not end, must not keep the process
-            guard = threading.Timer(END_WAIT_S, os._exit, (EXIT_TERMINATED,))
-            guard.daemon = True
-            guard.start()
-            serving.cancel()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, terminate)
-    try:
-        return await serving
-    except asyncio.CancelledError:
-        if not was_terminated:
-            raise
-        return EXIT_TERMINATED
+    return asyncio.run(Termination((*ENDING_SIGNALS, signal.SIGINT)).guard(_serve_frames(options)))
 
 
 async def _serve_frames(options: SessionOptions) -> int:

@@ -3,6 +3,9 @@
 import asyncio
 import io
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.harness.sessions import session_opening
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.process.process_table import list_processes
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.wire.event import Event
@@ -47,6 +51,23 @@ def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, mo
     monkeypatch.setattr(sys, "stdin", io.StringIO("from a pipe\n"))
     assert shell.run("run", "-", "-p", script({"text": "read", "expect": "from a pipe"})).out == "read\n"
     assert shell.run("run", "  ").code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script: Script, number: signal.Signals):
+    work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
+    call = tool_call("bash", command=work, execution="inline")
+    argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call)]
+    with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL) as process:
+        while not (shell.folder / "started").exists():
+            os.sched_yield()
+        process.send_signal(number)
+    assert process.returncode == (128 + number if number != signal.SIGINT else 130)
+    pid = int((shell.folder / "started").read_text())
+    assert not any(row.pid == pid for row in list_processes())
+    # the turn and its task have their last events, and nothing has to be closed when the session is continued
+    assert [event.data["reason"] for event in last_events("turn.stopped")] == ["cancelled"]
+    assert len(last_events("task.cancelled")) == len(last_events("session.closed")) == 1
 
 
 def test_limits_end_the_turn(shell: Shell, script: Script):
