@@ -55,9 +55,9 @@ def decode(line: str) -> Event:
     """
     value: Any = json.loads(line)
     body = cast("dict[str, Any]", value) if isinstance(value, dict) else dict[str, Any]()
-    if not _has_required_fields(body):
-        raise ValueError("this line is not an event")
     get = body.get
+    if not _has_required_fields(body) or not isinstance(get("turn"), int | None):
+        raise ValueError("this line is not an event")
     return Event(
         body["id"],
         body["seq"],

@@ -1,5 +1,7 @@
 """Continuing, forking and finding sessions on disk."""
 
+import errno
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,13 @@ from lsp_harness.session.events.code_events import CandidateRejected
 from lsp_harness.session.events.event_type import EVENT_CLASSES, UnknownEvent
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.model_events import ModelCompleted, ModelStarted, ToolCall
-from lsp_harness.session.events.session_events import InvocationReceived, QueueAdded, SessionStarted, TurnStarted
+from lsp_harness.session.events.session_events import (
+    ErrorOccurred,
+    InvocationReceived,
+    QueueAdded,
+    SessionStarted,
+    TurnStarted,
+)
 from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted, ToolCompleted, ToolStarted
 from lsp_harness.session.log.log_reader import read_history, read_log
 from lsp_harness.session.log.session_log import SessionLog
@@ -150,12 +158,55 @@ def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionSt
     reopened.log.close()
 
 
+def test_a_fork_of_nothing_says_so(store: SessionStore) -> None:
+    log = store.create()
+    log.acquire()
+    log.close()
+    with pytest.raises(UsageError, match="has no events"):
+        store.fork(log.id)
+    with pytest.raises(UsageError, match="has no event -1"):
+        store.fork(log.id, -1)
+    assert store.ids() == [log.id]
+
+
+@pytest.mark.parametrize("damage", [{"turn": "x"}, {"turn": 1.5}, {"turn": []}])
+def test_a_line_with_a_wrong_number_of_a_turn_is_left_out(store: SessionStore, damage: dict[str, object]) -> None:
+    log = store.create()
+    log.append(SessionStarted())
+    log.close()
+    line = json.loads(log.path.read_text())
+    log.path.write_text(log.path.read_text() + json.dumps({**line, "seq": 1, **damage}) + "\n")
+    opened = store.open(log.id)
+    assert opened.event_count == 1
+    opened.log.close()
+
+
+def test_a_session_is_continued_on_a_full_disk(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = store.create()
+    log.append(SessionStarted())
+    log.close()
+    log.path.write_bytes(log.path.read_bytes() + b'{"v":1,"id":')
+
+    def write(descriptor: int, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lsp_harness.session.log.session_log.write_all", write)
+        opened = store.open(log.id)
+        assert opened.event_count == 1
+        opened.log.append(ErrorOccurred("not kept"))
+    # as soon as there is room, events are whole lines again
+    opened.log.append(ErrorOccurred("kept"))
+    opened.log.close()
+    assert [event.data.get("message") for event in read_log(log.path)] == [None, "kept"]
+
+
 def test_a_fork_in_the_middle_of_a_call_closes_it_in_the_fork_only(store: SessionStore) -> None:
     log = begin(store, ToolStarted("c1", "bash"))
     log.append(ToolCompleted("c1", "bash", "done"), turn=0)
     forked = store.fork(log.id, 3)
     assert [event.type for event in read_log(forked.log.path)] == ["session.forked", "tool.failed", "turn.stopped"]
-    with pytest.raises(UsageError, match="has no event 99; its events are 0 to 4"):
+    with pytest.raises(UsageError, match="has no event 99; `lsp-harness events"):
         store.fork(log.id, 99)
     log.close()
     forked.log.close()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_input
-from lsp_harness.cli.sessions.termination import Termination
 from lsp_harness.config import paths
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "

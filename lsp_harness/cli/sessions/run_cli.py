@@ -12,10 +12,10 @@ from cyclopts import Parameter
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
 from lsp_harness.cli.console import print_json, say, warn
+from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.termination import Termination
 from lsp_harness.errors import EngineRefused, HarnessError, UsageError
 
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4

@@ -59,7 +59,9 @@ class EditCopies:
             warn_once(f"what commands change cannot be undone: {error.message}")
         if monotonic() - started_s > FOLDER_LIMIT_S:
             self._is_too_large, self._folder_copy = True, None
-            warn_once("what commands change cannot be undone here: the folder has too many files to copy them each time")
+            warn_once(
+                "what commands change cannot be undone here: the folder has too many files to copy them each time"
+            )
 
     async def seal(self) -> None:
         """Note the state of the files that were changed since the last call."""

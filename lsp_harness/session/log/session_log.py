@@ -171,8 +171,14 @@ class SessionLog:
 
     def end_torn_line(self) -> None:
         """Write the end of a last line that a crash cut off. Readers leave the line out, unless it is a whole event."""
-        if self._descriptor is not None:
+        if self._descriptor is None:
+            return
+        try:
             write_all(self._descriptor, b"\n")
+        except OSError as error:
+            # the next event is written after a line end
+            self._may_end_within_line = True
+            self._warn(error)
 
     def sync(self) -> None:
         """Wait until all events are safe from a power cut. May be called in a thread."""

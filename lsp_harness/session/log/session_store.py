@@ -137,8 +137,10 @@ class SessionStore:
         except FileMissing as error:
             raise UsageError(f"there is no session {id!r}; `lsp-harness sessions list` shows them") from error
         last = state.next_seq - 1
-        if last < 0 or (at_seq is not None and at_seq != last):
-            raise UsageError(f"the session {id} has no event {at_seq}; its events are 0 to {last}")
+        if last < 0 and at_seq is None:
+            raise UsageError(f"the session {id} has no events, so it cannot be forked")
+        if at_seq is not None and (at_seq < 0 or at_seq != last):
+            raise UsageError(f"the session {id} has no event {at_seq}; `lsp-harness events {id}` shows their numbers")
         log = SessionLog(self._folder, state=state)
         count = state.next_seq
         log.append(SessionForked(id, last))

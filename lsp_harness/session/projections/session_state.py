@@ -48,7 +48,7 @@ class TokenTotals:
 
     @property
     def usage(self) -> TokenUsage:
-        """The same numbers as part of an event."""
+        """The numbers in the form in which an event has them."""
         return TokenUsage(self.input, self.output, self.cached)
 
     def with_usage(self, usage: TokenUsage) -> "TokenTotals":

@@ -1,5 +1,7 @@
 """`lsp-harness replay`: a session computed again from its log."""
 
+import json
+
 from lsp_harness.session.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call
@@ -39,3 +41,11 @@ def test_gaps_and_other_prompts_are_told(shell: Shell, script: Script):
     result = shell.run("replay")
     assert (result.code, "without the numbers 2" in result.out) == (1, True)
     assert shell.run("replay", "nope").code == 2
+
+
+def test_a_damaged_number_does_not_make_it_count_for_ever(shell: Shell, script: Script):
+    shell.run("run", "go", "-p", script("hello"))
+    log = SessionStore().path(SessionStore().find(""))
+    last = json.loads(log.read_text().splitlines()[-1])
+    log.write_text(log.read_text() + json.dumps({**last, "seq": 10**30}) + "\n")
+    assert shell.run("replay").code == 1

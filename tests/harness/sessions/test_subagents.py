@@ -269,8 +269,12 @@ async def test_running_subagents_and_their_parent_share_one_budget(open_scripted
     agent = cast("SubagentTool", opened.parts.tools["agent"])
     started = await agent.run({"prompt": "x", "execution": "background"}, CallContext("1"))
     child = next(iter(agent.running))
-    while len(prompts(opened)) < 3:
-        await asyncio.sleep(0)
+    calls: asyncio.Queue[str] = asyncio.Queue()
+    child.session.log.listeners.append(
+        lambda event: calls.put_nowait(event.type) if event.type == "model.started" else None
+    )
+    for _ in range(2):
+        await calls.get()
     used = child.session.state.tokens.total
     assert used > 0
     assert opened.status()["tokens"]["input"] + opened.status()["tokens"]["output"] == own + used

@@ -103,7 +103,8 @@ OPAQUE_PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("ssh", "mosh", "rsh", "slogin", "sshpass", "telnet"), "runs a command on another machine"),
     **dict.fromkeys(("parallel", "script", "expect", "entr", "flock", "at", "batch", "tmux", "screen"), "runs a text"),
     **dict.fromkeys(
-        ("su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "machinectl", "setpriv", "capsh", "gosu"), "runs with other rights"
+        ("su", "runuser", "pkexec", "chroot", "unshare", "nsenter", "machinectl", "setpriv", "capsh", "gosu"),
+        "runs with other rights",
     ),
     **dict.fromkeys(
         ("docker", "podman", "kubectl", "nerdctl", "lxc", "systemd-run", "bwrap"), "may run another program"
