@@ -135,7 +135,8 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
         return f"{name} is a file and not a command; to repair it: {PROGRAM} fix {name}"
     if similar := _similar_commands(name, chain):
         suggestions = " or ".join(f"{PROGRAM} {suggestion}" for suggestion in similar)
-        return f"there is no command {command!r}; did you mean: {suggestions}?"
+        prompt = "" if chain else f" If it is a prompt: {PROGRAM} run {name}"
+        return f"there is no command {command!r}; did you mean: {suggestions}?{prompt}"
     return f"there is no command {command!r}; {_help_hint(chain)}"
 
 
@@ -178,6 +179,8 @@ def _explain_unknown_option(error: UnknownOptionError, chain: Sequence[str], wor
         return f"{_subject(chain)} has no option {option}; write: {_command_words(chain)} {_joined_place(words, chain)}"
     options = [name for argument in error.argument_collection for name in argument.names if name.startswith("-")]
     options = [name for name in options if not name.startswith("--no-")]
+    if option in options:
+        return f"the option {option} must stand before --, after which everything is the text of an argument"
     if matches := get_close_matches(option, options, n=1, cutoff=0.7):
         return f"{_subject(chain)} has no option {option}; did you mean {matches[0]}?"
     offer = f"it has {', '.join(options)}" if options else "it has none"

@@ -72,3 +72,9 @@ def test_a_name_that_means_none_or_several(shell: Shell):
         == "lsp-harness: there is no session 'nope'; `lsp-harness sessions list` shows them\n"
     )
     assert "2 sessions begin with '0'" in shell.run("sessions", "show", "--summary", "0").err
+
+
+def test_a_type_of_events_that_does_not_exist_is_named(shell: Shell):
+    logged("use pi")
+    result = shell.run("events", "--types", "turn.started,nope")
+    assert (result.code, "there is no type of event 'nope'" in result.err) == (2, True)

@@ -130,3 +130,11 @@ def test_a_file_may_be_called_like_a_place(shell: Shell) -> None:
     shell.replies()
     assert shell.run("fix", "geo.py:3:1").out.startswith("geo.py:3:1: nothing was checked")
     check(shell, "fix geo.py:3:9", "line 9 is past its end")
+
+
+def test_a_word_like_a_command_may_be_a_prompt(shell: Shell):
+    check(shell, "second", "did you mean: lsp-harness session? If it is a prompt: lsp-harness run second")
+
+
+def test_an_option_after_the_dashes_is_named(shell: Shell):
+    check(shell, "run -- serve -p local", "the option -p must stand before --")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.events.code_events import CandidateRejected
 from lsp_harness.session.events.event_type import EVENT_CLASSES, UnknownEvent
 from lsp_harness.session.events.event_types import SessionEvent
@@ -156,6 +156,15 @@ def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionSt
     assert list(store.lineage(third.log.id)) == [third.log.id, second.log.id, log.id]
     third.log.close()
     reopened.log.close()
+
+
+def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path: Path) -> None:
+    origin = killed(begin(store))
+    fork = store.fork(origin)
+    fork.log.close()
+    store.path(origin).rename(tmp_path / "gone")
+    with pytest.raises(FileError, match=f"the session {fork.log.id} continues {origin}, whose folder was removed"):
+        store.open(fork.log.id)
 
 
 def test_a_fork_of_nothing_says_so(store: SessionStore) -> None:

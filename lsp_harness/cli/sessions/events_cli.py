@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, say
+from lsp_harness.errors import UsageError
+from lsp_harness.session.events.event_type import EVENT_CLASSES
 from lsp_harness.session.log.log_reader import follow_log, read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.wire.event import Event, encode
@@ -32,6 +34,8 @@ def events(
     store = SessionStore()
     name = store.find(id)
     wanted = {type.strip() for type in types.split(",") if type.strip()}
+    if unknown := wanted - EVENT_CLASSES.keys():
+        raise UsageError(f"there is no type of event {min(unknown)!r}; `lsp-harness schema` names them")
     last = since
     for event in read_history(store.folder, name):
         if event.seq is not None and event.seq > since:

@@ -12,6 +12,7 @@ from lsp_harness.errors import FileMissing, HarnessError, UsageError
 from lsp_harness.harness.events import ConversationReported
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.saved_tasks import list_tasks
 from lsp_harness.harness.sessions.session_commands import COMMANDS
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.harness.sessions.session_list import list_rows
@@ -21,7 +22,6 @@ from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.projections.session_state import project_session
-from lsp_harness.session.projections.task_list import project_tasks
 from lsp_harness.text.uri import local_path
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
@@ -197,10 +197,9 @@ class SessionVerbs:
         name = self._find(self._require_id(session_id))
         if opened := self._open.get(name):
             return opened.list_tasks()
-        rows = project_tasks(read_history(self._store.folder, name))
         return [
             {"task_id": row.task_id, "kind": row.kind, "title": row.title, "status": row.state, "summary": row.summary}
-            for row in rows
+            for row in (task.row for task in list_tasks(self._store, name))
         ]
 
     async def wait_for_task(self, session_id: str, task_id: str, timeout_s: float) -> dict[str, Any]:

@@ -124,6 +124,9 @@ def read_history(sessions: Path, id: str) -> Iterator[Event]:
     """
     chain: list[tuple[str, int | None]] = [(id, None)]
     while parent := fork_parent(sessions, chain[-1][0]):
+        if not log_path(sessions, parent[0]).exists():
+            fork = chain[-1][0]
+            raise FileError(f"the session {fork} continues {parent[0]}, whose folder was removed from {sessions}")
         if any(parent[0] == known for known, _ in chain) or len(chain) > MAX_ANCESTORS:
             raise UsageError(f"the session {id} continues itself; its log is damaged")
         chain.append(parent)

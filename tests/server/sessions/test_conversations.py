@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.session.events.tool_events import TaskStarted
+from lsp_harness.session.log.session_store import SessionStore
 from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, command, refused
 from tests.support.lsp import ResponseError
 
@@ -223,6 +225,15 @@ async def test_a_background_task_is_listed_read_awaited_and_cancelled(serve: Ser
     assert (await command(editor, "task.cancel", **ids))["status"] == "cancelled"
     assert not (await command(editor, "task.read", **ids))["isRunning"]
     assert "the id of a task" in await refused(editor, "task.read", sessionId=session, taskId="x")
+
+
+async def test_a_task_of_a_killed_process_does_not_run(serve: Serve):
+    editor = await serve("hello")
+    log = SessionStore().create()
+    log.append(TaskStarted("01M8CE1YN64PRSFMA06G5VXY9Z", "shell", "sleep"))
+    log.close()
+    (task,) = await command(editor, "task.list", sessionId=log.id)
+    assert task["status"] == "lost"
 
 
 # -- refusals
