@@ -48,13 +48,15 @@ def write_own_file(path: Path, data: bytes) -> None:
     _replace(Path(os.path.realpath(path)), data, None, durable=False)
 
 
-def open_for_append(path: Path) -> int:
+def open_for_append(path: Path, *, follows_links: bool = True) -> int:
     """Open a file of our own for appending. Return its descriptor.
 
-    Anything with this name that is not a regular file is removed first. Raises OSError.
+    Anything with this name that is not a regular file is removed first. Raises OSError, also for a link that must not
+    be followed.
     """
     remove_irregular_file(path)
-    return os.open(path, os.O_APPEND | os.O_CREAT | EXISTING_FILE_FLAGS, 0o600)
+    flags = EXISTING_FILE_FLAGS if follows_links else EXISTING_FILE_FLAGS | os.O_NOFOLLOW
+    return os.open(path, os.O_APPEND | os.O_CREAT | flags, 0o600)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

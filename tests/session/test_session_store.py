@@ -167,6 +167,39 @@ def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path:
         store.open(fork.log.id)
 
 
+def test_nothing_is_written_through_a_link(store: SessionStore, tmp_path: Path) -> None:
+    id, target = killed(begin(store)), tmp_path / "other"
+    target.write_text("not a log\n")
+    store.path(id).unlink()
+    store.path(id).symlink_to(target)
+    with pytest.raises(FileError, match="is a link, not the log of a session"):
+        store.open(id)
+    # and a log that is open already does not follow a link either
+    log = SessionLog(store.folder, id=id)
+    log.append(SessionStarted())
+    log.close()
+    assert target.read_text() == "not a log\n"
+
+
+def test_a_lock_that_is_a_link_does_not_empty_its_target(store: SessionStore, tmp_path: Path) -> None:
+    id, target = killed(begin(store)), tmp_path / "other"
+    target.write_text("not a lock\n")
+    lock = store.path(id).with_name("lock")
+    lock.unlink()
+    lock.symlink_to(target)
+    store.open(id).log.close()
+    assert target.read_text() == "not a lock\n"
+
+
+def test_a_damaged_number_does_not_repeat_numbers(store: SessionStore) -> None:
+    id = killed(begin(store))
+    lines = store.path(id).read_text()
+    store.path(id).write_text(lines + json.dumps({**json.loads(lines.splitlines()[0]), "seq": -5}) + "\n")
+    opened = store.open(id)
+    opened.log.close()
+    assert opened.event_count == 3
+
+
 def test_a_fork_of_nothing_says_so(store: SessionStore) -> None:
     log = store.create()
     log.acquire()

@@ -160,7 +160,7 @@ class SessionLog:
             self.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             self._lock = self._lock or SessionLock(self.folder)
             self._lock.acquire()
-            self._descriptor = open_for_append(self.path)
+            self._descriptor = open_for_append(self.path, follows_links=False)
         except OSError as error:
             self._warn(error)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.errors import FileMissing, UsageError
+from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.session.events.model_events import ModelCancelled
 from lsp_harness.session.events.session_events import LogRepaired, SessionForked, TurnStopped
 from lsp_harness.session.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
@@ -102,6 +102,8 @@ class SessionStore:
         """
         if not self.path(id).is_file():
             raise UsageError(f"there is no session {id!r}; `lsp-harness sessions list` shows them")
+        if self.path(id).is_symlink():
+            raise FileError(f"{self.path(id)} is a link, not the log of a session; remove it")
         log = SessionLog(self._folder, id=id)
         log.acquire()
         try:

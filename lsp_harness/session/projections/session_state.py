@@ -107,7 +107,8 @@ class SessionState:
         """Add one event. Events come in the order of their numbers."""
         if event.seq is None:
             return
-        self.next_seq = event.seq + 1
+        # a damaged line must not give the next event a number that another one has
+        self.next_seq = max(self.next_seq, event.seq + 1)
         if event.turn is not None and event.turn >= self.turn_count:
             self.turn_count = event.turn + 1
         if handle := HANDLERS.get(event.type):
