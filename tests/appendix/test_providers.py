@@ -76,8 +76,7 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
 
 async def test_a_server_that_fails_once_is_told_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
-    server = serve_openai()
-    server.on["POST", "/v1/chat/completions"] = [Reply(status=500), Reply(openai_events("fine"))]
+    server = serve_answers("openai", Reply(status=500), ScriptedAnswer(["fine"]))
     async with serving(server):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         events = await bench.ask(provider="openai", model=MODEL)

@@ -1,6 +1,7 @@
 """`lsp-harness session`: a session for another program, with one JSON object in each line of both directions."""
 
 import asyncio
+import os
 import signal
 import stat
 import sys
