@@ -40,7 +40,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in the VS Code extension
 	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
-	@$(BIN)/python -m lsp_harness.chat.tools.tools_page > docs/tools.md
+	@$(BIN)/python -m lsp_harness.chat.tools_page > docs/tools.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
 	@$(BIN)/python -m lsp_harness.session.events.event_schema > docs/events.schema.json
 	@$(BIN)/python -m lsp_harness.session.events.events_page > docs/events.md

@@ -58,6 +58,9 @@ class Model:
 class ChatDriver:
     """Runs the turns of a conversation (see `Driver`).
 
+    Attributes:
+        names: The name of each tool → the name that the model sees.
+
     Args:
         models: The models. The next one is used after a failure of the one before it.
         tools: Name → tool.
@@ -93,7 +96,11 @@ class ChatDriver:
         self._known_tools = KnownTools(tuple(show_tools(tools).values()), full_names)
         self._text = TextProtocol(self._known_tools, settings)
         self._protocol: AnswerProtocol = self._text
-        self.system = self._text.system
+
+    @property
+    def system(self) -> str:
+        """The system text with the tools, as the window of the model allows."""
+        return self._text.system
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
@@ -105,7 +112,7 @@ class ChatDriver:
         step = await self._plan(state)
         if step is None:
             return
-        before, budget = (await self._count(state)).tokens, await self._budget()
+        budget, before = await self._budget(), (await self._count(state)).tokens
         facts: dict[str, Any] = {"session_id": turn.session_id, "tier": step.tier, "tokens": before, "budget": budget}
         outcome = await self._hooks.run("preCompact", facts)
         if outcome.is_denied:
@@ -133,7 +140,7 @@ class ChatDriver:
         return f"the prompt would have {after} tokens with the summary, and has {before} now" if after >= before else ""
 
     async def _plan(self, state: SessionState) -> CompactionStep | None:
-        prompt, budget = await self._count(state), await self._budget()
+        budget, prompt = await self._budget(), await self._count(state)
         return plan_step(state, prompt.tokens / budget, budget, self._denials)
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
@@ -142,7 +149,7 @@ class ChatDriver:
         Raises:
             NoAnswer: The prompt does not fit into the window, and nothing can be left out.
         """
-        prompt, budget = await self._count(state), await self._budget()
+        budget, prompt = await self._budget(), await self._count(state)
         if prompt.tokens > budget:
             denials = "".join(f"; {denial}" for denial in self._denials.values())
             raise NoAnswer(
@@ -160,6 +167,8 @@ class ChatDriver:
 
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
+        # the model decides how the tools are shown
+        await self._connect()
         if self._prompt is None or self._prompt_revision != state.conversation.revision:
             prompt = self.render(state.conversation)
             sections = await self._count_sections(prompt.messages)
@@ -167,10 +176,14 @@ class ChatDriver:
             self._prompt_revision = state.conversation.revision
         return self._prompt
 
-    def render(self, conversation: Conversation) -> ChatPrompt:
+    def render(self, conversation: Conversation, system: str | None = None) -> ChatPrompt:
         """Return the prompt of a conversation, without counting its tokens."""
-        messages = build_messages(self.system, conversation, self.names)
+        messages = build_messages(self.system if system is None else system, conversation, self.names)
         return ChatPrompt(messages, dialogue=build_dialogue(conversation, self.names))
+
+    def render_all(self, conversation: Conversation) -> list[ChatPrompt]:
+        """Return the prompts of a conversation with each view of the tools. The model's window allows one of them."""
+        return [self.render(conversation, system) for system in self._text.systems]
 
     async def _count_sections(self, messages: Sequence[tuple[str, str]]) -> dict[str, int]:
         counts = await self._models[0].engine.count(
@@ -201,6 +214,8 @@ class ChatDriver:
         self._protocol = NativeProtocol(self._known_tools, self._settings) if is_native else self._text
         wanted = self._settings.context_tokens or props.n_ctx or DEFAULT_CONTEXT_TOKENS
         self._window = max(MIN_CONTEXT_TOKENS, min(wanted, props.n_ctx or wanted))
+        await self._text.fit(model.engine.count, self._window)
+        self._prompt = None
 
     # -- model
     async def call_model(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:

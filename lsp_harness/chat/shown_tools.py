@@ -1,6 +1,10 @@
 """The tools as a model sees them. A tool of another program has a short name there, if no other tool has it.
 
 A small model invents names that look like `mcp__server__tool`. So it sees `tool`, and the log has the whole name.
+
+All tools with their JSON schemas are 2,200 tokens, which a CPU evaluates in half a minute. If they need more than a
+share of the window, the model sees one line for each tool, and the rarely used ones only by name, in the description of
+`find_tool`. It may call them all the same: the grammar of calls always has all tools.
 """
 
 from collections import Counter
@@ -8,9 +12,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.chat.tool import Tool
+from lsp_harness.chat.tool import Tool, ToolSignature
+from lsp_harness.chat.tool_prompt import render_short, render_tools
 
 FOREIGN_PREFIX = "mcp__"
+TOOLS_SHARE = 1 / 8
+"""The share of the window that the tools with their JSON schemas may need."""
+RARE_TOOLS = frozenset(
+    {
+        "symbol_overview",
+        "find_references",
+        "insert_before_symbol",
+        "insert_after_symbol",
+        "read_task",
+        "wait_task",
+        "cancel_task",
+        "read_artifact",
+        "agent",
+    }
+)
+"""Tools that `find_tool` finds. Results name those of tasks and artifacts when they are of use."""
+FIND_TOOL = "find_tool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +55,15 @@ def show_tools(tools: Mapping[str, Tool]) -> dict[str, ShownTool]:
     """Return the tools that a model sees, by the names that it sees."""
     shown = shorten_names(tools)
     return {shown[name]: ShownTool(shown[name], tool.description, tool.schema) for name, tool in tools.items()}
+
+
+def render_views(system: str, tools: Iterable[ToolSignature]) -> tuple[str, ...]:
+    """Return a system text with the tools: with their whole description, and with the short one if there are tools."""
+    listed = list(tools)
+    can_find = any(tool.name == FIND_TOOL for tool in listed)
+    whole = render_tools(tool for tool in listed if tool.name != FIND_TOOL)
+    short = render_short(tool for tool in listed if not (can_find and tool.name in RARE_TOOLS))
+    return tuple("\n\n".join(part for part in (system, view) if part) for view in dict.fromkeys((whole, short)))
 
 
 def _is_foreign(name: str) -> bool:

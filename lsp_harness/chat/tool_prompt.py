@@ -1,4 +1,4 @@
-"""The tools and their results as a model reads them, in the form that Qwen2.5 was trained on.
+"""The tools and their results as a model reads them, in the form that Qwen2.5 was trained on, or in a shorter one.
 
 Descriptions and results come from files and from other programs. They cannot forge the marks of a conversation: a mark
 in them is broken by a space.
@@ -15,8 +15,12 @@ from lsp_harness.files.secrets import redact
 MAX_DESCRIPTION_CHARS = 400
 """Characters of the description of a tool. Those of other programs may be pages long."""
 MAX_ARGUMENT_DESCRIPTION_CHARS = 160
+MAX_LINE_DESCRIPTION_CHARS = 200
+"""Characters of the description of a tool in its short form."""
 UNUSED_KEYWORDS = frozenset({"$schema", "$id", "$comment", "title", "examples", "deprecated", "readOnly", "writeOnly"})
 """Keywords of JSON schemas that only cost tokens."""
+SHORT_TYPES = {"integer": "int", "number": "float", "boolean": "bool", "array": "list"}
+"""Type in a JSON schema → its word in the short form."""
 MARK = re.compile(r"<(?=/?(?:tool_call|tool_response|tools)>|\|[\w ]{1,40}\|>)")
 HEAD = """# Tools
 
@@ -34,8 +38,35 @@ To call a function, answer with a JSON object with its name and arguments within
 
 def render_tools(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools for the system prompt. It is empty if there are none."""
-    lines = "\n".join(json.dumps(_signature(tool), ensure_ascii=False) for tool in tools)
+    lines = "\n".join(map(full_signature, tools))
+    return f"{HEAD}{lines}{TAIL}" if lines else ""
+
+
+def render_short(tools: Iterable[ToolSignature]) -> str:
+    """Return the description of the tools with one line for each. It needs a fifth of the tokens of `render_tools`."""
+    lines = "\n".join(map(short_signature, tools))
     return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
+
+
+def short_signature(tool: ToolSignature) -> str:
+    """Return a tool as a line such as `read(path, first_line?: int): Read a file.`"""
+    properties = cast("Mapping[str, Mapping[str, Any]]", tool.schema.get("properties") or {})
+    required = cast("list[str]", tool.schema.get("required") or [])
+    arguments = [f"{name}{'' if name in required else '?'}{_short_type(form)}" for name, form in properties.items()]
+    return f"{tool.name}({', '.join(arguments)}): {_shorten(tool.description, MAX_LINE_DESCRIPTION_CHARS)}"
+
+
+def full_signature(tool: ToolSignature) -> str:
+    """Return a tool as the JSON object in which Qwen2.5 has learned to read it."""
+    return break_marks(json.dumps(_signature(tool), ensure_ascii=False))
+
+
+def _short_type(form: Mapping[str, Any]) -> str:
+    """Return the type of an argument after a colon. A text, which most arguments are, has none."""
+    if choices := cast("list[Any]", form.get("enum") or []):
+        return ": " + "|".join(str(choice) for choice in choices)
+    kind = form.get("type")
+    return "" if kind in ("string", None) else f": {SHORT_TYPES.get(str(kind), str(kind))}"
 
 
 def describe_tools(tools: Iterable[ToolSignature]) -> list[tuple[str, str, dict[str, Any]]]:

@@ -12,7 +12,7 @@ from lsp_harness.process.background_permit import BackgroundPermit
 
 if TYPE_CHECKING:
     from lsp_harness.context.context_inputs import VectorSearch
-    from lsp_harness.harness.indexes.folder_index import IndexMessage
+    from lsp_harness.harness.indexes.folder_index import FolderIndex, IndexMessage
     from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.unsaved_text import UnsavedText
@@ -81,6 +81,11 @@ class IndexService:
     def folder_indexes_if_any(self) -> "FolderIndexes | None":
         """The indexes of the workspace folders, or None if nobody has used them yet."""
         return self.__dict__.get("folder_indexes")
+
+    def find_folder(self, root: Path) -> "FolderIndex | None":
+        """Return the index that is kept for a workspace folder, or None."""
+        indexes = self.folder_indexes_if_any
+        return indexes.find(root) if indexes else None
 
     async def find_similar(self, uri: str, task: str) -> Sequence[bytes]:
         """Return the digests of the indexed texts that are most like a task, by their vectors.

@@ -3,7 +3,7 @@
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +22,7 @@ from lsp_harness.harness.events import (
 from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from lsp_harness.session.session import Session
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
+
+
+ApplyEdit = Callable[[Document, Sequence[Edit]], Awaitable[str]]
 
 
 class Services:
@@ -66,6 +70,8 @@ class Services:
         self.clock: Final = clock or Clock()
         self.closers: Final[list[Callable[[], Awaitable[None]]]] = []
         """Functions that close what the parts of the harness opened. The engine is closed after them."""
+        self.apply_edit: ApplyEdit | None = None
+        """Lets the editor change an open text, and returns why it did not. None if it cannot."""
         self.events: Final = EventStream()
         syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
         self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))

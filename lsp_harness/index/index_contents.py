@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lsp_harness.index.builder.file_extract import content_digest
 from lsp_harness.index.index_view import IndexView
+from lsp_harness.store.database import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,14 @@ def read_contents(view: IndexView) -> IndexContents:
 def read_unparsed_paths(view: IndexView) -> list[str]:
     """Return the paths of the files in languages that cannot be parsed."""
     return [path for (path,) in view.reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")]
+
+
+def has_text(reader: Reader, path: str, data: bytes) -> bool:
+    """Return whether the index has this text of a file, or leaves the file out."""
+    rows = reader.rows("SELECT digest, skipped FROM files WHERE path = ?", (path,))
+    if not rows:
+        return bool(reader.rows("SELECT 1 FROM left_out WHERE path = ?", (path,)))
+    return bool(rows[0][1]) or rows[0][0] == content_digest(data)
 
 
 def _count_rows(view: IndexView, table: str) -> int:

@@ -54,6 +54,11 @@ class IndexKeeper:
         self._priority_paths: set[str] = set()
         self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
 
+    @property
+    def is_running(self) -> bool:
+        """True if the process of this server runs."""
+        return self._process is not None
+
     def prioritize(self, paths: Collection[str]) -> None:
         """Read these files before others. The paths are relative to the folder."""
         self._priority_paths |= set(paths)

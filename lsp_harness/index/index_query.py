@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
-from lsp_harness.index.index_contents import IndexContents, read_contents, read_unparsed_paths
+from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
 from lsp_harness.index.query.affected_tests import AffectedTest, find_affected_tests
@@ -202,6 +202,10 @@ class IndexQuery:
     async def has_file(self, uri: str, path: str) -> bool:
         """Return whether the index contains a file."""
         return await self._run(uri, lambda view: view.symbols.find_file(path) is not None, False, is_slow=True)
+
+    async def has_text(self, uri: str, path: str, data: bytes) -> bool:
+        """Return whether the index has this text of a file, or leaves the file out."""
+        return await self._run(uri, lambda view: has_text(view.reader, path, data), True, is_slow=True)
 
     async def is_complete(self, uri: str) -> bool:
         """Return whether the index contains every file of the folder, with what its imports mean."""

@@ -5,6 +5,7 @@ import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsp_harness.config.load import ConfigLoader
@@ -138,6 +139,7 @@ def _create_client(
     """Create the client. The LSP types are imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress
     from lsp_harness.server.editor_client import EditorClient
+    from lsp_harness.server.execution.edit_application import change_open_text
     from lsp_harness.server.feature_binding import bind
     from lsp_harness.server.features.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
@@ -155,6 +157,8 @@ def _create_client(
     client.load_project = lambda: load(project)
     harness.events.subscribe(index_progress.index_listener(client))
     harness.events.subscribe(SessionFeed(client).handle)
+    if greeting.capabilities.apply_edit:
+        harness.services.apply_edit = partial(change_open_text, client)
     bind(client, FEATURES)
     client_settings.report(client, problems)
     for fault in faults:

@@ -1,6 +1,6 @@
-"""A conversation of ten turns with two Python tools and one MCP server, with a real model.
+"""A conversation of ten turns with two Python tools and one MCP server, or with our own tools, with a real model.
 
-    python -m tests.benchmarks.tool_session [--model NAME] [--provider ADDRESS] [--runs N]
+    python -m tests.benchmarks.tool_session [--model NAME] [--provider ADDRESS] [--runs N] [--own-tools]
 
 It reports the tool calls that could not be read or did not fit their schema, the tasks that were done, and the tokens
 that were evaluated and reused. A task is done if the right tool was called with the right input, and if the answer says
@@ -72,6 +72,25 @@ TASKS = (
 )
 
 
+OWN_TASKS = (
+    Task("Read the file geo.py. What is the value of PI?", "read", ("geo.py",), ("3.14",)),
+    Task("List all Python files.", "glob", ("py",), ("shop.py",)),
+    Task("Find the lines with the word discount.", "grep", ("discount",), ("shop.py", "discount")),
+    Task("Show the code of the function area.", "find_symbol", ("area",), ("pi", "radius")),
+    Task("In geo.py, replace 3.14 by 3.1416.", "edit", ("geo.py", "3.1416"), ("geo.py", "3.1416", "replaced")),
+    Task("Create the file notes.txt with the text: buy milk", "create", ("notes.txt", "milk"), ("notes.txt",)),
+    Task("Run the command: echo hello", "bash", ("echo hello",), ("hello",)),
+    Task("Which functions does shop.py have? Use the tool symbol_overview.", "symbol_overview", ("shop",), ("total",)),
+    Task("Where is the function total used? Use the tool find_references.", "find_references", ("total",), ("app.py",)),
+    Task("Read app.py and say what it prints.", "read", ("app.py",), ("total", "price", "area")),
+)
+OWN_FILES = {
+    "geo.py": "PI = 3.14\n\n\ndef area(radius):\n    return PI * radius**2\n",
+    "shop.py": "def total(prices, discount=0):\n    return sum(prices) - discount\n",
+    "app.py": "from geo import area\nfrom shop import total\n\nprint(total([area(1), 2]))\n",
+}
+
+
 @dataclass(slots=True)
 class Result:
     """The figures of all turns."""
@@ -85,7 +104,7 @@ class Result:
     lines: list[str] = field(default_factory=list[str])
 
 
-async def run_tasks(options: Mapping[str, Any]) -> Result:
+async def run_tasks(options: Mapping[str, Any], *, own_tools: bool = False) -> Result:
     """Run the ten turns in one session."""
     notes.clear()
     result = Result()
@@ -93,17 +112,17 @@ async def run_tasks(options: Mapping[str, Any]) -> Result:
         config = Path(folder) / "servers.json"
         server = {"command": sys.executable, "args": [str(SERVER)]}
         config.write_text(json.dumps({"mcpServers": {"demo": server}}))
-        names = ["mcp__sdk__get_weather", "mcp__sdk__save_note", "mcp__demo__add"]
-        async with HarnessClient(
-            tools=[get_weather, save_note],
-            mcp_config=str(config),
-            allowed_tools=names,
-            system_prompt=SYSTEM,
-            cwd=folder,
-            max_turns=4,
-            **options,
-        ) as client:
-            for number, task in enumerate(TASKS, 1):
+        brought = {
+            "tools": [get_weather, save_note],
+            "mcp_config": str(config),
+            "allowed_tools": ["mcp__sdk__get_weather", "mcp__sdk__save_note", "mcp__demo__add"],
+            "system_prompt": SYSTEM,
+        }
+        for name, text in OWN_FILES.items() if own_tools else ():
+            (Path(folder) / name).write_text(text)
+        chosen = {} if own_tools else brought
+        async with HarnessClient(cwd=folder, max_turns=4, **chosen, **options) as client:
+            for number, task in enumerate(OWN_TASKS if own_tools else TASKS, 1):
                 started_s = time.monotonic()
                 is_done = await _run_task(client, task, result)
                 seconds = time.monotonic() - started_s
@@ -121,6 +140,7 @@ async def _run_task(client: HarnessClient, task: Task, result: Result) -> bool:
             case ToolStart():
                 result.calls += 1
                 given = json.dumps(dict(event.input)).casefold()
+                print(f"     {event.tool} {given[:100]}", flush=True)
                 is_right = event.tool.endswith(task.tool) and all(part in given for part in task.inputs)
                 called = called or (bool(task.tool) and is_right)
             case ToolEnd():
@@ -142,10 +162,11 @@ def main() -> None:
     parser.add_argument("--model", default="")
     parser.add_argument("--provider", default="")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--own-tools", action="store_true", help="tasks about files, with our own tools")
     given = parser.parse_args()
     options = {name: value for name in ("model", "provider") if (value := getattr(given, name))}
     for _ in range(given.runs):
-        result = asyncio.run(run_tasks(options))
+        result = asyncio.run(run_tasks(options, own_tools=given.own_tools))
         print(
             f"done {result.done}/{len(TASKS)}, calls {result.calls}, format errors {result.format_errors}, "
             f"tokens evaluated {result.evaluated}, reused {result.reused}, {result.seconds:.0f} s"

@@ -10,6 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from lsp_harness.chat.find_tool import FindTool
+from lsp_harness.chat.shown_tools import render_views
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_calls import parse_answer
 from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
@@ -17,6 +19,7 @@ from lsp_harness.chat.tool_prompt import render_tools
 from lsp_harness.chat.tools.tool_input import object_schema
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.sessions.open_session import SYSTEM_PROMPT
 from lsp_harness.inference.models.model_files import resolve_model
 from tests.chat.scripted_tool import ScriptedTool
 from tests.chat.tools.surroundings import Desk
@@ -48,7 +51,8 @@ def engine() -> Iterator[EngineProcess]:
 
 async def generate(engine: EngineProcess, tools: Collection[Tool], ask: str, **settings: Any) -> list[str]:
     """Return the answers of the model. None of them is cut off by the token limit."""
-    messages = [{"role": "system", "content": render_tools(tools)}, {"role": "user", "content": ask}]
+    system = settings.pop("system", "") or render_tools(tools)
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": ask}]
     async with engine.http() as http:
         prompt = (await http.post("/apply-template", json={"messages": messages}, timeout=300)).json()["prompt"]
         body = {"prompt": prompt, "n_predict": MAX_TOKENS, "top_k": 0, "top_p": 1.0} | settings
@@ -82,3 +86,26 @@ async def test_the_model_reads_a_file_when_it_is_asked_to(engine: EngineProcess,
     [text] = await generate(engine, tools.values(), "Read the file src/app.py.", grammar=grammar, temperature=0.0)
     [call] = parse_answer(text, tools).calls
     assert (call.name, call.input["path"]) == ("read", "src/app.py")
+
+
+async def test_the_model_calls_tools_that_it_sees_in_one_line_each(engine: EngineProcess, tmp_path: Path):
+    tools = create_tools(Desk(tmp_path, {}).environment)
+    tools["find_tool"] = FindTool(tools)
+    grammar = build_tool_grammar(tools.values()).text
+    whole, short = render_views("", tools.values())
+    async with engine.http() as http:
+        counts = [
+            len((await http.post("/tokenize", json={"content": text})).json()["tokens"]) for text in (whole, short)
+        ]
+    assert counts[0] > 2_000
+    assert counts[1] < 350
+    for ask, name, part in (
+        ("Read the file src/app.py.", "read", "src/app.py"),
+        ("Create the file notes.txt with the text: buy milk", "create", "notes.txt"),
+        # the prompt has only the name of this one
+        ("Which functions does shop.py have? Use the tool symbol_overview.", "symbol_overview", "shop.py"),
+    ):
+        system = f"{SYSTEM_PROMPT.format(folder='shop')}\n\n{short}"
+        [text] = await generate(engine, tools.values(), ask, grammar=grammar, temperature=0.0, system=system)
+        [call] = parse_answer(text, tools).calls
+        assert (call.name, call.input["path"]) == (name, part)

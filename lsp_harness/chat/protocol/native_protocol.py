@@ -10,6 +10,7 @@ from lsp_harness.chat.conversation_prompt import ChatPrompt
 from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply
 from lsp_harness.chat.protocol.text_protocol import read_text
 from lsp_harness.chat.schema_check import find_mismatch
+from lsp_harness.chat.shown_tools import FIND_TOOL
 from lsp_harness.chat.tool_calls import DECODER, MAX_QUOTED_CHARS, split_thinking
 from lsp_harness.chat.tool_prompt import describe_tools
 from lsp_harness.inference.request import ChatMessage, Stop, ToolChat, ToolSpec, WrittenCall
@@ -27,7 +28,9 @@ class NativeProtocol:
     def __init__(self, tools: KnownTools, settings: ChatSettings) -> None:
         self._tools = tools
         self._settings = settings
-        self._specs = tuple(ToolSpec(*description) for description in describe_tools(tools.shown))
+        # it stands for tools of a short list, and a service gets the whole one
+        listed = [tool for tool in tools.shown if tool.name != FIND_TOOL]
+        self._specs = tuple(ToolSpec(*description) for description in describe_tools(listed))
 
     @property
     def holds_text(self) -> bool:

@@ -4,15 +4,16 @@ Every model can be asked in this way. If it can be held to a grammar, its calls 
 """
 
 import json
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 
 from ulid import ULID
 
 from lsp_harness.chat.conversation_prompt import ChatPrompt
 from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply
+from lsp_harness.chat.shown_tools import TOOLS_SHARE, render_views
 from lsp_harness.chat.tool_calls import parse_answer, split_thinking
 from lsp_harness.chat.tool_grammar import AnswerForm, ToolGrammar, build_tool_grammar
-from lsp_harness.chat.tool_prompt import render_tools
 from lsp_harness.inference.request import ChatRequest
 from lsp_harness.session.events.model_events import ToolCall
 
@@ -27,7 +28,8 @@ class TextProtocol:
         settings: The settings of the conversation.
 
     Attributes:
-        system: The system text with the tools.
+        systems: The system text with the tools, whole and short.
+        system: The one of them that the window of the model allows.
         has_grammar: Whether the model can be held to a grammar.
 
     Raises:
@@ -38,8 +40,14 @@ class TextProtocol:
         self._tools = tools
         self._settings = settings
         self.has_grammar = False
-        self.system = "\n\n".join(part for part in (settings.system, render_tools(tools.shown)) if part)
+        self.systems = render_views(settings.system, tools.shown)
+        self.system = self.systems[0]
         self._grammar = build_tool_grammar(tools.shown, AnswerForm(answer_schema=settings.answer_schema))
+
+    async def fit(self, count: Callable[[Sequence[str]], Awaitable[list[int]]], window: int) -> None:
+        """Choose how the tools are shown to a model with a window of so many tokens."""
+        whole, own = await count([self.systems[0], self._settings.system])
+        self.system = self.systems[-1] if whole - own > window * TOOLS_SHARE else self.systems[0]
 
     @property
     def holds_text(self) -> bool:

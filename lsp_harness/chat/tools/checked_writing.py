@@ -62,17 +62,31 @@ async def write_checked(environment: ToolEnvironment, new_text: NewText) -> Tool
     if _adds_syntax_error(change, verdict.outcomes):
         listed = "\n".join(findings[:MAX_FINDINGS])
         raise UsageError(f"nothing was written: the edit adds a syntax error to {file.name}. Correct it.\n{listed}")
+    verb = await _write(environment, new_text, change)
+    patch = redact(diff(before.data, change.after.data, file.name))
+    lines = [f"{file.name} was {verb}{_place(change)}."]
+    lines += ["New findings of the checks:", *findings[:MAX_FINDINGS]] if findings else []
+    data = {"path": file.name, "diff": patch, "checks": {o.check: o.status for o in verdict.outcomes}}
+    return ToolResult("\n".join(lines), findings=tuple(findings), data=data)
+
+
+async def _write(environment: ToolEnvironment, new_text: NewText, change: Change) -> str:
+    """Write a text where its file or the editor has it, and return what was done."""
+    file, editor = new_text.file, environment.editor_texts
+    if editor and (unsaved := editor.unsaved().get(file.path)):
+        if unsaved.data != new_text.before.data:
+            raise StaleDocument(f"{file.name} has changed since it was read; read it again and repeat the edit")
+        # the text belongs to the user, who undoes and saves it in the editor
+        await editor.apply(unsaved, new_text.edits)
+        return "changed in the editor, where it is not saved yet,"
     await environment.before_edit([file.path])
     _check_unchanged(new_text)
     if new_text.is_new:
         file.path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(file.path, change.after.data)
-    patch = redact(diff(before.data, change.after.data, file.name))
-    verb = "created" if new_text.is_new else "changed"
-    lines = [f"{file.name} was {verb}{_place(change)}."]
-    lines += ["New findings of the checks:", *findings[:MAX_FINDINGS]] if findings else []
-    data = {"path": file.name, "diff": patch, "checks": {o.check: o.status for o in verdict.outcomes}}
-    return ToolResult("\n".join(lines), findings=tuple(findings), data=data)
+    if environment.index:
+        environment.index.refresh(file.path)
+    return "created" if new_text.is_new else "changed"
 
 
 def _adds_syntax_error(change: Change, outcomes: Sequence[Outcome]) -> bool:

@@ -42,7 +42,7 @@ class FileEditTool:
 
     def __init__(self, environment: ToolEnvironment) -> None:
         self._environment = environment
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         """Return what the permission gate decides about."""
@@ -98,7 +98,7 @@ class CreateTool(FileEditTool):
         if data and not data.endswith(b"\n"):
             data += b"\n"
         async with self._environment.edit_lock:
-            if file.path.exists():
+            if self._paths.exists(file):
                 raise UsageError(f"{file.name} exists; use edit to change it, or choose another path")
             empty = Document.from_text(file.path.as_uri(), b"")
             return await write_checked(

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools import line_search
@@ -17,6 +19,8 @@ from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
 from lsp_harness.process.tool_run import run_tool
 from lsp_harness.session.permission.action import Action
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
 
 MAX_MATCH_CHARS = 200
 MAX_MATCHES = 200
@@ -26,27 +30,26 @@ KILL_S = 1.0
 
 
 class GlobTool:
-    """Lists the files whose path fits a pattern, without those that no model may see."""
+    """Lists the files whose path fits a pattern, without those that no model may see or a rule forbids."""
 
     name = "glob"
     description = "List files by a pattern such as *.py or src/**/*.ts."
     schema: Schema = object_schema({"pattern": text_schema("Pattern of paths")})
 
     def __init__(self, environment: ToolEnvironment) -> None:
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "read", input, tuple(self._paths.roots))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         pattern = read_text(input, "pattern")
-        files = await asyncio.to_thread(_find_files, self._paths, pattern)
-        if not files:
-            return ToolResult(f"no file matches {pattern}")
+        files, left_out = await asyncio.to_thread(find_files, self._paths, pattern)
         names = sorted(file.name for file in files)
         shown = fit_lines(names)
-        rest = len(names) - len(shown)
-        return ToolResult("\n".join([*shown, *([f"… and {rest} more; use a narrower pattern"] if rest else [])]))
+        remarks = [] if names else [f"no file matches {pattern}"]
+        remarks += [f"… and {rest} more; use a narrower pattern"] if (rest := len(names) - len(shown)) else []
+        return ToolResult("\n".join([*shown, *remarks, *describe_left_out(left_out)]))
 
 
 class GrepTool:
@@ -67,7 +70,7 @@ class GrepTool:
     )
 
     def __init__(self, environment: ToolEnvironment, seconds: float = SEARCH_S) -> None:
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._paths = WorkspacePaths(environment, self.name)
         self._seconds = seconds
 
     def action(self, input: Input) -> Action:
@@ -77,12 +80,13 @@ class GrepTool:
         pattern, glob = read_text(input, "pattern"), read_text(input, "glob", "")
         if not pattern:
             raise UsageError('"pattern" is empty; give a regular expression')
-        files = await asyncio.to_thread(_find_files, self._paths, glob or "**")
-        answer = await search_lines(pattern, files, self._seconds)
+        files, left_out = await asyncio.to_thread(find_files, self._paths, glob or "**")
+        answer = await search_lines(pattern, files, self._paths.unsaved, self._seconds)
         matches = format_matches(answer, files)
+        remarks = [*answer.remarks, *describe_left_out(left_out)]
         if not matches:
-            return ToolResult("\n".join([f"no line matches {pattern}", *answer.remarks]))
-        shown, remarks = fit_lines(matches), list(answer.remarks)
+            return ToolResult("\n".join([f"no line matches {pattern}", *remarks]))
+        shown = fit_lines(matches)
         if len(shown) < len(matches) or answer.is_cut:
             remarks.append("there are more matches; use a narrower pattern or glob")
         return ToolResult("\n".join([*shown, *(f"({remark})" for remark in remarks)]))
@@ -103,13 +107,22 @@ class LineMatches:
     is_cut: bool
 
 
-async def search_lines(pattern: str, files: Sequence[WorkspaceFile], seconds: float = SEARCH_S) -> LineMatches:
+async def search_lines(
+    pattern: str, files: Sequence[WorkspaceFile], unsaved: Mapping[Path, Document], seconds: float = SEARCH_S
+) -> LineMatches:
     """Search files for the lines that match a regular expression.
+
+    Args:
+        pattern: The expression.
+        files: The files.
+        unsaved: The texts that count in place of files.
+        seconds: The time after which the search stops.
 
     Raises:
         UsageError: The search took too long.
     """
-    task = {"pattern": pattern, "files": [str(file.path) for file in files]}
+    task: dict[str, Any] = {"pattern": pattern, "files": [str(file.path) for file in files]}
+    task["texts"] = {str(file.path): decode(unsaved[file.path].data) for file in files if file.path in unsaved}
     task |= {"seconds": seconds, "max_matches": MAX_MATCHES}
     # without the packages of the user and of the present folder, whose modules could have the names of ours
     command = [sys.executable, "-I", "-S", line_search.__file__]
@@ -130,6 +143,15 @@ def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[
     ]
 
 
-def _find_files(paths: WorkspacePaths, pattern: str) -> list[WorkspaceFile]:
+def find_files(paths: WorkspacePaths, pattern: str) -> tuple[list[WorkspaceFile], int]:
+    """Return the files whose path fits a pattern, and how many more the rules of the session hide."""
     compiled = PathPattern(pattern)
-    return [file for file in paths.list_files() if compiled.matches(file.name)]
+    fitting = [file for file in paths.list_files() if compiled.matches(file.name)]
+    files = [file for file in fitting if paths.can_read(file)]
+    return files, len(fitting) - len(files)
+
+
+def describe_left_out(count: int) -> list[str]:
+    """Return the line about files that the rules of the session hide; none if there are none."""
+    files = "1 file was" if count == 1 else f"{count} files were"
+    return [f"{files} left out, because the rules of this session do not allow to read them"] if count else []

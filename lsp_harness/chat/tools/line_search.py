@@ -1,7 +1,8 @@
 """The process that finds lines for the tool `grep`. This file is its program.
 
-It reads a JSON object with the pattern and the files from standard input, and writes one with the matches. It imports
-nothing of lsp-harness, so that it starts at once and runs without any package.
+It reads a JSON object from standard input, with the pattern, the files, and the texts that count in place of some of
+them, and writes one with the matches. It imports nothing of lsp-harness, so that it starts at once and runs without any
+package.
 """
 
 import json
@@ -31,7 +32,8 @@ def search(task: dict[str, Any]) -> dict[str, Any]:
         if monotonic() > end:
             remarks.append(f"only {number} of {len(task['files'])} files were searched in time; use a narrower glob")
             break
-        for line_number, line in enumerate(_read_lines(path), 1):
+        lines = _split_lines(task["texts"][path]) if path in task["texts"] else _read_lines(path)
+        for line_number, line in enumerate(lines, 1):
             text = line[:MAX_TEXT_CHARS]
             if expression.search(text):
                 if len(matches) == task["max_matches"]:
@@ -53,7 +55,11 @@ def _read_lines(path: str) -> list[str]:
         return []
     if len(data) > MAX_FILE_BYTES or b"\0" in data[:8192]:
         return []
-    return data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    return _split_lines(data.decode("utf-8", "replace"))
+
+
+def _split_lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").split("\n")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ The index only says in which files a name is declared. What it says about places
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
@@ -18,10 +19,15 @@ from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 
+Report = Callable[[str], None]
 MAX_SCANNED_FILES = 2_000
 """Most files that are searched for a name without an index."""
 MAX_PARSED_FILES = 20
 """Most files with a name that are parsed."""
+
+
+def ignore(text: str) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +76,24 @@ class PresentSymbol:
 
 
 class PresentSymbols:
-    """The search for symbols by their name paths, such as `Cart/total` or `total`."""
+    """The search for symbols by their name paths, such as `Cart/total` or `total`, for one tool."""
 
-    def __init__(self, environment: ToolEnvironment) -> None:
+    def __init__(self, environment: ToolEnvironment, tool: str) -> None:
         self._index = environment.index
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._paths = WorkspacePaths(environment, tool)
 
     async def parse(self, path: str) -> SymbolFile:
         """Return the symbols of a file. Raise UsageError if it cannot be parsed, and FileError if there is none."""
         return await self._parse(self._paths.locate(path))
 
-    async def find(self, name: str, path: str = "") -> list[PresentSymbol]:
-        """Return the symbols with a name, in one file or in all. Raise UsageError if there is none."""
+    async def find(self, name: str, path: str = "", report: Report = ignore) -> list[PresentSymbol]:
+        """Return the symbols with a name, in one file or in all. Raise UsageError if there is none.
+
+        Args:
+            name: The name path.
+            path: The file. Empty for all files.
+            report: Receives the progress of the index.
+        """
         qualified = to_qualified(name)
         if path:
             source = await self.parse(path)
@@ -90,7 +102,7 @@ class PresentSymbols:
             known = ", ".join(list(dict.fromkeys(source.names))[:20]) or "none"
             raise UsageError(f"{source.file.name} has no symbol {name}; its symbols are: {known}")
         symbols: list[PresentSymbol] = []
-        for file in await self._find_files(qualified):
+        for file in await self._find_files(qualified, report):
             try:
                 symbols += _named(await self._parse(file), qualified)
             except HarnessError:
@@ -100,9 +112,9 @@ class PresentSymbols:
             raise UsageError(f"there is no symbol {name} in the workspace; use grep to find similar names")
         return symbols
 
-    async def find_one(self, name: str, path: str = "") -> PresentSymbol:
-        """Return the only symbol with a name. Raise UsageError if there is none or several."""
-        symbols = await self.find(name, path)
+    async def find_one(self, name: str, path: str = "", report: Report = ignore) -> PresentSymbol:
+        """Return the only symbol with a name (see `find`). Raise UsageError if there is none or several."""
+        symbols = await self.find(name, path, report)
         if len(symbols) > 1:
             listed = "\n".join(symbol.title for symbol in symbols[:8])
             raise UsageError(f"{name} is the name of {len(symbols)} symbols; give a path and Class/name:\n{listed}")
@@ -112,20 +124,24 @@ class PresentSymbols:
         document = self._paths.read_document(file)
         return await offload(len(document.data), lambda: parse_symbols(file, document))
 
-    async def _find_files(self, qualified: str) -> list[WorkspaceFile]:
+    async def _find_files(self, qualified: str, report: Report) -> list[WorkspaceFile]:
         """Return the files that may declare a name: by the index, or by their texts if it knows none."""
-        files: dict[str, WorkspaceFile] = {}
-        for root in self._paths.roots if self._index else ():
-            assert self._index
-            for symbol in await self._index.symbols_named(root.as_uri(), SymbolName(qualified)):
-                try:
-                    file = self._paths.locate(str(root / symbol.path))
-                except UsageError:
-                    continue
-                files[str(file.path)] = file
-        if not files:
-            return await asyncio.to_thread(self._scan_files, encode(qualified.rpartition(".")[2]))
-        return list(files.values())[:MAX_PARSED_FILES]
+        index = await self._index.ready(report) if self._index else None
+        name = encode(qualified.rpartition(".")[2])
+        # the index may not know the last edits
+        files = {path: self._locate(path) for path, text in self._paths.unsaved.items() if name in text.data}
+        for root in self._paths.roots if index else ():
+            assert index
+            for symbol in await index.symbols_named(root.as_uri(), SymbolName(qualified)):
+                files[root / symbol.path] = self._locate(root / symbol.path)
+        found = [file for file in files.values() if file and self._paths.can_read(file)]
+        return found[:MAX_PARSED_FILES] or await asyncio.to_thread(self._scan_files, name)
+
+    def _locate(self, path: Path) -> WorkspaceFile | None:
+        try:
+            return self._paths.locate(str(path))
+        except UsageError:
+            return None
 
     def _scan_files(self, name: bytes) -> list[WorkspaceFile]:
         found: list[WorkspaceFile] = []
@@ -134,7 +150,7 @@ class PresentSymbols:
                 break
             try:
                 if file.path.stat().st_size <= MAX_TEXT_BYTES and name in file.path.read_bytes():
-                    found.append(file)
+                    found += [file] if self._paths.can_read(file) else []
             except OSError:
                 continue
         return found

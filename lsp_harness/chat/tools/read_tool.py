@@ -25,7 +25,7 @@ class ReadTool:
     )
 
     def __init__(self, environment: ToolEnvironment) -> None:
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "read", input, self._paths.action_paths(input.get("path")))

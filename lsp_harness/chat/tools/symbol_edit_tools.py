@@ -27,14 +27,14 @@ class SymbolEditTool(FileEditTool):
 
     def __init__(self, environment: ToolEnvironment) -> None:
         super().__init__(environment)
-        self._symbols = PresentSymbols(environment)
+        self._symbols = PresentSymbols(environment, self.name)
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         path, name, text = read_text(input, "path"), read_text(input, "name"), read_text(input, "text")
         if is_blank(text):
             raise UsageError('"text" is empty; give the code')
         async with self._environment.edit_lock:
-            symbol = await self._symbols.find_one(name, path)
+            symbol = await self._symbols.find_one(name, path, context.report)
             document = symbol.source.document
             check_utf8(document, symbol.source.file.name)
             edit = self._make_edit(symbol, strip_line_numbers(text))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.chat.tools.file_search_tools import format_matches, search_lines
+from lsp_harness.chat.tools.file_search_tools import describe_left_out, find_files, format_matches, search_lines
 from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols, SymbolFile
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
@@ -32,18 +32,21 @@ class FindSymbolTool:
     schema: Schema = object_schema({"name": NAME}, {"path": PATH})
 
     def __init__(self, environment: ToolEnvironment) -> None:
-        self._symbols = PresentSymbols(environment)
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._index = environment.index
+        self._symbols = PresentSymbols(environment, self.name)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "read", input, self._paths.search_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
-        symbols = await self._symbols.find(read_text(input, "name"), read_text(input, "path", ""))
+        symbols = await self._symbols.find(read_text(input, "name"), read_text(input, "path", ""), context.report)
         lines = [line for symbol in symbols for line in _describe(symbol, with_code=len(symbols) <= MAX_SHOWN_BODIES)]
         shown = fit_lines(lines)
         if len(shown) < len(lines):
             shown.append("… (use read for the rest)")
+        if self._index and self._index.remark and not input.get("path"):
+            shown.append(f"({self._index.remark})")
         return ToolResult("\n".join(shown))
 
 
@@ -55,8 +58,8 @@ class SymbolOverviewTool:
     schema: Schema = object_schema({"path": PATH})
 
     def __init__(self, environment: ToolEnvironment) -> None:
-        self._symbols = PresentSymbols(environment)
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._symbols = PresentSymbols(environment, self.name)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "read", input, self._paths.action_paths(input.get("path")))
@@ -79,37 +82,40 @@ class FindReferencesTool:
 
     def __init__(self, environment: ToolEnvironment) -> None:
         self._index = environment.index
-        self._symbols = PresentSymbols(environment)
-        self._paths = WorkspacePaths(environment.roots, environment.private_files)
+        self._symbols = PresentSymbols(environment, self.name)
+        self._paths = WorkspacePaths(environment, self.name)
 
     def action(self, input: Input) -> Action:
         return Action(self.name, "read", input, self._paths.search_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
-        symbol = await self._symbols.find_one(read_text(input, "name"), read_text(input, "path", ""))
+        symbol = await self._symbols.find_one(read_text(input, "name"), read_text(input, "path", ""), context.report)
         file = symbol.source.file
         locations: list[NameLocation] = []
-        if self._index:
+        if self._index and (index := await self._index.ready(context.report)):
             place = CursorPlace(
                 file.root, file.name, symbol.declaration.name_start, {file.name: symbol.source.document}
             )
-            locations = await self._index.reference_locations(place)
+            locations = await index.reference_locations(place)
         if not locations:
             return await self._search_name(symbol)
-        seen = dict.fromkeys((location.path, location.line) for location in locations if not location.is_declaration)
+        used = dict.fromkeys((location.path, location.line) for location in locations if not location.is_declaration)
+        seen = [(path, line) for path, line in used if self._paths.can_read(self._paths.locate(str(file.root / path)))]
+        remarks = describe_left_out(len({path for path, _ in used} - {path for path, _ in seen}))
+        remarks += [f"({self._index.remark})"] if self._index and self._index.remark else []
         if not seen:
-            return ToolResult(f"{symbol.title} is used nowhere")
-        lines = await asyncio.to_thread(lambda: [*self._format_places(symbol, list(seen))])
+            return ToolResult("\n".join([f"{symbol.title} is used nowhere", *remarks]))
+        lines = await asyncio.to_thread(lambda: [*self._format_places(symbol, seen)])
         shown = fit_lines(lines)
         rest = [f"… and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else []
-        return ToolResult("\n".join([f"{len(lines)} uses of {symbol.title}", *shown, *rest]))
+        return ToolResult("\n".join([f"{len(lines)} uses of {symbol.title}", *shown, *rest, *remarks]))
 
     async def _search_name(self, symbol: PresentSymbol) -> ToolResult:
         """Return the lines with the name of a symbol that the index does not know."""
-        files = await asyncio.to_thread(lambda: [*self._paths.list_files()])
-        answer = await search_lines(rf"\b{re.escape(symbol.declaration.name)}\b", files)
+        files, left_out = await asyncio.to_thread(find_files, self._paths, "**")
+        answer = await search_lines(rf"\b{re.escape(symbol.declaration.name)}\b", files, self._paths.unsaved)
         head = f"Lines with the name {symbol.declaration.name} (the index does not know {symbol.title}):"
-        return ToolResult("\n".join([head, *fit_lines(format_matches(answer, files))]))
+        return ToolResult("\n".join([head, *fit_lines(format_matches(answer, files)), *describe_left_out(left_out)]))
 
     def _format_places(self, symbol: PresentSymbol, places: list[tuple[str, int]]) -> Iterator[str]:
         texts: dict[str, list[str]] = {}

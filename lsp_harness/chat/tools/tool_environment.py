@@ -1,7 +1,7 @@
 """The surroundings of the tools: the folders, the rules about files, and the parts of a session that they use."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check
 
 Execution = Literal["inline", "background", "auto"]
@@ -96,6 +98,46 @@ class ArtifactReader(Protocol):
         ...
 
 
+class ProjectIndex(Protocol):
+    """The index of the workspace folders, which is opened by the first question.
+
+    Attributes:
+        remark: Why answers may miss something, or an empty text.
+    """
+
+    remark: str
+
+    async def ready(self, report: Callable[[str], None], /) -> IndexQuery | None:
+        """Return the questions to the index when it is up to date. None without an index."""
+        ...
+
+    def refresh(self, path: Path, /) -> None:
+        """Read a file again that a tool has changed."""
+        ...
+
+
+class EditorTexts(Protocol):
+    """The texts of an editor that are not saved. Tools see them in place of the files."""
+
+    def unsaved(self) -> Mapping[Path, Document]:
+        """Return the texts by their absolute paths without links."""
+        ...
+
+    async def apply(self, document: Document, edits: Sequence[Edit], /) -> None:
+        """Let the editor change a text. It stays unsaved.
+
+        Raises:
+            UsageError: The editor does not do it.
+            StaleDocument: The text has changed.
+        """
+        ...
+
+
+def can_read_all(path: Path, tool: str) -> bool:
+    """Return that a file may be read, for sessions whose rules do not tell files apart."""
+    return True
+
+
 async def keep_no_copy(paths: Sequence[Path]) -> None:
     """Do nothing before an edit, for sessions without checkpoints."""
 
@@ -112,20 +154,24 @@ class ToolEnvironment:
     Attributes:
         roots: The workspace folders. Relative paths belong to the first one in which they exist.
         private_files: The rules about files that no model may see.
-        index: The index of the folders, or None. The symbol tools then know only the file that they are given.
+        index: The index of the folders, or None. The symbol tools then search the texts of the files.
         create_checks: Returns the checks that a new text must pass.
         tasks: The tasks of the session, or None. There is no tool for commands then.
         artifacts: The artifacts of the session, or None.
         before_edit: Called with the absolute paths of files before they are written, for checkpoints. If it raises
             HarnessError, nothing is written.
+        can_read: Returns whether the rules of the session let a tool, which walks through folders, read a file.
+        editor_texts: The unsaved texts of an editor, or None without an editor.
         edit_lock: Held while a file is read, checked and written, so that edits do not overwrite each other.
     """
 
     roots: Sequence[Path]
     private_files: PrivateFiles
-    index: IndexQuery | None = None
+    index: ProjectIndex | None = None
     create_checks: Callable[[], Sequence[Check]] = no_checks
     tasks: CommandTasks | None = None
     artifacts: ArtifactReader | None = None
     before_edit: Callable[[Sequence[Path]], Awaitable[object]] = keep_no_copy
+    can_read: Callable[[Path, str], bool] = can_read_all
+    editor_texts: EditorTexts | None = None
     edit_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -4,15 +4,15 @@ A path is relative to a workspace folder. It is resolved through all links befor
 that neither `..` nor a link leads out of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileMissing, UsageError
 from lsp_harness.files.folders import find_folder, resolve_links
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.walk import SkippedFile, walk
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
@@ -37,11 +37,19 @@ class WorkspaceFile:
 
 
 class WorkspacePaths:
-    """The paths of the workspace folders `roots`, without the files that no model may see."""
+    """The paths of the workspace folders, without the files that no model may see.
 
-    def __init__(self, roots: Sequence[Path], private_files: PrivateFiles) -> None:
-        self._roots = roots
-        self._private_files = private_files
+    Args:
+        environment: The surroundings.
+        tool: The tool that uses the paths. The rules of the session may forbid it some files.
+    """
+
+    def __init__(self, environment: ToolEnvironment, tool: str) -> None:
+        self._roots = environment.roots
+        self._private_files = environment.private_files
+        self._can_read = environment.can_read
+        self._editor_texts = environment.editor_texts
+        self._tool = tool
 
     @property
     def roots(self) -> list[Path]:
@@ -83,13 +91,28 @@ class WorkspacePaths:
             raise UsageError(f"{relative} must not be read or changed here: it is {reason}")
         return WorkspaceFile(path, place.folder, relative)
 
+    @property
+    def unsaved(self) -> Mapping[Path, Document]:
+        """The unsaved texts of the editor, by their paths."""
+        return self._editor_texts.unsaved() if self._editor_texts else {}
+
+    def exists(self, file: WorkspaceFile) -> bool:
+        """Return whether there is a file, or an unsaved text for it."""
+        return file.path.exists() or file.path in self.unsaved
+
+    def can_read(self, file: WorkspaceFile) -> bool:
+        """Return whether the rules of the session allow the tool to read a file that the call did not name."""
+        return self._can_read(file.path, self._tool)
+
     def read_document(self, file: WorkspaceFile) -> Document:
-        """Return the text of a file.
+        """Return the text of a file, as it is in the editor if it is not saved there.
 
         Raises:
             UsageError: The file is binary, or a folder.
             FileError: It does not exist or is too large.
         """
+        if unsaved := self.unsaved.get(file.path):
+            return unsaved
         if file.path.is_dir():
             raise UsageError(f"{file.name} is a folder; use glob with {file.name.rstrip('/')}/** to list its files")
         try:
@@ -102,7 +125,7 @@ class WorkspacePaths:
         return document
 
     def list_files(self) -> Iterator[WorkspaceFile]:
-        """Yield the files of all folders that may be seen, folder by folder."""
+        """Yield the files of all folders that a model may see, folder by folder. Ask `can_read` about each one."""
         roots = self.roots
         ignores = IgnoreFiles(roots)
         for root in roots:

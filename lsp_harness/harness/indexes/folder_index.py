@@ -90,6 +90,11 @@ class FolderIndex:
             log.warning("%s", error.message)
             return default
 
+    @property
+    def is_kept_here(self) -> bool:
+        """True if our process updates the index, and not that of another front end."""
+        return self._keeper.is_running
+
     def prioritize(self, path: str) -> None:
         """Read a file before others."""
         self._keeper.prioritize([path])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.folders import find_folder, path_inside, paths_inside
+from lsp_harness.files.folders import find_folder, path_inside, paths_inside, resolve_links
 from lsp_harness.files.ignore_files import rules_folder
 from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
 from lsp_harness.process.background_permit import BackgroundPermit
@@ -145,6 +145,10 @@ class FolderIndexes:
     def folders(self) -> list[FolderIndex]:
         """The indexes, one for each workspace folder."""
         return list(self._folders.values())
+
+    def find(self, root: Path) -> FolderIndex | None:
+        """Return the index of a workspace folder, by its path without links."""
+        return next((folder for folder in self.folders if resolve_links(folder.root) == root), None)
 
     def state(self) -> str:
         """Return `off`, `waiting`, `scanning`, `ready`, `paused`, `polling` or `ended`; of several, the least ready."""

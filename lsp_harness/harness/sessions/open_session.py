@@ -33,8 +33,9 @@ from lsp_harness.session.projections.task_list import TaskRow, project_tasks
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskRunner
 
-SYSTEM_PROMPT = """You are a coding assistant in the folder {folder}. Answer in a few sentences. Use the tools to look
-at files instead of guessing, and change a file only if the user asks for it. Paths are relative to the folder."""
+SYSTEM_PROMPT = """You work in the folder {folder}. Call a tool whenever one can answer, and then say in one or two
+sentences what it returned. Change a file only if the user asks for it. Paths are relative to the folder."""
+"""The text of a session without one of its own. A small model that reads what it is explains tools, and calls none."""
 
 
 @dataclass(slots=True)

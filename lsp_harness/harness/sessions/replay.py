@@ -87,8 +87,9 @@ def find_calls(events: Iterable[Event], driver: ChatDriver) -> list[RecordedCall
     for event in events:
         recorded_hash = event.data.get("prompt_hash")
         if event.type == "model.started" and recorded_hash:
-            prompt = driver.render(state.conversation)
-            is_same = prompt.hash == recorded_hash
+            # the window of the model decided how the tools were shown
+            prompts = sorted(driver.render_all(state.conversation), key=lambda prompt: prompt.hash != recorded_hash)
+            prompt, is_same = prompts[0], prompts[0].hash == recorded_hash
             model = str(event.data.get("model", ""))
             calls.append(RecordedCall(event.seq or 0, event.turn, model, prompt, is_same, None))
         elif event.type == "model.completed" and calls and calls[-1].turn == event.turn and calls[-1].answer is None:

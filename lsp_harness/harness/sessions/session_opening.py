@@ -3,19 +3,23 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.find_tool import FindTool
 from lsp_harness.chat.mcp.mcp_servers import McpServers
 from lsp_harness.chat.skills import SkillTool, find_skills
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tools.session_tasks import SessionTasks
-from lsp_harness.chat.tools.tool_environment import ToolEnvironment
+from lsp_harness.chat.tools.tool_environment import EditorTexts, ToolEnvironment, can_read_all
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
@@ -44,6 +48,9 @@ from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.wire.version import VERSION
 
+if TYPE_CHECKING:
+    from lsp_harness.harness.indexes.folder_index import FolderIndex
+
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
 MODE_WITH_PERSON = "ask"
@@ -63,14 +70,36 @@ class SharedModel:
     engine: Engine
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The parts that an editor or a parent lends to a session.
+
+    Attributes:
+        find_index: Returns the index that is kept for a folder, or None.
+        editor_texts: The unsaved texts of the editor, or None without an editor.
+    """
+
+    find_index: "Callable[[Path], FolderIndex | None]" = lambda root: None
+    editor_texts: EditorTexts | None = None
+
+
+ALONE = Surroundings()
+"""The surroundings of a session without an editor and a parent."""
+
+
 async def open_session(
-    options: SessionOptions, shared: SharedModel | None = None, *, models: Sequence[Model] = ()
+    options: SessionOptions,
+    shared: SharedModel | None = None,
+    surroundings: Surroundings = ALONE,
+    *,
+    models: Sequence[Model] = (),
 ) -> OpenSession:
     """Open a new session, or continue one.
 
     Args:
         options: The options.
         shared: The model and the settings of this process. Options that name a model win against it.
+        surroundings: What an editor or a parent lends to the session.
         models: The models, which somebody else closes. Without them, they are those of the options and settings.
 
     Raises:
@@ -91,7 +120,7 @@ async def open_session(
         stack.callback(opened.log.close)
         for task_id in opened.lost_tasks:
             await end_marked(task_id)
-        parts = await _create_parts(options, config, models, opened.log, store, stack)
+        parts = await _create_parts(options, config, models, opened.log, store, surroundings, stack)
     log, model = opened.log, models[0].name
     start = SessionStarted(
         str(options.root), options.driver, model, parts.gate.mode, VERSION, options.parent or None, options.source
@@ -107,10 +136,6 @@ async def open_session(
     if (previous := _find_previous_folder(opened)) not in ("", str(options.root)):
         await parts.hooks.run("cwdChanged", facts | {"previous": previous})
     return open_session
-
-
-async def _open_child(options: SessionOptions, models: Sequence[Model]) -> OpenSession:
-    return await open_session(options, models=models)
 
 
 async def open_without_model(options: SessionOptions) -> OpenSession:
@@ -178,6 +203,7 @@ async def _create_parts(
     models: tuple[Model, ...],
     log: SessionLog,
     store: SessionStore,
+    surroundings: Surroundings,
     stack: AsyncExitStack,
 ) -> SessionParts:
     def record(event: SessionEvent) -> object:
@@ -208,19 +234,33 @@ async def _create_parts(
     copies = EditCopies(
         checkpoints, record, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
     )
+    index = LazyIndex(root, is_enabled=config.index.enabled, find_shared=surroundings.find_index)
+    stack.push_async_callback(index.aclose)
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),
+        index=index,
         create_checks=_check_factory(config),
         tasks=SessionTasks(tasks, root, command_environment(options)),
         artifacts=artifacts,
         before_edit=copies.keep,
+        can_read=gate.is_readable if gate.policy.tells_files_apart else can_read_all,
+        editor_texts=surroundings.editor_texts,
     )
+
+    async def open_child(options: SessionOptions, models: Sequence[Model]) -> OpenSession:
+        lent = replace(surroundings, find_index=index.open)
+        return await open_session(options, None, lent, models=models)
+
     tools = await _create_tools(options, environment, record, stack)
-    agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), _open_child)
+    agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
         tools[agents.name] = agents
     hidden = {name: tool for name, tool in tools.items() if not _may_be_called(name, gate.policy)}
+    tools = {name: tool for name, tool in tools.items() if name not in hidden}
+    if options.allowed_tools is None and _may_be_called(FindTool.name, gate.policy):
+        # the tools that the client has listed are all shown
+        tools[FindTool.name] = FindTool(tools)
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]
     return SessionParts(
@@ -232,7 +272,7 @@ async def _create_parts(
         artifacts=artifacts,
         checkpoints=checkpoints,
         edit_copies=copies,
-        tools={name: tool for name, tool in tools.items() if name not in hidden},
+        tools=tools,
         hidden_tools=hidden,
         questions=questions,
         closers=closers,

@@ -9,6 +9,7 @@ from typing import Any
 from ulid import ULID
 
 from lsp_harness.errors import FileMissing, HarnessError, UsageError
+from lsp_harness.harness.edits.unsaved_texts import UnsavedTexts
 from lsp_harness.harness.events import ConversationReported
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.sessions.open_session import OpenSession
@@ -16,7 +17,7 @@ from lsp_harness.harness.sessions.saved_tasks import list_tasks
 from lsp_harness.harness.sessions.session_commands import COMMANDS
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.harness.sessions.session_list import list_rows
-from lsp_harness.harness.sessions.session_opening import SharedModel, open_session
+from lsp_harness.harness.sessions.session_opening import SharedModel, Surroundings, open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_history
@@ -85,7 +86,7 @@ class SessionVerbs:
                 return opened
             root = self._folder_of_session(name) if name else self._folder(uri)
             options = SessionOptions(cwd=str(root), resume=name, source="lsp", has_person=True)
-            opened = await open_session(options, self._shared_model())
+            opened = await open_session(options, self._shared_model(), self._surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
             self._open[opened.session.id] = opened
@@ -104,7 +105,7 @@ class SessionVerbs:
         if not any(folder.is_relative_to(root.resolve()) for root in roots):
             shown = ", ".join(map(str, roots))
             raise UsageError(f"this server serves {shown}, not {folder}; start `lsp-harness serve` for that folder")
-        return await open_session(replace(options, cwd=str(folder)), self._shared_model())
+        return await open_session(replace(options, cwd=str(folder)), self._shared_model(), self._surroundings())
 
     def require_trust(self) -> None:
         """Raise UsageError if the user does not trust the workspace: then nothing runs."""
@@ -251,6 +252,9 @@ class SessionVerbs:
 
     def _shared_model(self) -> SharedModel:
         return SharedModel(self._services.config, self._services.engines.current)
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self._services.index.find_folder, UnsavedTexts(self._services))
 
     def _require_id(self, session_id: str) -> str:
         self.require_trust()

@@ -1,17 +1,22 @@
 """Edits that the server asks its client to apply, because the client executed a command and did not request an edit."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import required_snapshot, selected_span
 from lsp_harness.server.execution.quick_fix import PreparedEdit, prepare_written_edit
+from lsp_harness.server.lsp_conversion import workspace_edit
 from lsp_harness.server.progress import show_progress
 from lsp_harness.session.results import Report
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -22,6 +27,9 @@ EDIT_RESULT = (
     "The edit itself arrives by `workspace/applyEdit`"
 )
 """The documentation of the result of `apply_edit`."""
+
+
+TOOL_EDIT_TITLE = "lsp-harness: edit of"
 
 
 def check_apply_edit(client: EditorClient) -> None:
@@ -53,6 +61,17 @@ async def apply_edit(client: EditorClient, uri: str, edit: PreparedEdit, label: 
         "failureReason": outcome.failure_reason,
         "verdict": edit.verdict,
     }
+
+
+async def change_open_text(client: EditorClient, document: Document, edits: Sequence[Edit]) -> str:
+    """Let the client change an open text for a tool of a session, and return why it did not."""
+    edit = workspace_edit([(document, edits, client.version_of(document))], client.capabilities)
+    params = types.ApplyWorkspaceEditParams(edit=edit, label=f"{TOOL_EDIT_TITLE} {PurePosixPath(document.uri).name}")
+    try:
+        outcome = await client.server.workspace_apply_edit_async(params)
+    except JsonRpcException as error:
+        return str(error)
+    return "" if outcome.applied else outcome.failure_reason or "it gave no reason"
 
 
 async def execute_edit(

@@ -47,6 +47,13 @@ class GatePolicy:
     settings_file: Path | None = None
     is_complete: bool = True
 
+    @property
+    def tells_files_apart(self) -> bool:
+        """Return whether a tool that may read the workspace may perhaps not read each of its files."""
+        lists = (*self.disallowed_tools, *(self.allowed_tools or ()))
+        restricting = (rule for rule in self.rules if rule.decision != "allow")
+        return any("(" in text for text in lists) or any(rule.pattern is not None for rule in restricting)
+
 
 def make_policy(
     config: Config, roots: Sequence[Path], default_mode: PermissionMode = "ask"

@@ -1,8 +1,9 @@
 """Surroundings of tools over a folder, with the real checks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.tool_environment import CommandOutcome, Execution, ToolEnvironment
@@ -11,6 +12,8 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.errors import UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.ruff_linter import Ruff
@@ -72,10 +75,45 @@ class Artifacts:
         return Part(text, next_offset=offset + len(text))
 
 
+class ReadyIndex:
+    """An index that is up to date. `refreshed` are the files that tools have changed."""
+
+    def __init__(self, query: IndexQuery, remark: str = "") -> None:
+        self.query = query
+        self.remark = remark
+        self.refreshed: list[Path] = []
+
+    async def ready(self, report: Callable[[str], None]) -> IndexQuery:
+        report("indexing: 1 of 2 files\n")
+        return self.query
+
+    def refresh(self, path: Path) -> None:
+        self.refreshed.append(path)
+
+
+class Editor:
+    """An editor with unsaved texts, which changes them at once. With a `refusal` it does not."""
+
+    def __init__(self) -> None:
+        self.texts: dict[Path, Document] = {}
+        self.refusal = ""
+
+    def unsaved(self) -> Mapping[Path, Document]:
+        return self.texts
+
+    async def apply(self, document: Document, edits: Sequence[Edit]) -> None:
+        if self.refusal:
+            raise UsageError(self.refusal)
+        [path] = [path for path, text in self.texts.items() if text is document]
+        for edit in reversed(edits):
+            document = document.apply_edit(edit, document.version + 1)
+        self.texts[path] = document
+
+
 class Desk:
     """A workspace folder with the tools on it. `kept` are the paths that a checkpoint was made of."""
 
-    def __init__(self, root: Path, files: dict[str, str | bytes], index: IndexQuery | None = None) -> None:
+    def __init__(self, root: Path, files: dict[str, str | bytes], index: IndexQuery | None = None, **more: Any) -> None:
         self.root = root
         root.mkdir(exist_ok=True)
         for name, text in files.items():
@@ -84,16 +122,24 @@ class Desk:
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
         self.kept: list[tuple[Path, bytes | None]] = []
         self.tasks = Tasks()
+        self.index = ReadyIndex(index) if index else None
         self.environment = ToolEnvironment(
             (root,),
             PrivateFiles([root]),
-            index,
+            self.index,
             lambda: create_checks(Verification(), CheckContext(RUFF)),
             self.tasks,
             Artifacts(),
             self.keep,
+            **more,
         )
         self.tools = create_tools(self.environment)
+
+    def edit_in_editor(self, name: str, text: str) -> Editor:
+        """Return an editor in which a file has another text, for another desk on the same folder."""
+        editor, path = Editor(), self.root / name
+        editor.texts[path] = Document.from_text(path.as_uri(), text.encode())
+        return editor
 
     async def keep(self, paths: Sequence[Path]) -> None:
         self.kept += [(path, path.read_bytes() if path.exists() else None) for path in paths]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.chat.tools import tools_page
+from lsp_harness.chat import tools_page
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.errors import UsageError

@@ -188,3 +188,49 @@ async def test_many_matches_are_cut(desk: Desk):
     text = await desk.text("grep", pattern="needle")
     assert text.endswith("(there are more matches; use a narrower pattern or glob)")
     assert len(text) < 8192
+
+
+# -- rules of the session
+def hide_source(path: Path, tool: str) -> bool:
+    return tool == "read" or "src" not in path.parts
+
+
+async def test_files_that_a_rule_hides_are_neither_named_nor_searched_but_counted(tmp_path: Path):
+    desk = Desk(tmp_path / "w", {**FILES, "use.py": "main\n"}, can_read=hide_source)
+    assert await desk.text("glob", pattern="*.ts") == (
+        "no file matches *.ts\n2 files were left out, because the rules of this session do not allow to read them"
+    )
+    answer = await desk.text("grep", pattern="total|main", glob="*.{ts,py}")
+    assert answer.splitlines() == [
+        "app.py:4: def main():",
+        "use.py:1: main",
+        "(2 files were left out, because the rules of this session do not allow to read them)",
+    ]
+    assert "left out" not in await desk.text("grep", pattern="main", glob="*.py")
+
+
+# -- unsaved texts of an editor
+async def test_the_unsaved_text_of_the_editor_counts(tmp_path: Path):
+    desk = Desk(tmp_path / "w", FILES)
+    editor = desk.edit_in_editor("app.py", "def start():\n    return 1\n")
+    desk = Desk(desk.root, {}, editor_texts=editor)
+    assert await desk.text("read", path="app.py") == "app.py, lines 1-2 of 2\n1\tdef start():\n2\t    return 1"
+    assert await desk.text("grep", pattern="main|start", glob="*.py") == "app.py:1: def start():"
+    assert (await desk.text("find_symbol", name="start")).startswith("app.py:1-2 function start")
+    assert "start" in await desk.text("symbol_overview", path="app.py")
+    assert "app.py exists" in await desk.error("create", path="app.py", text="x")
+
+
+async def test_an_edit_of_an_unsaved_text_goes_to_the_editor_and_not_to_the_file(tmp_path: Path):
+    desk = Desk(tmp_path / "w", FILES)
+    editor = desk.edit_in_editor("app.py", "def start():\n    return 1\n")
+    desk = Desk(desk.root, {}, editor_texts=editor)
+    answer = await desk.text("edit", path="app.py", old="return 1", new="return 2")
+    assert answer == "app.py was changed in the editor, where it is not saved yet, in line 2."
+    assert editor.texts[desk.root / "app.py"].data == b"def start():\n    return 2\n"
+    assert await desk.text("replace_symbol_body", path="app.py", name="start", text="def start():\n    return 3")
+    assert editor.texts[desk.root / "app.py"].data == b"def start():\n    return 3\n"
+    assert "syntax error" in await desk.error("edit", path="app.py", old="(", new="((")
+    assert (desk.read("app.py"), desk.kept) == (FILES["app.py"], [])
+    editor.refusal = "the editor is busy"
+    assert await desk.error("edit", path="app.py", old="3", new="4") == "the editor is busy"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.chat.tool import CallContext
 from lsp_harness.chat.tools.indentation_fit import fit_indentation
 from tests.chat.tools.surroundings import Desk
 from tests.index.place import Indexed
@@ -221,3 +222,38 @@ async def test_an_edit_needs_one_symbol_and_some_code(desk: Desk):
 )
 def test_the_indentation_of_code_is_fitted(text: str, indentation: str, fitted: str):
     assert "\n".join(fit_indentation(text, indentation)) == fitted
+
+
+async def test_the_index_is_told_about_the_files_that_tools_change(indexed: Desk):
+    assert indexed.index
+    await indexed.run("edit", path="use.py", old="[1]", new="[2]")
+    await indexed.run("create", path="new.py", text="def fresh(): ...")
+    await indexed.run("insert_after_symbol", path="new.py", name="fresh", text="def other(): ...")
+    names = [path.name for path in indexed.index.refreshed]
+    assert names == ["use.py", "new.py", "new.py"]
+
+
+async def test_the_progress_of_the_index_is_reported_and_its_state_is_a_part_of_the_answer(indexed: Desk):
+    assert indexed.index
+    indexed.index.remark = "the index is not complete yet"
+    heard: list[str] = []
+    context = CallContext("c", heard.append)
+    found = await indexed.tools["find_symbol"].run({"name": "build"}, context)
+    used = await indexed.tools["find_references"].run({"name": "build"}, context)
+    assert found.text.endswith("(the index is not complete yet)")
+    assert used.text.endswith("(the index is not complete yet)")
+    assert set(heard) == {"indexing: 1 of 2 files\n"}
+    # the index is not asked about a file that is named
+    heard.clear()
+    await indexed.tools["find_symbol"].run({"name": "build", "path": "cart.py"}, context)
+    assert heard == []
+
+
+async def test_symbol_tools_show_nothing_of_files_that_a_rule_hides(tmp_path: Path):
+    index = Indexed(tmp_path / "index", FILES)
+    desk = Desk(tmp_path / "w", {**FILES}, index.query, can_read=lambda path, tool: path.name != "use.py")
+    assert "there is no symbol main" in await desk.error("find_symbol", name="main")
+    uses = await desk.text("find_references", name="build")
+    assert "use.py" not in uses
+    assert "1 file was left out" in uses
+    index.close()

@@ -42,6 +42,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         announced: dict[str, Any] | None = None,
         client: str = "plain",
         mode: str = "",
+        applies_edits: bool = True,
         **options: Any,
     ) -> Editor:
         script = tmp_path / f"script{len(editors)}.json"
@@ -54,7 +55,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         known = {
             **capabilities(client),
             "experimental": {"lspHarness": announced or {}},
-            "workspace": {"applyEdit": True},
+            "workspace": {"applyEdit": applies_edits},
         }
         folders = [{"uri": root.as_uri(), "name": "work"}]
         await editor.initialize(

@@ -1,6 +1,7 @@
 """The policy that is made from settings: examples of rules, rules that are not valid, hooks, and added rules."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,21 @@ def test_a_rule_in_the_list_is_not_added_again(tmp_path: Path) -> None:
     file.write_text('[permissions]\nallow = ["Bash(make *)"]\n')
     assert add_allow_rules(file, ["Bash(make *)"]) == ""
     assert file.read_text() == '[permissions]\nallow = ["Bash(make *)"]\n'
+
+
+@pytest.mark.parametrize(
+    ("permissions", "lists", "expected"),
+    [
+        ({}, {}, False),
+        ({"allow": ("read(src/**)",), "deny": ("bash",)}, {"allowed_tools": ("grep",)}, False),
+        ({"deny": ("read(secret/**)",)}, {}, True),
+        ({"ask": ("grep(secret/**)",)}, {}, True),
+        ({}, {"disallowed_tools": ("Read(secret/**)",)}, True),
+        ({}, {"allowed_tools": ("Read(src/**)",)}, True),
+    ],
+)
+def test_a_policy_knows_whether_it_tells_files_apart(
+    tmp_path: Path, permissions: dict[str, object], lists: dict[str, tuple[str, ...]], *, expected: bool
+) -> None:
+    policy = replace(policy_of(tmp_path, **permissions)[0], **lists)  # type: ignore[arg-type]
+    assert policy.tells_files_apart == expected
