@@ -80,7 +80,7 @@ class EditTask(ABC):
     async def _run_stages(self, driver: TurnDriver) -> Proposal:
         if proposal := await self.try_existing_edits(driver):
             return proposal
-        driver.states.enter("LOCATE")
+        driver.states.enter("LOCATE", reason=self.context.place or None)
         if proposal := await self.try_repairs(driver):
             return proposal
         try:

@@ -4,6 +4,7 @@ A part that takes long to import is created at its first use, because `initializ
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
     from lsp_harness.harness.indexes.folder_index import IndexMessage
     from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+    from lsp_harness.harness.verification.edit_permission import EditPermission
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
+    from lsp_harness.session.events.event_types import SessionEvent
     from lsp_harness.session.log.session_log import SessionLog
     from lsp_harness.session.session import Session
     from lsp_harness.verify.types.type_gate import TypeGate
@@ -57,10 +60,10 @@ class Services:
         create_engine: "Callable[[Config], Engine]",
         workspace: Workspace,
         *,
-        works_ahead: bool,
-        index: ReadyIndex | None,
-        verifier: "Verifier | None",
-        clock: Clock | None,
+        works_ahead: bool = False,
+        index: ReadyIndex | None = None,
+        verifier: "Verifier | None" = None,
+        clock: Clock | None = None,
     ) -> None:
         self._config = config
         self._verifier = verifier
@@ -153,9 +156,24 @@ class Services:
     @cached_property
     def verifier(self) -> "Verifier":
         """The linter and the checks of edits."""
+        from lsp_harness.harness.verification.gated_ruff import GatedRuff
         from lsp_harness.harness.verification.verifier import Verifier
 
-        return self._verifier or Verifier.for_workspace(is_trusted=self.workspace.is_trusted)
+        if self._verifier:
+            return self._verifier
+        verifier = Verifier.for_workspace(is_trusted=self.workspace.is_trusted)
+        return replace(verifier, linter=GatedRuff(verifier.linter, lambda: self.permission.linter_gate))
+
+    @cached_property
+    def permission(self) -> "EditPermission":
+        """The permission gate of the client's edits. It records its decisions in the session."""
+        from lsp_harness.harness.verification.edit_permission import EditPermission
+
+        def record(event: "SessionEvent", turn: int | None) -> object:
+            log = self.session.log
+            return log.append_to_running(event) if turn is None else log.append(event, turn=turn)
+
+        return EditPermission(lambda: self._config, self.workspace, record)
 
     @property
     def installed(self) -> "InstalledPackages | None":

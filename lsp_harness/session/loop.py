@@ -48,10 +48,10 @@ async def run_turn(session: SteeredSession, driver: Driver[PromptT], turn: Turn,
 
 def find_ending(session: SteeredSession, output: ModelOutput, results: Sequence[CallResult]) -> Ending | None:
     """Return how the turn ends after a step, or None if it goes on."""
-    if output.is_final:
-        return Ending("completed", "pipeline_done", output.text)
     if any(result.ends_turn for result in results):
         return Ending("denied", "denied", output.text)
+    if output.is_final:
+        return Ending("completed", "pipeline_done", output.text)
     if not output.tool_calls and not session.has_steering:
         return Ending("completed", "no_tool_calls", output.text)
     return None

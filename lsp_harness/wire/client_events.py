@@ -289,7 +289,7 @@ class VerifyEvent(ClientEvent):
         passed: Whether the verdict is passed, or None if there is none yet.
         lines: The findings of a failed check.
         candidate: The number of the candidate, or None if the text is already in the editor.
-        checks: The names of the checks that begin.
+        checks: The names of the checks that begin, or each check with a mark for its outcome if they are completed.
     """
 
     status: str

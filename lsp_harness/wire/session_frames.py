@@ -12,6 +12,8 @@ from lsp_harness.wire.event import Event
 WIRE_VERSION = 1
 """The major version of this protocol. A client refuses a server with a larger one."""
 
+CHECK_MARKS = {"passed": "✓", "failed": "✗"}
+"""Status of a check → the sign that people see. A check that was skipped has a dash."""
 Data = Mapping[str, Any]
 Frame = dict[str, Any]
 Encoder = Callable[[Data, Event], Frame]
@@ -87,6 +89,7 @@ def _checks_completed(data: Data, event: Event) -> Frame:
         "type": "verify",
         "status": "completed",
         "check": "",
+        "checks": [f"{report.get('check')} {CHECK_MARKS.get(str(report.get('status')), '–')}" for report in reports],
         "passed": data.get("passed"),
         "lines": lines,
         "candidate": data.get("candidate"),

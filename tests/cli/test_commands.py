@@ -1,5 +1,6 @@
 """The output of commands for people and for programs, and their errors."""
 
+import json
 import os
 import subprocess
 import sys
@@ -96,6 +97,31 @@ def test_apply_writes_the_file_and_keeps_its_terminators(shell: Shell, newline: 
     result = shell.run("fix", "a.py", "--apply")
     assert (result.code, file.read_bytes()) == (0, FIXED.replace("\n", newline).encode())
     assert result.out.endswith("; applied\n")
+
+
+@pytest.mark.parametrize(("mode", "code"), [("plan", 2), ("deny", 2), ("acceptEdits", 0), ("ask", 0)])
+def test_apply_asks_the_permission_gate(shell: Shell, mode: str, code: int) -> None:
+    file = shell.file("a.py", "import os\nx = 1\n")
+    shell.set("LSP_HARNESS_PERMISSIONS__MODE", mode)
+    shell.replies()
+    result = shell.run("fix", "a.py", "--apply")
+    assert (result.code, file.read_text() == "x = 1\n") == (code, code == 0)
+    assert (f"not allowed: the permission mode {mode} does not allow it" in result.err) == (code != 0)
+    rows = [
+        json.loads(line) for line in shell.run("events", "--types", "permission.decided", "--json").out.splitlines()
+    ]
+    decisions = [(row["data"]["tool"], row["data"]["decision"]) for row in rows]
+    assert decisions == [("lint", "allow"), ("edit", "deny" if code else "allow")]
+    # the file is shown in every mode
+    file.write_text("import os\nx = 1\n")
+    assert "-import os" in shell.run("fix", "a.py").out
+
+
+def test_a_rule_about_the_linter_counts(shell: Shell) -> None:
+    shell.file("a.py", "import os\nx = 1\n")
+    shell.file("lsp-harness.toml", '[permissions]\ndeny = ["Lint"]\n')
+    shell.replies()
+    assert "not checked: the linter is not allowed to run: the rule Lint" in shell.run("fix", "a.py").out
 
 
 def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:

@@ -11,9 +11,9 @@ from lsp_harness.cli.composition import open_headless
 from lsp_harness.cli.console import JsonOption, console, print_json, say
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.verdict_table import VerdictTable
-from lsp_harness.disk.file_writing import replace_file
-from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
+from lsp_harness.errors import BinaryDocument, UsageError
 from lsp_harness.harness.edits.diagnosis import find_reported
+from lsp_harness.harness.edits.proposal_writing import write_changes
 from lsp_harness.harness.events import TurnReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import FixOffer, Progress, Proposal
@@ -70,16 +70,13 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             "summary": proposal.summary,
         }
         if write:
+            await harness.turns.require_permission(proposal)
             # messages name the file as the user wrote it
             files = [
                 (file if change.before.uri == snapshot.document.uri else change.file, change)
                 for change in proposal.changes
             ]
-            for path, change in files:
-                if path.read_bytes() != change.before.data:
-                    raise StaleDocument(f"{path} changed while the fix was computed; run it again")
-            for path, change in files:
-                replace_file(path, change.after.data)
+            write_changes(files)
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
             print_json(result | {"candidates": verdicts.rows, "applied": write})

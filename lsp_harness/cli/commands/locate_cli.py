@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.project_folder import Folder, project_at
-from lsp_harness.harness.project.project_location import locate_in_project
+from lsp_harness.harness.project_location import locate_in_project
 from lsp_harness.inference.engine_choice import make_engine
 
 

@@ -87,7 +87,7 @@ async def _replay_calls(
     except HarnessError as error:
         return [], [], error.message
     try:
-        calls = find_calls(events, opened.create_driver())
+        calls = find_calls(events, opened.create_chat_driver())
         answers: list[str | None] = [await _ask(opened, call) if ask else None for call in calls]
     except HarnessError as error:
         return [], [], error.message

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.wire.stage_lines import describe_stage
 
 MAX_INPUT_CHARS = 100
 MAX_OUTPUT_LINES = 6
@@ -49,8 +50,8 @@ class SessionPrinter:
                 self._show_end(frame)
             case "error":
                 self._line(f"error: {frame.get('message')}")
-            case "state" if frame.get("status") == "entered":
-                self._line(f"[{frame.get('state')}]")
+            case "state" | "candidate" | "verify" if line := describe_stage(frame):
+                self._line(line)
             case "task":
                 self._line(f"· task {frame.get('task_id')} {frame.get('status')}: {frame.get('summary') or ''}")
             case "compaction":

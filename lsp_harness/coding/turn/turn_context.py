@@ -40,6 +40,8 @@ class TurnContext:
         installed: The packages that are installed for the workspace, if a model may know them.
         output: The output of a tool about the document, if the turn is about one.
         session_lines: What the session did before this turn with this document, as lines for a prompt.
+        make_checks: Creates the checks that the settings enable.
+        place: The code that was found for the request, in words. Empty if the user named it.
     """
 
     engine: Engine
@@ -57,6 +59,7 @@ class TurnContext:
     output: Digest | None = None
     session_lines: tuple[str, ...] = ()
     make_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
+    place: str = ""
 
     @property
     def owner(self) -> Owner:

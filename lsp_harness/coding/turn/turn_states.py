@@ -37,7 +37,7 @@ class TurnStates:
         Args:
             state: The next state.
             round: The number of the round of candidates, from 0.
-            reason: Why the turn failed.
+            reason: Why the turn failed, or what was found.
         """
         if self.current and state not in NEXT_STATES[self.current]:
             if state == "CANCELLED":

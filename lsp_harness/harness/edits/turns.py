@@ -30,6 +30,7 @@ class TurnWork:
         report: Receives the progress.
         output: The output of a tool that the turn is about.
         source: The tool that reported the finding, for a fix.
+        place: The code that was found for the request, in words.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class TurnWork:
     report: Report
     output: "Digest | None" = None
     source: str | None = None
+    place: str = ""
 
 
 class Turns:
@@ -149,7 +151,16 @@ class Turns:
             output=output,
             session_lines=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
             make_checks=verifier.create_checks,
+            place=work.place,
         )
+
+    async def require_permission(self, proposal: Proposal) -> None:
+        """Ask the permission gate whether a proposal may reach its files.
+
+        Raises:
+            UsageError: The settings do not allow it.
+        """
+        await self._services.permission.require(proposal)
 
     def verdict_name(self, proposal: Proposal) -> str:
         """Return the name of the document that lists the checks of a proposal."""

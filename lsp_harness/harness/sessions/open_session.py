@@ -19,6 +19,7 @@ from lsp_harness.inference.request import Owner
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.checkpoints.undo_plan import plan_undo
+from lsp_harness.session.driver import Driver
 from lsp_harness.session.events.session_events import QueueKind, SessionClosed, SessionResumed, TurnStopped
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
@@ -51,6 +52,7 @@ class SessionParts:
         artifacts: The large outputs.
         checkpoints: The texts of files before edits.
         edit_copies: Makes and completes the checkpoints of edits.
+        create_edit_driver: Returns the driver of a prompt that becomes an edit.
         tools: Name → tool.
         hidden_tools: Those that the lists of tools forbid.
         questions: The questions that the client answers.
@@ -68,6 +70,7 @@ class SessionParts:
     artifacts: ArtifactStore
     checkpoints: Checkpoints
     edit_copies: EditCopies
+    create_edit_driver: Callable[[], Driver[Any]]
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
     questions: PendingQuestions
@@ -116,8 +119,16 @@ class OpenSession:
         else:
             self.session.record_start()
 
-    def create_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:
-        """Return the driver of a turn.
+    def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver[Any]:
+        """Return the driver of a turn. Raises UsageError if an edit shall have a schema."""
+        if self.options.driver == "chat":
+            return self.create_chat_driver(schema)
+        if schema is not None:
+            raise UsageError("the driver code makes edits, and no JSON; leave out the schema, or use the driver chat")
+        return self.parts.create_edit_driver()
+
+    def create_chat_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:
+        """Return the driver of a turn of a conversation.
 
         Args:
             schema: The JSON schema of the answer. The default is that of the options.
@@ -148,7 +159,7 @@ class OpenSession:
         if action.kind in ("execute", "network", "agent") and not self.parts.gate.explain(action).only_reads:
             await self.parts.edit_copies.keep_folder()
 
-    async def submit(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
+    async def submit(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
 
         Raises:
@@ -185,7 +196,7 @@ class OpenSession:
     async def _run_next(self, ingress: Ingress) -> TurnStopped:
         return await self._run_turn(ingress, self.create_driver())
 
-    async def _run_turn(self, ingress: Ingress, driver: ChatDriver) -> TurnStopped:
+    async def _run_turn(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
         outcome = await self._run_prompt_hooks("turnStart", ingress.text)
         if outcome.is_denied:
             return self._refuse(ingress, _denial(outcome))
@@ -216,7 +227,7 @@ class OpenSession:
         return task
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
-        turn = self.session.begin_turn(ingress, "chat")
+        turn = self.session.begin_turn(ingress, self.options.driver)
         return self.session.end_turn(turn, Ending("denied", reason), ingress.request_id)
 
     # -- questions and settings

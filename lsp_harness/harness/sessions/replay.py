@@ -112,7 +112,7 @@ async def ask_again(opened: OpenSession, call: RecordedCall) -> str:
     Raises:
         EngineError: The model cannot be reached.
     """
-    answer = await opened.create_driver().ask_again(call.prompt)
+    answer = await opened.create_chat_driver().ask_again(call.prompt)
     return render_answer(answer.text, answer.calls)
 
 

@@ -21,12 +21,14 @@ from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
+from lsp_harness.harness.sessions.edit_driver import EditDriver
 from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
+from lsp_harness.harness.verification.gated_ruff import GatedRuff
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model, make_engine
@@ -45,8 +47,10 @@ from lsp_harness.session.permission.permission_gate import PermissionGate
 from lsp_harness.session.permission.rules import parse_rule, tool_matches
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.version import VERSION
+from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_index import FolderIndex
@@ -236,11 +240,12 @@ async def _create_parts(
     )
     index = LazyIndex(root, is_enabled=config.index.enabled, find_shared=surroundings.find_index)
     stack.push_async_callback(index.aclose)
+    verifier = Verifier(GatedRuff(Ruff(), lambda: gate))
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),
         index=index,
-        create_checks=_check_factory(config),
+        create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.linter)),
         tasks=SessionTasks(tasks, root, command_environment(options)),
         artifacts=artifacts,
         before_edit=copies.keep,
@@ -272,6 +277,7 @@ async def _create_parts(
         artifacts=artifacts,
         checkpoints=checkpoints,
         edit_copies=copies,
+        create_edit_driver=lambda: EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies),
         tools=tools,
         hidden_tools=hidden,
         questions=questions,
@@ -332,8 +338,3 @@ def _create_hooks(config: Config, options: SessionOptions, record: Callable[[Ses
     for problem in problems:
         warn_once(problem.sentence)
     return Hooks(() if options.bare else hooks, record, options.root)
-
-
-def _check_factory(config: Config) -> Callable[[], Sequence[Check]]:
-    verifier = Verifier.for_workspace(is_trusted=True)
-    return lambda: verifier.create_checks(config.verification, CheckContext(verifier.linter))

@@ -11,8 +11,8 @@ from lsp_harness.errors import UsageError
 from lsp_harness.session.limits import DEFAULT_MAX_STEPS
 from lsp_harness.session.permission.mode_table import MODES
 
-DRIVERS = ("chat",)
-"""Drivers of prompts. The driver `code` takes its tasks from an editor, or from commands such as `fix`."""
+DRIVERS = ("chat", "code")
+"""Drivers of prompts: a conversation with tools, or one verified edit for each prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SessionOptions:
         json_schema: The JSON schema of the answers.
         session_persistence: Whether the log is written to disk.
         ask_permissions: Whether every permission is asked from the client.
-        driver: "chat".
+        driver: "chat" for a conversation with tools, "code" to make each prompt one verified edit.
         has_person: Whether the client can show questions to a person.
         parent: The session whose subagent this one is.
         bare: Use no settings, hooks, skills and servers of the project.
@@ -85,6 +85,8 @@ class SessionOptions:
         """
         _check_word("permission_mode", self.permission_mode, ("", *MODES))
         _check_word("driver", self.driver, DRIVERS)
+        if self.driver == "code" and (self.json_schema is not None or self.system_prompt is not None):
+            raise UsageError("system_prompt and json_schema are options of the driver chat; leave them out, or use it")
         for source in self.setting_sources or ():
             _check_word("setting_sources", source, SETTING_SOURCES)
         if self.max_turns < 1:

@@ -65,5 +65,5 @@ async def _edit_located_code(client: EditorClient, params: types.ExecuteCommandP
     request, failing = LocationRequest(text_argument(params), folder_uri(params)), tool_output(params)
     with show_progress(client, TITLE, params.work_done_token) as report:
         written, located = await client.harness.tasks.instruct(request, report, failing)
-    outcome = await apply_edit(client, written.document.uri, prepare_written_edit(client, written), TITLE)
+    outcome = await apply_edit(client, written.document.uri, await prepare_written_edit(client, written), TITLE)
     return {**outcome, "located": location_result(client, located)}

@@ -90,4 +90,4 @@ async def execute_edit(
     source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
     with show_progress(client, title, params.work_done_token) as report:
         written = await request_edit(source, span, report)
-    return await apply_edit(client, written.document.uri, prepare_written_edit(client, written), title)
+    return await apply_edit(client, written.document.uri, await prepare_written_edit(client, written), title)

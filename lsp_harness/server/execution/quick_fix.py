@@ -101,27 +101,31 @@ async def compute_fix(
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.current_text(document.uri).data != document.data:
         raise StaleDocument("the document changed while the edit was computed; request it again")
-    return prepare_edit(client, document, proposal)
+    return await prepare_edit(client, document, proposal)
 
 
-def prepare_written_edit(client: EditorClient, written: DocumentEdit) -> PreparedEdit:
+async def prepare_written_edit(client: EditorClient, written: DocumentEdit) -> PreparedEdit:
     """Convert an edit by instruction, which may create a file.
 
     Raises:
-        HarnessError: The edit creates a file, and the client cannot create files.
+        HarnessError: The edit creates a file, and the client cannot create files; or the settings do not allow it.
     """
     if written.is_new and not client.capabilities.create_files:
         raise HarnessError("this editor cannot create a file on a server's request")
-    return prepare_edit(client, written.document, written.proposal, creates_file=written.is_new)
+    return await prepare_edit(client, written.document, written.proposal, creates_file=written.is_new)
 
 
-def prepare_edit(
+async def prepare_edit(
     client: EditorClient, document: Document, proposal: Proposal, *, creates_file: bool = False
 ) -> PreparedEdit:
-    """Convert a proposal, annotated with its checks.
+    """Convert a proposal, annotated with its checks, if the permission gate allows it.
 
     The setting `edits.confirm` decides whether the user confirms it.
+
+    Raises:
+        UsageError: The settings do not allow the edit.
     """
+    await client.harness.turns.require_permission(proposal)
     confirm = client.harness.config.edits.confirm
     annotation = EditAnnotation(
         label=f"lsp-harness: {proposal.verdict.marks}",

@@ -15,7 +15,7 @@ class StateEntered:
     Attributes:
         state: The name of the state.
         round: The number of the round of candidates, from 0.
-        reason: Why the turn failed.
+        reason: Why the turn failed, or what was found.
     """
 
     state: str

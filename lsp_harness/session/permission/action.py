@@ -10,6 +10,8 @@ ActionKind = Literal["read", "edit", "execute", "network", "agent"]
 Verdict = Literal["allow", "deny"]
 Authority = Literal["protected", "tools", "rule", "hook", "callback", "mode", "person", "nobody"]
 """The authority that decided. `tools` are the lists of tools; `nobody` means that nobody could be asked."""
+LINT_TOOL = "lint"
+"""The tool of the linter that checks edits. No model calls it, so `allowed_tools` need not name it."""
 
 
 @dataclass(frozen=True, slots=True)

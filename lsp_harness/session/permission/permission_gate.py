@@ -3,7 +3,7 @@
 1. Protected paths (`protected_paths.py`) and the lists of tools.
 2. The rules (`rules.py`): the most restrictive one of all parts of the action.
 3. The hooks of `preToolUse`: a denial wins.
-4. The function of the program, if there is one. It is asked whatever the mode is.
+4. The function of the program, if there is one. It is asked whatever the mode is, but not about the linter.
 5. The mode (`mode_table.py`).
 6. The person. If nobody is there, the action is denied.
 
@@ -21,7 +21,7 @@ from ulid import ULID
 
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.tool_events import PermissionDecided, PermissionRequested
-from lsp_harness.session.permission.action import Action, Decision
+from lsp_harness.session.permission.action import LINT_TOOL, Action, Decision
 from lsp_harness.session.permission.action_parts import describe_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.hook import HookOutcome
@@ -138,7 +138,7 @@ class PermissionGate:
             return Decision("deny", "hook", outcome.reason, outcome.hook, None, outcome.context)
         if denial := self._change_input(check, outcome.updated_input):
             return denial
-        if self.callback is not None:
+        if self.callback is not None and check.action.tool != LINT_TOOL:
             answer = await call_callback(
                 self.callback, check.action.tool, self._callback_context(check), self.policy.callback_timeout_s
             )

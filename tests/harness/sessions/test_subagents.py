@@ -102,7 +102,8 @@ async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScri
     await asked
     child = events(opened, only(events(opened), "task.started").data["session_id"])
     assert only(child, "session.started").data["permission_mode"] == "acceptEdits"
-    assert only(child, "permission.decided").data["by"] == "mode"
+    decided = [(event.data["tool"], event.data["by"]) for event in child if event.type == "permission.decided"]
+    assert decided == [("create", "mode"), ("lint", "mode")]
     assert (opened.options.root / "x.py").read_text() == "x = 1\n"
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from lsp_harness.session.events.tool_events import PermissionDecided, PermissionRequested
-from lsp_harness.session.permission.action import Action
+from lsp_harness.session.permission.action import LINT_TOOL, Action
 from lsp_harness.session.permission.hook import Hook
 from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.mode_table import MODES, PermissionMode
 from lsp_harness.session.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.session.permission.person import Answer
 from tests.session.permission.gates import Recorder, ScriptedPerson, bash, edit, fetch, policy, read, rules
@@ -320,9 +321,6 @@ async def test_missing_rules_allow_nothing_and_ask(tmp_path: Path) -> None:
     assert (await Gate(broken).check(bash("ls"))).is_allowed
 
 
-MODES = ("ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions")
-
-
 def matrix_actions(root: Path) -> dict[str, Action]:
     return {
         "read": read(root / "a.py"),
@@ -361,3 +359,18 @@ async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_upda
     if golden_update:
         file.write_text(text)
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_linter_is_allowed_without_a_question_in_every_mode(tmp_path: Path, mode: PermissionMode) -> None:
+    lint, recorder = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-")), Recorder()
+    person = ScriptedPerson([])
+    gate = Gate(policy(tmp_path, mode, allowed_tools=()), recorder, callback=answering("deny"), person=person)
+    assert (await gate.check(lint)).by == "mode"
+    assert [type(event) for event in recorder.events] == [PermissionDecided]
+    assert not (await Gate(policy(tmp_path, mode, rules((), (), ["Lint"]))).check(lint)).is_allowed
+    # the same program may write files with other arguments
+    for words in (("ruff", "check", "--fix", "-"), ("ruff", "check", "."), ("./ruff", "check", "-")):
+        risky = Gate(policy(tmp_path, "plan")).explain(Action("bash", "execute", argv=words))
+        assert risky.decision
+        assert not risky.decision.is_allowed

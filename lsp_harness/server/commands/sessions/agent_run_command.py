@@ -10,6 +10,8 @@ from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.server.progress import show_progress
 from lsp_harness.session.results import Progress
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.session_frames import encode_frame
+from lsp_harness.wire.stage_lines import describe_stage
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
@@ -59,8 +61,8 @@ def describe_step(event: Event) -> str:
     match event.type:
         case "turn.started":
             line = "thinking"
-        case "state.entered":
-            line = str(data.get("state", "")).replace("_", " ").lower()
+        case "state.entered" | "candidate.generated" | "candidate.rejected" | "verify.completed":
+            line = describe_stage(encode_frame(event) or {})
         case "step.started":
             line = f"step {data.get('number')}"
         case "tool.started":

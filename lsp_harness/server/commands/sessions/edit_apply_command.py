@@ -26,5 +26,5 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     arguments = SessionArguments(params)
     check_apply_edit(client)
     written = find_proposal(client.harness.documents.find(arguments.text("uri")), arguments.text("proposalId"))
-    edit = prepare_written_edit(client, written)
+    edit = await prepare_written_edit(client, written)
     return await apply_edit(client, written.document.uri, edit, TITLE)

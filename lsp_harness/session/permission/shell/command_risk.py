@@ -64,6 +64,8 @@ GIT_LISTS: Mapping[str, re.Pattern[str]] = {
     "notes": re.compile(r"list|show(?: [^-]\S*)?"),
 }
 """Subcommand of git → the arguments with which it only lists."""
+RUFF_READING = re.compile(r"check (?:--no-cache |--quiet |--select [\w,]+ |--output-format \w+ )*-")
+"""The arguments with which ruff only checks its standard input."""
 VERSION_PROGRAMS = re.compile(
     r"(python|pypy|node|ruby|perl|php|lua|go|cargo|rustc|gcc|g\+\+|clang|cmake|make|npm|npx|yarn|pnpm|pip|uv|ruff|pytest|"
     r"git|java|javac|mvn|gradle|dotnet|docker|bash|tsc|deno|bun|mypy|pyright|black|terraform)[\d.]*$"
@@ -189,6 +191,8 @@ def is_read_only(part: CommandPart) -> bool:
     if name in ONE_FILE:
         files = [text for text in arguments if not text.startswith("-") and not text.isdigit()]
         return len(files) <= 1 and not any(re.match(r"-[a-z]*r|--r", text) for text in arguments if name == "xxd")
+    if name == "ruff":
+        return RUFF_READING.fullmatch(" ".join(arguments)) is not None
     if name == "hostname":
         return not arguments
     if name == "command":

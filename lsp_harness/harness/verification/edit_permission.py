@@ -1,0 +1,86 @@
+"""The permission gate of the edits that the user of one client asks for, and of the linter that checks them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from lsp_harness.config.schema import Config
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.errors import UsageError
+from lsp_harness.session.events.event_types import SessionEvent
+from lsp_harness.session.permission.action import Action
+from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
+from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.permission_gate import PermissionGate, Record
+from lsp_harness.session.permission.person import Answer, PermissionQuestion
+from lsp_harness.session.results import Proposal
+from lsp_harness.workspace.workspace import Workspace
+
+RecordInTurn = Callable[[SessionEvent, int | None], object]
+"""Appends an event to a turn of the session, by its number. None is the turn that runs."""
+
+
+class _RequestingUser:
+    """The user who asked for an edit: the request is the answer to the question whether it may be made."""
+
+    async def ask(self, question: PermissionQuestion) -> Answer:
+        return Answer("once", "the user asked for this edit")
+
+
+class EditPermission:
+    """Asks the permission gate before an edit reaches a file, and before the linter runs.
+
+    The settings decide as in every session: a mode or a rule that denies wins. Whatever they would ask is answered by
+    the request of the user.
+
+    Args:
+        config: Returns the present settings.
+        workspace: The workspace folders.
+        record: Appends the events of the gate to the log.
+    """
+
+    def __init__(self, config: Callable[[], Config], workspace: Workspace, record: RecordInTurn) -> None:
+        self._config, self._workspace, self._record = config, workspace, record
+        self._settings: tuple[Config, list[Path], GatePolicy] | None = None
+
+    @property
+    def linter_gate(self) -> PermissionGate:
+        """The gate of the linter, which records its decisions in the turn that runs."""
+        return self._create_gate(self._policy, lambda event: self._record(event, None))
+
+    async def require(self, proposal: Proposal) -> None:
+        """Ask the gate whether a proposal may reach its files, and record the decision in its turn.
+
+        Raises:
+            UsageError: The settings do not allow it.
+        """
+        policy, main = self._policy, proposal.changes.main.file
+        if not policy.protected.is_inside(main):
+            # a file outside of all folders that the user has opened
+            roots = (*policy.protected.roots, Path(main).resolve().parent, Path(main).parent)
+            policy = replace(policy, protected=replace(policy.protected, roots=roots))
+        gate = self._create_gate(policy, lambda event: self._record(event, proposal.turn))
+        decision = await gate.check(create_edit_action(proposal))
+        if not decision.is_allowed:
+            raise UsageError(f"nothing was changed, because it is not allowed: {decision.reason}")
+
+    @property
+    def _policy(self) -> GatePolicy:
+        config, roots = self._config(), list(self._workspace.roots)
+        if self._settings is None or self._settings[0] is not config or self._settings[1] != roots:
+            policy, problems = make_policy(config, roots)
+            for problem in problems:
+                warn_once(problem.sentence)
+            self._settings = config, roots, policy
+        return self._settings[2]
+
+    def _create_gate(self, policy: GatePolicy, record: Record) -> PermissionGate:
+        hooks, _ = make_hooks(self._config())
+        root = next(iter(self._workspace.roots), None)
+        return PermissionGate(policy, record, Hooks(hooks, record, root), person=_RequestingUser())
+
+
+def create_edit_action(proposal: Proposal, session_id: str = "") -> Action:
+    """Return the action of writing a proposal to its files."""
+    paths = tuple(change.file for change in proposal.changes)
+    return Action("edit", "edit", {"path": str(paths[0]), "summary": proposal.summary}, paths, session_id=session_id)
