@@ -3,6 +3,7 @@
  */
 
 import * as vscode from "vscode";
+import { runAgent } from "./agent";
 import type { Harness } from "./client";
 import { showError } from "./errors";
 import { installServer } from "./install";
@@ -35,6 +36,7 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
     "lsp-harness.locate": () => locate(harness),
+    "lsp-harness.agent": () => runAgent(harness),
     [ASK_INSTRUCTION]: (place: Place) => instruct(place),
   };
   for (const [name, forwarded] of Object.entries(harness.forwardedCommands)) {

@@ -113,3 +113,12 @@ export interface Edited {
 export interface Answer {
   text: string;
 }
+
+/** The end of a turn of a conversation, from `lspHarness.agent.run`. */
+export interface TurnResult {
+  sessionId: string;
+  /** `completed`, or why the turn ended before. */
+  reason: string;
+  detail: string;
+  text: string;
+}

@@ -2,6 +2,7 @@
 
 /** The names in the protocol that the code uses. The capabilities of the server list the ones that it has. */
 export const Command = {
+  agentRun: "lspHarness.agent.run",
   dismissed: "lspHarness.dismissed",
   instruct: "lspHarness.instruct",
   locate: "lspHarness.locate",

@@ -58,6 +58,10 @@ class SessionPrinter:
                 self._line(f"· {frame.get('tier')}: {frame.get('before')} → {frame.get('after')} tokens")
             case "edit" if frame.get("status") == "proposed":
                 self._line(str(frame.get("diff", "")))
+            case "edit" if frame.get("status") == "applied":
+                self._line("· the edit is applied")
+            case "edit" if frame.get("status") == "rejected":
+                self._line(f"· the edit is not applied: {frame.get('reason')}")
             case "turn_stop":
                 self._show_stop(frame)
             case _:

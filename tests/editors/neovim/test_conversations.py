@@ -1,5 +1,6 @@
 """A conversation that Neovim starts, and what the command line does with it."""
 
+import json
 import subprocess
 import sys
 
@@ -32,3 +33,19 @@ def test_a_conversation_of_neovim_is_undone_by_the_command_line(real: Real, monk
     process = subprocess.run(undo, cwd=editor.folder, capture_output=True, text=True, check=False)
     assert process.stdout == "restored mean.py\n", process.stderr
     assert (editor.folder / "mean.py").read_text() == MEAN
+
+
+def test_a_prompt_of_the_command_line_shows_its_answer_and_the_next_one_continues_it(real: Real):
+    editor = real({"text": "it takes the mean"}, {"text": "of numbers", "expect": "it takes the mean"})
+    is_float = "function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end"
+    floats = f"vim.tbl_filter({is_float}, vim.api.nvim_list_wins())"
+    text = f"table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf({floats}[1] or 0), 0, -1, false), ' ')"
+
+    editor.nvim.command("LspHarness agent what does it do?")
+    editor.until(f"#{floats} == 1 and ({text}):find('it takes the mean') ~= nil")
+    editor.nvim.command("LspHarness agent of what?")
+
+    editor.until(f"#{floats} == 1 and ({text}):find('of numbers') ~= nil")
+    listed = [sys.executable, "-m", "lsp_harness", "sessions", "list", "--json"]
+    process = subprocess.run(listed, cwd=editor.folder, capture_output=True, text=True, check=False)
+    assert [row["turns"] for row in json.loads(process.stdout)] == [2], process.stderr

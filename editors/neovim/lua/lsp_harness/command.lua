@@ -82,6 +82,13 @@ end
 --- The subcommands that need code of their own.
 ---@type table<string, lsp_harness.Subcommand>
 M.commands = {
+  agent = {
+    words = {},
+    server_command = names.agentRun,
+    run = function(call)
+      require('lsp_harness.agent').run(call.argument)
+    end,
+  },
   cancel = { run = cancel },
   edit = {
     words = {},

@@ -2,6 +2,7 @@
 --- others.
 
 return {
+  agentRun = 'lspHarness.agent.run',
   commands = 'lspHarness.commands',
   dismissed = 'lspHarness.dismissed',
   instruct = 'lspHarness.instruct',
