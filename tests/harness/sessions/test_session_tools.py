@@ -176,7 +176,7 @@ async def test_the_window_decides_how_tools_are_shown(open_scripted: OpenScripte
 
 async def test_listed_tools_are_all_shown(open_scripted: OpenScripted):
     opened = await open_scripted(say("one"), context_tokens=600, allowed_tools=("read", "agent", "symbol_overview"))
-    driver: ChatDriver = opened.create_driver()
+    driver: ChatDriver = opened.create_chat_driver()
     assert list(opened.parts.tools) == ["read", "symbol_overview", "agent"]
     assert (
         "agent(prompt, preset?: explore|edit" in driver.render_all(opened.session.state.conversation)[1].messages[0][1]
