@@ -3,20 +3,18 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from lsp_harness.chat.chat_model import Model, ModelChain
 from lsp_harness.chat.compaction import CompactionStep, plan_step
-from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt, build_dialogue, build_messages
-from lsp_harness.chat.protocol.answer_protocol import Answer, AnswerProtocol, ChatSettings, KnownTools, Reply, ask
-from lsp_harness.chat.protocol.native_protocol import NativeProtocol
-from lsp_harness.chat.protocol.text_protocol import TextProtocol
+from lsp_harness.chat.conversation_prompt import ChatPrompt, build_dialogue, build_messages
+from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply, ask
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.errors import EngineError, EngineFailed, EngineUnavailable, NoAnswer, ToolsRefused
-from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.driver import CallResult, ModelOutput
 from lsp_harness.session.events.model_events import (
@@ -27,7 +25,6 @@ from lsp_harness.session.events.model_events import (
     ModelCompleted,
     ModelFailed,
     ModelStarted,
-    TokenUsage,
     ToolOutputPromoted,
 )
 from lsp_harness.session.log.turn import Turn
@@ -35,24 +32,10 @@ from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.projections.message_history import Conversation
 from lsp_harness.session.projections.session_state import SessionState
 
-MIN_CONTEXT_TOKENS = 512
-DEFAULT_CONTEXT_TOKENS = 8192
-"""The window of a model that does not report it."""
-WINDOW_SHARE = 0.85
-"""The share of the window that a prompt and its answer may use. The rest covers what the template adds."""
 MAX_ATTEMPTS = 2
 """Attempts to reach a model."""
 MAX_UNREADABLE_ANSWERS = 3
 """Unreadable tool calls in a row after which the turn fails."""
-
-
-@dataclass(slots=True)
-class Model:
-    """A model that can answer, and its name for the log. `refuses_tools` is set after its service refused them."""
-
-    name: str
-    engine: Engine
-    refuses_tools: bool = False
 
 
 class ChatDriver:
@@ -80,27 +63,23 @@ class ChatDriver:
         settings: ChatSettings,
         hooks: Hooks | None = None,
     ) -> None:
-        self._models = list(models)
         self._tools = tools
         self._execution = execution
         self._settings = settings
         self._hooks = hooks or Hooks()
         self._denials: dict[str, str] = {}
-        self._window = 0
         self._prompt: ChatPrompt | None = None
-        self._prompt_revision = -1
+        self._prompt_revision: tuple[int, str] = (-1, "")
         self._unreadable = 0
         self._problems: dict[str, str] = {}
         self.names = shorten_names(tools)
         full_names = {shown: name for name, shown in self.names.items()}
-        self._known_tools = KnownTools(tuple(show_tools(tools).values()), full_names)
-        self._text = TextProtocol(self._known_tools, settings)
-        self._protocol: AnswerProtocol = self._text
+        self._models = ModelChain(models, KnownTools(tuple(show_tools(tools).values()), full_names), settings)
 
     @property
     def system(self) -> str:
         """The system text with the tools, as the window of the model allows."""
-        return self._text.system
+        return self._models.text.system
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:
@@ -112,7 +91,7 @@ class ChatDriver:
         step = await self._plan(state)
         if step is None:
             return
-        budget, before = await self._budget(), (await self._count(state)).tokens
+        budget, before = await self._models.budget(), (await self._count(state)).tokens
         facts: dict[str, Any] = {"session_id": turn.session_id, "tier": step.tier, "tokens": before, "budget": budget}
         outcome = await self._hooks.run("preCompact", facts)
         if outcome.is_denied:
@@ -128,7 +107,7 @@ class ChatDriver:
                 return
             step = CompactionStep("cut", step.until_seq)
         self._apply(step, turn)
-        after = await self._measure(build_messages(self.system, step.preview(state.conversation), self.names))
+        after = (await self._models.count(self.render(step.preview(state.conversation)))).tokens
         turn.append(CompactionCompleted(step.tier, before, after, step.until_seq))
         await self._hooks.run("postCompact", facts | {"tier": step.tier, "after": after})
 
@@ -136,11 +115,11 @@ class ChatDriver:
         """Return why the summary of a step is no gain, or an empty text."""
         if step.summary is None:
             return ""
-        after = await self._measure(build_messages(self.system, step.preview(state.conversation), self.names))
+        after = (await self._models.count(self.render(step.preview(state.conversation)))).tokens
         return f"the prompt would have {after} tokens with the summary, and has {before} now" if after >= before else ""
 
     async def _plan(self, state: SessionState) -> CompactionStep | None:
-        budget, prompt = await self._budget(), await self._count(state)
+        budget, prompt = await self._models.budget(), await self._count(state)
         return plan_step(state, prompt.tokens / budget, budget, self._denials)
 
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
@@ -149,7 +128,7 @@ class ChatDriver:
         Raises:
             NoAnswer: The prompt does not fit into the window, and nothing can be left out.
         """
-        budget, prompt = await self._budget(), await self._count(state)
+        budget, prompt = await self._models.budget(), await self._count(state)
         if prompt.tokens > budget:
             denials = "".join(f"; {denial}" for denial in self._denials.values())
             raise NoAnswer(
@@ -167,13 +146,12 @@ class ChatDriver:
 
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
-        # the model decides how the tools are shown
-        await self._connect()
-        if self._prompt is None or self._prompt_revision != state.conversation.revision:
-            prompt = self.render(state.conversation)
-            sections = await self._count_sections(prompt.messages)
-            self._prompt = replace(prompt, tokens=sum(sections.values()), sections=sections)
-            self._prompt_revision = state.conversation.revision
+        # the window of the model decides how the tools are shown
+        await self._models.connect()
+        revision = (state.conversation.revision, self.system)
+        if self._prompt is None or self._prompt_revision != revision:
+            self._prompt = await self._models.count(self.render(state.conversation))
+            self._prompt_revision = revision
         return self._prompt
 
     def render(self, conversation: Conversation, system: str | None = None) -> ChatPrompt:
@@ -183,39 +161,7 @@ class ChatDriver:
 
     def render_all(self, conversation: Conversation) -> list[ChatPrompt]:
         """Return the prompts of a conversation with each view of the tools. The model's window allows one of them."""
-        return [self.render(conversation, system) for system in self._text.systems]
-
-    async def _count_sections(self, messages: Sequence[tuple[str, str]]) -> dict[str, int]:
-        counts = await self._models[0].engine.count(
-            [f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages]
-        )
-        sections = {"system": 0, "summary": 0, "messages": 0}
-        for (role, content), tokens in zip(messages, counts, strict=True):
-            is_summary = role == "user" and content.startswith(SUMMARY_TITLE)
-            sections["system" if role == "system" else "summary" if is_summary else "messages"] += tokens
-        return sections
-
-    async def _measure(self, messages: Sequence[tuple[str, str]]) -> int:
-        return sum((await self._count_sections(messages)).values())
-
-    async def _budget(self) -> int:
-        """Return the most tokens of a prompt."""
-        await self._connect()
-        return max(MIN_CONTEXT_TOKENS // 2, int(self._window * WINDOW_SHARE) - self._settings.answer_tokens)
-
-    async def _connect(self) -> None:
-        """Read once what the model can do: its window, and whether it takes tools apart from the text."""
-        if self._window:
-            return
-        model = self._models[0]
-        props = await model.engine.props()
-        self._text.has_grammar = props.features.get("grammar") is True
-        is_native = props.features.get("tools") is True and not model.refuses_tools
-        self._protocol = NativeProtocol(self._known_tools, self._settings) if is_native else self._text
-        wanted = self._settings.context_tokens or props.n_ctx or DEFAULT_CONTEXT_TOKENS
-        self._window = max(MIN_CONTEXT_TOKENS, min(wanted, props.n_ctx or wanted))
-        await self._text.fit(model.engine.count, self._window)
-        self._prompt = None
+        return [self.render(conversation, system) for system in self._models.text.systems]
 
     # -- model
     async def call_model(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
@@ -227,37 +173,38 @@ class ChatDriver:
         """
         attempts = 0
         while True:
-            model = self._models[0]
-            turn.append(ModelStarted(model.name, prompt.tokens, prompt.sections or {}, self._window, prompt.hash))
+            model = self._models.current
+            turn.append(
+                ModelStarted(model.name, prompt.tokens, prompt.sections or {}, self._models.window, prompt.hash)
+            )
             try:
                 return await self._ask(prompt, turn)
             except ToolsRefused as error:
                 message = f"{error.message}; the tools are described as text from now on"
                 turn.append(ModelFailed(model.name, message, type(error).__name__, will_retry=True))
-                model.refuses_tools = True
-                self._window = 0
+                self._models.refuse_tools()
             except EngineError as error:
                 attempts += 1
                 may_repeat = attempts < MAX_ATTEMPTS and isinstance(error, EngineUnavailable | EngineFailed)
-                will_retry = may_repeat or len(self._models) > 1
+                will_retry = may_repeat or self._models.has_next
                 turn.append(ModelFailed(model.name, error.message, type(error).__name__, will_retry))
                 if not will_retry:
                     raise
                 if not may_repeat:
-                    self._models.pop(0)
-                    attempts = self._window = 0
+                    self._models.use_next()
+                    attempts = 0
 
     async def _ask(self, prompt: ChatPrompt, turn: Turn) -> ModelOutput:
         started_s = time.monotonic()
         reply, answer = await self._generate(prompt, turn)
         repeats = any(self._execution.repeats(call.tool, call.input) for call in answer.calls)
-        if self._protocol.needs_answer(answer, repeats=repeats):
+        if self._models.protocol.needs_answer(answer, repeats=repeats):
             reply, answer = await self._generate(prompt, turn, reply.usage)
-        if self._protocol.holds_text and answer.text:
+        if self._models.protocol.holds_text and answer.text:
             turn.send_frame("text.delta", content=answer.text)
         ms = round(1000 * (time.monotonic() - started_s))
-        tokens = await self._usage(prompt, reply)
-        name, stop = self._models[0].name, reply.stop or ""
+        tokens = await self._models.usage(prompt, reply)
+        name, stop = self._models.current.name, reply.stop or ""
         turn.append(ModelCompleted(name, answer.text, answer.calls, tokens, stop, ms, answer.thinking))
         self._unreadable = self._unreadable + 1 if answer.problems else 0
         if self._unreadable >= MAX_UNREADABLE_ANSWERS:
@@ -270,11 +217,11 @@ class ChatDriver:
 
         After an `earlier` answer, this one may not call tools, and its usage includes that of the earlier one.
         """
-        await self._connect()
-        protocol, has_schema = self._protocol, self._settings.answer_schema is not None
+        await self._models.connect()
+        protocol, has_schema = self._models.protocol, self._settings.answer_schema is not None
         frames = TextFrames(turn, may_be_call=bool(self._tools) and not has_schema)
         request = protocol.request(prompt, must_answer=earlier is not None)
-        reply = await ask(self._models[0].engine, request, [] if protocol.holds_text else [frames])
+        reply = await ask(self._models.current.engine, request, [] if protocol.holds_text else [frames])
         answer = protocol.read(reply)
         # text beside calls is text; a call that is written as text is none
         frames.end(is_call=bool(answer.calls) and not reply.calls)
@@ -290,17 +237,8 @@ class ChatDriver:
         Raises:
             EngineError: The model cannot be reached.
         """
-        await self._connect()
-        return self._protocol.read(await ask(self._models[0].engine, self._protocol.request(prompt)))
-
-    async def _usage(self, prompt: ChatPrompt, reply: Reply) -> TokenUsage:
-        """Return the tokens as the engine reports them, or as they are counted if it reports none."""
-        usage = reply.usage
-        read = usage.evaluated + usage.reused
-        if read or usage.generated:
-            return TokenUsage(read, usage.generated, usage.reused)
-        written = sum(await self._models[0].engine.count([reply.text, *(call.arguments for call in reply.calls)]))
-        return TokenUsage(prompt.tokens, written, 0, is_estimated=True)
+        await self._models.connect()
+        return self._models.protocol.read(await ask(self._models.current.engine, self._models.protocol.request(prompt)))
 
     # -- tools
     async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:

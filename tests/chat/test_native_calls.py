@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.chat.chat_driver import ChatDriver, Model
+from lsp_harness.chat.chat_driver import ChatDriver
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.conversation_prompt import build_dialogue
 from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool_execution import ToolExecution

@@ -169,9 +169,10 @@ def undo(
 ) -> int:
     """Give the files that a turn changed the texts that they had before it."""
     store = SessionStore()
-    result = asyncio.run(undo_saved(store, store.find(id), turn, force=force))
+    session_id = store.find(id)
+    result = asyncio.run(undo_saved(store, session_id, turn, force=force))
     if json:
-        print_json(asdict(result))
+        print_json({"session_id": session_id, **asdict(result)})
         return 0
     for path in result.paths:
         say(f"restored {path}")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lsp_harness.chat.chat_driver import ChatDriver, Model
+from lsp_harness.chat.chat_driver import ChatDriver
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
@@ -15,6 +16,7 @@ from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.session_undo import restore_turn
 from lsp_harness.inference.request import Owner
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
@@ -99,7 +101,7 @@ class OpenSession:
         self.parts = parts
         self.event_count = event_count
         self._store = store
-        self._notices: set[asyncio.Task[Any]] = set()
+        self._notices = _Notices(parts.hooks)
         session.run_next = self._run_next
 
     @property
@@ -205,26 +207,16 @@ class OpenSession:
         try:
             stopped = await self.session.submit(ingress, driver)
         except asyncio.CancelledError:
-            self._start_notice("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
+            self._notices.start("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
             raise
         except HarnessError as error:
-            await self._notify("turnStop", facts | {"reason": "error", "detail": error.message})
+            await self._notices.finish("turnStop", facts | {"reason": "error", "detail": error.message})
             raise
-        await self._notify("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
+        await self._notices.finish("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
         return stopped
 
     async def _run_prompt_hooks(self, event: str, text: str) -> HookOutcome:
         return await self.parts.hooks.run(event, {"session_id": self.session.id, "prompt": text})
-
-    async def _notify(self, event: str, facts: Mapping[str, Any]) -> None:
-        """Run the hooks of an event to their end, also if the client leaves meanwhile."""
-        await asyncio.shield(self._start_notice(event, facts))
-
-    def _start_notice(self, event: str, facts: Mapping[str, Any]) -> "asyncio.Future[Any]":
-        task = asyncio.ensure_future(self.parts.hooks.run(event, facts))
-        self._notices.add(task)
-        task.add_done_callback(self._notices.discard)
-        return task
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
         turn = self.session.begin_turn(ingress, self.options.driver)
@@ -288,10 +280,9 @@ class OpenSession:
             UsageError: There is nothing to undo.
             StaleDocument: Somebody changed a file after the turn.
         """
-        history = read_history(self._store.folder, self.session.id)
-        plan = plan_undo(history, turn)
-        restoration = await self.parts.checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force)
-        return {"turn": plan.turn, "paths": list(restoration.event.paths), "skipped": dict(restoration.skipped)}
+        plan = plan_undo(read_history(self._store.folder, self.session.id), turn)
+        result = await restore_turn(self.parts.checkpoints, plan, force=force)
+        return {"turn": result.turn, "paths": list(result.paths), "skipped": dict(result.skipped)}
 
     def list_tasks(self) -> list[dict[str, Any]]:
         """Return the tasks of the session, those of earlier processes too."""
@@ -319,7 +310,7 @@ class OpenSession:
         row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
         title = f" ({row.title})" if row and row.title else ""
         text = f"The background task {task_id}{title} has ended. Go on with its result."
-        self._start_notice("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
+        self._notices.start("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
         self.session.report_task_end(task_id, text)
 
     async def aclose(self) -> None:
@@ -328,7 +319,7 @@ class OpenSession:
         self.session.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
-        await asyncio.gather(*self._notices, return_exceptions=True)
+        await self._notices.finish_all()
         await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
         if self.session.state.next_seq:
             self.session.log.append(SessionClosed("the client ended the session"))
@@ -337,6 +328,26 @@ class OpenSession:
                 await close()
         finally:
             await self.session.aclose()
+
+
+class _Notices:
+    """Runs of hooks that only hear of an event. Each one goes on when the turn that it is about is cancelled."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def start(self, event: str, facts: Mapping[str, Any]) -> "asyncio.Future[Any]":
+        task = asyncio.ensure_future(self._hooks.run(event, facts))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    async def finish(self, event: str, facts: Mapping[str, Any]) -> None:
+        await asyncio.shield(self.start(event, facts))
+
+    async def finish_all(self) -> None:
+        await asyncio.gather(*self._running, return_exceptions=True)
 
 
 def _denial(outcome: HookOutcome) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.find_tool import FindTool
 from lsp_harness.chat.mcp.mcp_servers import McpServers
 from lsp_harness.chat.skills import SkillTool, find_skills

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.errors import UsageError
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
-from lsp_harness.session.checkpoints.undo_plan import plan_undo
+from lsp_harness.session.checkpoints.undo_plan import UndoPlan, plan_undo
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 
@@ -17,13 +17,11 @@ class UndoResult:
     """The files that an undo restored.
 
     Attributes:
-        session_id: The session.
         turn: The number of the turn.
         paths: The restored files, relative to the folder of the session.
         skipped: Path → why the file is not restored.
     """
 
-    session_id: str
     turn: int
     paths: tuple[str, ...]
     skipped: Mapping[str, str]
@@ -51,7 +49,12 @@ async def undo_saved(store: SessionStore, id: str, turn: int | None = None, *, f
     log = store.open(id).log
     try:
         checkpoints = Checkpoints(Path(root), paths.state_folder() / "checkpoints", log.append)
-        restoration = await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force)
+        return await restore_turn(checkpoints, plan, force=force)
     finally:
         log.close()
-    return UndoResult(id, plan.turn, tuple(restoration.event.paths), dict(restoration.skipped))
+
+
+async def restore_turn(checkpoints: Checkpoints, plan: UndoPlan, *, force: bool) -> UndoResult:
+    """Restore the files of a plan, and record it. Raise StaleDocument if somebody changed one and not `force`."""
+    restoration = await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force)
+    return UndoResult(plan.turn, tuple(restoration.event.paths), dict(restoration.skipped))

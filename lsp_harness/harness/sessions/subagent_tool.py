@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.tool_environment import Execution
 from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema

@@ -155,7 +155,7 @@ def test_wrong_ids_say_what_to_do(shell: Shell):
 
 AGENT = """
 import asyncio, sys
-from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.chat.chat_driver import Model
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.harness.sessions.session_opening import open_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
