@@ -1,0 +1,1 @@
+"""Runs the tests of a project on texts that are not on disk."""

@@ -1,0 +1,151 @@
+"""Tests of a project run on proposed texts, and change nothing."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+from lsp_harness.process.sandbox.landlock import Landlock
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
+from lsp_harness.verify.project_tests.project_copy import TooLargeError, copy_project
+from lsp_harness.verify.project_tests.runner_registry import find_runner
+
+FILES = {
+    "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
+    "config.py": "def parse(text):\n    return text.split('=')\n",
+    "tests/test_config.py": (
+        "from config import parse\n\n\n"
+        "def test_parse():\n    assert parse('a=1') == ['a', '1']\n\n\n"
+        "def test_old():\n    assert parse('') == []\n"
+    ),
+    "tests/test_other.py": "def test_other():\n    pass\n",
+    "tests/test_writing.py": (
+        "from pathlib import Path\n\n\ndef test_write():\n    Path('out.txt').write_text('x')\n"
+        "    from config import parse\n    assert parse('a=1')[1] == '1'\n"
+    ),
+}
+BROKEN = b"def parse(text):\n    return [text]\n"
+
+
+@pytest.fixture(params=[Bubblewrap, Landlock, NoSandbox], ids=lambda sandbox: sandbox.name)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    found: Sandbox = request.param()
+    if problem := found.find_problem():
+        pytest.skip(f"{found.name} does not work here: {problem}")
+    return found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / "project" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path / "project"
+
+
+def texts_of(root: Path) -> Mapping[str, str]:
+    return {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
+
+
+async def run(root: Path, sandbox: Sandbox, text: bytes | None, *files: str, **limits: float) -> SuiteRun:
+    runner = find_runner(root, "config.py")
+    assert runner is not None
+    texts = {} if text is None else {root / "config.py": text}
+    choice = SuiteChoice(files, limits=ResourceLimits(**limits))  # type: ignore[arg-type]
+    return await run_tests(runner, root, texts, choice, sandbox)
+
+
+async def test_tests_run_on_the_proposed_text(root: Path, sandbox: Sandbox) -> None:
+    before = await run(root, sandbox, None, "tests/test_config.py")
+    assert before.is_complete
+    assert before.digest.failing_tests == {"test_old"}
+    after = await run(root, sandbox, BROKEN, "tests/test_config.py")
+    assert after.digest.failing_tests == {"test_old", "test_parse"}
+    assert texts_of(root) == FILES
+
+
+async def test_tests_that_write_run_on_a_copy(root: Path, sandbox: Sandbox) -> None:
+    passed = await run(root, sandbox, None, "tests/test_writing.py")
+    assert (passed.is_on_copy, passed.digest.passed, passed.digest.failed) == (True, 1, 0)
+    failed = await run(root, sandbox, BROKEN, "tests/test_writing.py")
+    assert failed.digest.failing_tests == {"test_write"}
+    assert texts_of(root) == FILES
+
+
+async def test_a_run_without_an_end_is_not_complete(root: Path, sandbox: Sandbox) -> None:
+    endless = b"while True: pass\n"
+    result = await run(root, sandbox, endless, "tests/test_config.py", wall_s=1.0)
+    assert (result.result.end, result.is_complete) == ("timeout", False)
+
+
+async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: Sandbox) -> None:
+    result = await run(root, sandbox, b"import nothing_of_this_name\n", "tests/test_config.py")
+    assert result.digest.failed == 1
+    assert "nothing_of_this_name" in str(result.digest.problems)
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "name", "reason"),
+    [
+        ({"pytest.ini": ""}, "a.py", "pytest", "pytest.ini"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]"}, "a.py", "pytest", "pyproject.toml"),
+        ({"tests/test_a.py": ""}, "a.py", "pytest", "tests"),
+        ({"test_a.py": ""}, "a.py", "pytest", "test_*.py"),
+        ({"pyproject.toml": "not toml ["}, "a.py", None, ""),
+        ({"pytest.ini": ""}, "a.ts", None, ""),
+        (
+            {"package.json": '{"devDependencies": {"vitest": "1"}}', "node_modules/.bin/vitest": ""},
+            "a.ts",
+            "vitest",
+            "package.json",
+        ),
+        ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "a.ts", None, ""),
+        ({"package.json": "[]"}, "a.js", None, ""),
+    ],
+)
+def test_the_files_of_a_project_tell_its_runner(
+    files: dict[str, str], path: str, name: str | None, reason: str, tmp_path: Path
+) -> None:
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    runner = find_runner(tmp_path, path)
+    assert (runner.name if runner else None) == name
+    assert (runner.reason if runner else "") == reason
+
+
+def test_the_environment_of_a_project_is_used(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").touch()
+    environment = tmp_path / ".venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").symlink_to(sys.executable)
+    package = environment / "lib" / "python3.11" / "site-packages" / "pytest"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    runner = find_runner(tmp_path, "a.py")
+    assert runner is not None
+    assert environment in runner.programs
+
+
+def test_a_copy_leaves_out_what_is_ignored(root: Path, tmp_path: Path) -> None:
+    (root / ".gitignore").write_text("build/\n")
+    (root / "build").mkdir()
+    (root / "build" / "big.bin").write_text("x")
+    (root / "node_modules").mkdir()
+    copy_project(root, tmp_path / "copy")
+    copied = {path.relative_to(tmp_path / "copy").as_posix() for path in (tmp_path / "copy").rglob("*.py")}
+    assert copied == {name for name in FILES if name.endswith(".py")}
+    assert not (tmp_path / "copy" / "build").exists()
+    assert (tmp_path / "copy" / "node_modules").is_symlink()
+
+
+def test_a_project_that_is_too_large_is_not_copied(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lsp_harness.verify.project_tests.project_copy.MAX_FILES", 2)
+    with pytest.raises(TooLargeError, match="more than 2 files"):
+        copy_project(root, tmp_path / "copy")
