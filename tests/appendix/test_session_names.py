@@ -372,5 +372,5 @@ async def test_a_task_runs_in_a_mode(execution: str, bench: Bench):
 async def test_the_frames_on_a_pipe_are_json(bench: Bench):
     ran = await run(bench, "run", "hi", "--output-format=stream-json", f"--provider={bench.script('x')}")
     frames = [json.loads(line) for line in ran.out.splitlines()]
-    assert (frames[0]["type"], frames[-1]["type"]) == ("ready", "session")
+    assert (frames[0]["type"], frames[-1]["type"]) == ("session_start", "session")
     assert of_type(SessionStart, await bench.ask("x"))[0].session_id != frames[0]["session_id"]

@@ -55,7 +55,7 @@ def _break_provider(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _break_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    def open_anew(path: Path) -> int:
+    def open_anew(path: Path, **options: bool) -> int:
         # whoever continues a log writes over its first byte
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 

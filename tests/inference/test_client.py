@@ -12,7 +12,15 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config, Model
-from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
+from lsp_harness.errors import (
+    EngineBusy,
+    EngineError,
+    EngineFailed,
+    EngineRefused,
+    EngineUnavailable,
+    ModelError,
+    ModelMissing,
+)
 from lsp_harness.inference import supervisor
 from lsp_harness.inference.backends.endpoint import status_error
 from lsp_harness.inference.client import EngineClient
@@ -150,7 +158,7 @@ async def test_what_is_refused_is_told_and_the_connection_goes_on(client: Engine
     [
         (400, b'{"error": {"message": "wrong"}}', EngineRefused, "wrong"),
         (503, b'{"error": {"message": "later"}}', EngineBusy, "later"),
-        (500, b"<html>", EngineError, "the server answered with HTTP status 500"),
+        (500, b"<html>", EngineFailed, "the server answered with HTTP status 500"),
         (404, b"[]", EngineRefused, "the server answered with HTTP status 404"),
     ],
 )

@@ -31,6 +31,7 @@ from lsp_harness.sdk import (
     tool,
 )
 from lsp_harness.session.log.log_reader import read_history
+from tests.support.child_signals import reset_signals
 from tests.support.scripted_session import call_text, write_script
 
 LIMIT_S = 40.0
@@ -71,7 +72,7 @@ async def session_process(project: Path, provider: str, *flags: str) -> AsyncIte
     pipe = asyncio.subprocess.PIPE
     argv = (sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", *flags)
     process = await asyncio.create_subprocess_exec(
-        *argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        *argv, cwd=project, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, preexec_fn=reset_signals
     )
     try:
         assert (await receive(process))["type"] == "ready"
@@ -279,7 +280,8 @@ async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(
 def test_prompts_come_from_a_file_and_from_nowhere(is_empty: bool, project: Path, tmp_path: Path):
     prompts = tmp_path / "prompts"
     prompts.write_text('{"id": "1", "prompt": "a"}\n{"id": "2", "prompt": "b"}')
-    argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={write_script(tmp_path, 'A', 'B')}"]
+    provider = write_script(tmp_path, *([] if is_empty else ["A", "B"]))
+    argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}"]
     with open(os.devnull if is_empty else prompts) as file:
         result = subprocess.run(argv, cwd=project, stdin=file, capture_output=True, check=True, timeout=LIMIT_S)
     frames = [json.loads(line) for line in result.stdout.splitlines()]

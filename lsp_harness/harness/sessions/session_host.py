@@ -85,7 +85,16 @@ class _SessionHost:
                 await asyncio.gather(*self._turns, return_exceptions=True)
                 await self._require_open().session.finish_waiting()
         finally:
-            await self._close()
+            await self._close_whole()
+
+    async def _close_whole(self) -> None:
+        """Close the session to the end, also if the program that serves it is cancelled meanwhile."""
+        closing = asyncio.ensure_future(self._close())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await asyncio.gather(closing, return_exceptions=True)
+            raise
 
     async def _open(self, options: SessionOptions) -> None:
         opened = self._opened = await self._opener(options)

@@ -23,6 +23,7 @@ from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.wire.event import Event
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call
+from tests.support.child_signals import reset_signals
 
 
 def last_events(type: str = "") -> list[Event]:
@@ -58,7 +59,7 @@ def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script
     work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
     call = tool_call("bash", command=work, execution="inline")
     argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call)]
-    with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL, preexec_fn=reset_signals) as process:  # noqa: PLW1509
         while not (shell.folder / "started").exists():
             os.sched_yield()
         process.send_signal(number)
