@@ -21,15 +21,21 @@ function M.edit(result)
   end
 end
 
+---@type string? the text that was shown last
+local last_text
+
 --- Show the Markdown in a result in a floating window, which closes when the cursor moves.
+---
+--- The same text again moves the cursor into its window. Another text takes its place.
 ---@param result any
 function M.text(result)
   local markdown = type(result) == 'table' and result.text or ''
   vim.lsp.util.open_floating_preview(
     vim.split(markdown, '\r?\n'),
     'markdown',
-    { border = 'rounded', max_width = 100, focus_id = 'lsp_harness' }
+    { border = 'rounded', max_width = 100, focus_id = 'lsp_harness', focus = markdown == last_text }
   )
+  last_text = markdown
 end
 
 return M
