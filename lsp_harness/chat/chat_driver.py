@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.chat.chat_model import Model, ModelChain
@@ -38,6 +38,25 @@ MAX_UNREADABLE_ANSWERS = 3
 """Unreadable tool calls in a row after which the turn fails."""
 
 
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """The size of the present prompt.
+
+    Attributes:
+        model: The model whose tokens are counted.
+        tokens: The tokens of the prompt.
+        sections: Those of each section: "system" with the tools, "summary" and "messages".
+        window: The window of the model.
+        budget: The most tokens of a prompt. With more, messages are compacted.
+    """
+
+    model: str
+    tokens: int
+    sections: Mapping[str, int]
+    window: int
+    budget: int
+
+
 class ChatDriver:
     """Runs the turns of a conversation (see `Driver`).
 
@@ -69,7 +88,7 @@ class ChatDriver:
         self._hooks = hooks or Hooks()
         self._denials: dict[str, str] = {}
         self._prompt: ChatPrompt | None = None
-        self._prompt_revision: tuple[int, str] = (-1, "")
+        self._prompt_revision: tuple[int, str, str] = (-1, "", "")
         self._unreadable = 0
         self._problems: dict[str, str] = {}
         self.names = shorten_names(tools)
@@ -122,6 +141,11 @@ class ChatDriver:
         budget, prompt = await self._models.budget(), await self._count(state)
         return plan_step(state, prompt.tokens / budget, budget, self._denials)
 
+    async def measure(self, state: SessionState) -> PromptSize:
+        """Return the tokens of the prompt that the model would get now. Raises EngineError."""
+        prompt, budget = await self._count(state), await self._models.budget()
+        return PromptSize(self._models.current.name, prompt.tokens, prompt.sections or {}, self._models.window, budget)
+
     async def build_prompt(self, state: SessionState, turn: Turn) -> ChatPrompt:
         """Return the prompt.
 
@@ -147,8 +171,9 @@ class ChatDriver:
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
         # the window of the model decides how the tools are shown
+        self._models.renew()
         await self._models.connect()
-        revision = (state.conversation.revision, self.system)
+        revision = (state.conversation.revision, self.system, self._models.current.name)
         if self._prompt is None or self._prompt_revision != revision:
             self._prompt = await self._models.count(self.render(state.conversation))
             self._prompt_revision = revision

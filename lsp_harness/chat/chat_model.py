@@ -30,7 +30,8 @@ class ModelChain:
     """The models of a conversation, one of which answers.
 
     Args:
-        models: The models. The next one is used after a failure of the one before it.
+        models: The models. The next one is used after a failure of the one before it. If the owner of this list
+            puts another model in the first place, `renew` takes it.
         tools: The tools.
         settings: The settings of the conversation.
 
@@ -44,6 +45,8 @@ class ModelChain:
     """
 
     def __init__(self, models: Sequence[Model], tools: KnownTools, settings: ChatSettings) -> None:
+        self._chosen = models
+        self._first: Model = models[0]
         self._models = list(models)
         self._tools = tools
         self._settings = settings
@@ -73,6 +76,13 @@ class ModelChain:
         window = max(MIN_CONTEXT_TOKENS, min(wanted, props.n_ctx or wanted))
         await self.text.fit(self.current.engine.count, window)
         self.window = window
+
+    def renew(self) -> None:
+        """Take the model that was chosen meanwhile, if there is one."""
+        if self._chosen[0] is not self._first:
+            self._first = self._chosen[0]
+            self._models = list(self._chosen)
+            self.window = 0
 
     def refuse_tools(self) -> None:
         """Describe the tools as text to the present model from now on."""

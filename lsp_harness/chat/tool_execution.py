@@ -132,7 +132,7 @@ class ToolExecution:
         if decision.context:
             result = replace(result, text=f"{result.text}\n{decision.context}")
         if result.is_error:
-            return self._fail(turn, call, "error", result.text)
+            return self._fail(turn, call, "error", result.text, artifact_id=result.artifact_id)
         output, artifact_id = self._artifacts.shorten(result.text, "tool_output", call.call_id)
         ms = round(1000 * (time.monotonic() - started_s))
         whole = artifact_id or result.artifact_id
@@ -146,9 +146,11 @@ class ToolExecution:
         self._last_call = key
         return self._equal_calls
 
-    def _fail(self, turn: Turn, call: ToolCall, reason: str, message: str, *, ends_turn: bool = False) -> CallResult:
-        output, _ = self._artifacts.shorten(message, "tool_output", call.call_id)
-        turn.append(ToolFailed(call.call_id, call.tool, reason, output))
+    def _fail(
+        self, turn: Turn, call: ToolCall, reason: str, message: str, *, ends_turn: bool = False, artifact_id: str = ""
+    ) -> CallResult:
+        output, whole = self._artifacts.shorten(message, "tool_output", call.call_id)
+        turn.append(ToolFailed(call.call_id, call.tool, reason, output, whole or artifact_id))
         return CallResult(call.call_id, is_error=True, ends_turn=ends_turn, output=output)
 
 

@@ -84,11 +84,17 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     Raises:
         UsageError: There is neither a command nor a prompt, and no terminal to ask for one.
     """
-    words = [word for word in arguments if not word.startswith("-")]
-    if not arguments and not is_terminal:
-        raise UsageError(f'write a prompt or a command: {PROGRAM} "what does geo.py do?"; {PROGRAM} help lists them')
-    if not words and is_terminal and not {"--help", "-h", "--version"} & set(arguments):
-        return ["chat", *arguments]
+    words = _prompt_words(arguments)
+    if not words and not {"--help", "-h", "--version"} & set(arguments):
+        if is_terminal:
+            return ["chat", *arguments]
+        if any(word.startswith("-") and word.partition("=")[0] not in _run_options() for word in arguments):
+            return arguments
+        written = " ".join([PROGRAM, *arguments])
+        raise UsageError(
+            f'write a prompt or a command: {written} "what does geo.py do?"; {PROGRAM} help lists them. '
+            "Without a prompt, a conversation begins, which needs a terminal"
+        )
     if not words or arguments[0] in COMMANDS:
         return arguments
     has_option = arguments[0].startswith("-")
@@ -97,6 +103,29 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     if is_command_like or Path(PlaceText.of(prompt).file).is_file():
         return arguments
     return ["run", *arguments]
+
+
+def _prompt_words(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that are neither options nor the values of those of `run`."""
+    if not arguments or not arguments[0].startswith("-"):
+        # a command may have other options
+        return [word for word in arguments if not word.startswith("-")]
+    options = {name for name, has_value in _run_options().items() if has_value}
+    words, is_value = list[str](), False
+    for number, word in enumerate(arguments):
+        if word == "--":
+            return [*words, *arguments[number + 1 :]]
+        if is_value or (word.startswith("-") and word != "-"):
+            is_value = not is_value and word in options
+        else:
+            words.append(word)
+    return words
+
+
+def _run_options() -> dict[str, bool]:
+    """Return the options of `run`, and whether a value stands after each of them."""
+    arguments = app["run"].assemble_argument_collection()
+    return {name: item.hint is not bool for item in arguments for name in item.names if name.startswith("-")}
 
 
 def explain_error(error: CycloptsError, arguments: Sequence[str]) -> str:

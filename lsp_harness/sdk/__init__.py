@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lsp_harness.sdk.frame_router import EventFeed
     from lsp_harness.sdk.harness_client import HarnessClient
     from lsp_harness.sdk.harness_options import HarnessKeywords, HarnessOptions, PermissionCallback, PermissionMode
+    from lsp_harness.sdk.hook_functions import HookMatcher
     from lsp_harness.sdk.python_tools import tool
     from lsp_harness.sdk.query import query
     from lsp_harness.sdk.sdk_errors import HarnessBinaryNotFoundError, HarnessError
@@ -61,6 +62,7 @@ __all__ = [
     "HarnessKeywords",
     "HarnessOptions",
     "HookDecision",
+    "HookMatcher",
     "PermissionCallback",
     "PermissionMode",
     "PermissionRequest",
@@ -95,6 +97,7 @@ _MODULES = {
     "HarnessError": "sdk.sdk_errors",
     "HarnessKeywords": "sdk.harness_options",
     "HarnessOptions": "sdk.harness_options",
+    "HookMatcher": "sdk.hook_functions",
     "PermissionCallback": "sdk.harness_options",
     "PermissionMode": "sdk.harness_options",
     "Turn": "sdk.client_turn",

@@ -70,11 +70,18 @@ class FrameRouter:
     Args:
         connection: The connection to the session.
         ask: Called with each question of the permission gate.
+        run_hook: Called with each question to a hook.
     """
 
-    def __init__(self, connection: SessionConnection, ask: Answer | None) -> None:
+    def __init__(
+        self, connection: SessionConnection, ask: Answer | None, run_hook: Callable[[Mapping[str, Any]], None]
+    ) -> None:
         self._connection = connection
         self._ask = ask
+        self._run_hook = run_hook
+        self._is_closing = False
+        self._early: list[ErrorEvent] = []
+        self.is_ready = False
         self._turn: TurnEvents | None = None
         self._responses: dict[tuple[str, str], asyncio.Future[dict[str, Any]]] = {}
         self._feeds: weakref.WeakSet[EventFeed] = weakref.WeakSet()
@@ -97,7 +104,9 @@ class FrameRouter:
         last_error: ErrorEvent | None = None
         while (frame := await self._connection.read()) is not None:
             if frame.get("type") == "ready":
-                return _check_ready(frame)
+                started = _check_ready(frame)
+                self.is_ready = True
+                return started
             event = parse_event(frame)
             if isinstance(event, ErrorEvent):
                 last_error = event
@@ -124,6 +133,8 @@ class FrameRouter:
                     # frames that have already arrived are read without a pause, in which others could run
                     await asyncio.sleep(0)
             error = await self._connection.end_error()
+            if self._is_closing:
+                error = HarnessError("the client was closed", code="closed")
         except HarnessError as failure:
             error = failure
             self._connection.kill()
@@ -138,9 +149,15 @@ class FrameRouter:
         if frame.get("type") == "response":
             self._settle(frame)
             return
+        if frame.get("type") == "hook_request":
+            self._run_hook(frame)
+            return
         event = parse_event(frame)
         for feed in list(self._feeds):
             feed.add(event)
+        if self._turn is None and isinstance(event, ErrorEvent):
+            # a warning about the options, which is for whoever reads the first turn
+            self._early.append(event)
         if self._turn and self._belongs_to_turn(event, self._turn):
             self._turn.add(event)
         if isinstance(event, PermissionRequest) and self._ask:
@@ -152,7 +169,7 @@ class FrameRouter:
             return event.prompt_id == turn.prompt_id
         if isinstance(event, SessionStart) or turn.number is None:
             # the hooks of a prompt run before its turn begins
-            return isinstance(event, UnknownEvent | HookDecision)
+            return isinstance(event, UnknownEvent | HookDecision | ErrorEvent)
         return event.turn in (None, turn.number)
 
     def _settle(self, frame: Mapping[str, Any]) -> None:
@@ -165,9 +182,17 @@ class FrameRouter:
         if self.error:
             raise self.error
         self._turn = TurnEvents(self.new_id("p"))
+        while self._early:
+            self._turn.add(self._early.pop(0))
         return self._turn
 
-    async def send_command(self, command: str, **values: Any) -> dict[str, Any]:
+    async def finish(self, reading: "asyncio.Task[None]", limit_s: float) -> None:
+        """Ask the session to end, and answer its hooks until it has ended."""
+        self._is_closing = True
+        await self._send_quietly({"command": "exit"})
+        await asyncio.wait({reading}, timeout=limit_s)
+
+    async def send_command(self, command: str, **values: Any) -> Any:
         """Send a command and return its result. Raise HarnessError if the session refuses it."""
         if self.error:
             raise self.error
@@ -261,10 +286,9 @@ def _check_ready(frame: Mapping[str, Any]) -> SessionStart:
     return event
 
 
-def _read_response(command: str, frame: Mapping[str, Any]) -> dict[str, Any]:
+def _read_response(command: str, frame: Mapping[str, Any]) -> Any:
     if frame.get("ok") is True:
-        result = frame.get("result")
-        return cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+        return frame.get("result")
     error = frame.get("error")
     details = cast("dict[str, Any]", error) if isinstance(error, dict) else {"message": str(error)}
     raise HarnessError(

@@ -5,33 +5,38 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Self, Unpack, cast
 
 from lsp_harness.sdk.child_connection import ChildConnection
 from lsp_harness.sdk.client_turn import Turn
-from lsp_harness.sdk.frame_router import EventFeed, FrameRouter
+from lsp_harness.sdk.frame_router import FrameRouter
 from lsp_harness.sdk.harness_binary import find_binary
 from lsp_harness.sdk.harness_options import (
     PERMISSION_WAIT_S,
     START_WAIT_S,
     HarnessKeywords,
     HarnessOptions,
-    PermissionMode,
 )
+from lsp_harness.sdk.hook_functions import HOOK_WAIT_S, collect_hooks, run_hook
 from lsp_harness.sdk.in_process_connection import InProcessConnection
-from lsp_harness.sdk.permission_callback import ask_callback, read_answer
+from lsp_harness.sdk.permission_callback import ask_callback
 from lsp_harness.sdk.python_tools import collect_tools
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_arguments import session_arguments, session_options
 from lsp_harness.sdk.session_connection import SessionConnection
+from lsp_harness.sdk.session_control import SessionControl
 from lsp_harness.sdk.socket_connection import SocketConnection
 from lsp_harness.sdk.tool_config import ToolConfig
 from lsp_harness.sdk.tool_server import ToolServer
 from lsp_harness.wire.client_events import PermissionRequest, SessionStart
 from lsp_harness.wire.session_socket import socket_path
 
+HOOKS_WAIT_S = HOOK_WAIT_S + 5.0
+"""Time for a session to end that has functions of this program as hooks."""
+UNKNOWN_HOOK = {"error": "this program has no such function"}
 
-class HarnessClient:
+
+class HarnessClient(SessionControl):
     """A session that is open as long as its `async with` block runs.
 
     The process, the model and the conversation stay the same over all prompts. Prompts are answered one after the
@@ -42,8 +47,8 @@ class HarnessClient:
         """Set the options, which `HarnessOptions` describes. Raise HarnessError if one is wrong."""
         self._options = HarnessOptions(**options)
         self._tools = collect_tools(self._options.tools or ())
+        self._hooks = collect_hooks(self._options.hooks or {})
         self._connection: SessionConnection | None = None
-        self._router: FrameRouter | None = None
         self._started: SessionStart | None = None
         self._tool_server: ToolServer | None = None
         self._tool_config: ToolConfig | None = None
@@ -81,7 +86,7 @@ class HarnessClient:
             self._tool_config = ToolConfig(self._tool_server.entry(), other)
             config = self._tool_config.path
         self._connection = _make_connection(options, config)
-        self._router = FrameRouter(self._connection, self._answer if options.can_use_tool else None)
+        self._router = FrameRouter(self._connection, self._answer if options.can_use_tool else None, self._run_hook)
         limit = options.start_timeout or START_WAIT_S
         await self._connection.open()
         try:
@@ -149,63 +154,6 @@ class HarnessClient:
         finally:
             self._queue.release()
 
-    async def interrupt(self) -> None:
-        """Stop the running turn. The session stays open, and the turn ends with `TurnStop(reason="interrupted")`."""
-        router = self._open_router()
-        turn = router.running_turn
-        try:
-            await router.send_command("interrupt", **({"id": turn.prompt_id} if turn else {}))
-        except HarnessError:
-            # a turn that ended by itself meanwhile cannot be interrupted
-            if router.error or (turn and turn is router.running_turn):
-                raise
-
-    async def steer(self, text: str) -> None:
-        """Send a text into the running turn. The model reads it at the next step."""
-        await self._open_router().send_command("steer", text=text)
-
-    async def follow_up(self, text: str) -> None:
-        """Queue a text as the prompt of a turn after the running one. `events` has the events of that turn."""
-        await self._open_router().send_command("follow_up", text=text)
-
-    async def set_permission_mode(self, mode: PermissionMode) -> None:
-        """Change the permission mode from now on."""
-        HarnessOptions(permission_mode=mode)
-        await self._open_router().send_command("set_permission_mode", mode=mode)
-
-    async def answer_permission(
-        self,
-        request: PermissionRequest,
-        decision: Literal["allow", "deny"],
-        *,
-        reason: str = "",
-        updated_input: Mapping[str, Any] | None = None,
-        remember: Literal["once", "session", "always"] = "once",
-    ) -> None:
-        """Answer a `PermissionRequest` that an iterator returned. It is for programs without `can_use_tool`."""
-        answer = {"decision": decision, "reason": reason, "updated_input": updated_input, "remember": remember}
-        router = self._open_router()
-        await router.send_command("permission", request_id=request.request_id, **read_answer(answer))
-
-    async def status(self) -> dict[str, Any]:
-        """Return what the session reports about itself."""
-        return await self._open_router().send_command("status")
-
-    async def read_artifact(self, artifact_id: str) -> str:
-        """Return the whole output that a `ToolEnd` with this `artifact_id` has only the beginning of."""
-        router, texts = self._open_router(), list[str]()
-        offset, size = 0, 1
-        while offset < size:
-            part = await router.send_command("read_artifact", artifact_id=artifact_id, since=offset)
-            texts.append(part["text"])
-            # an artifact never changes, so no part is empty
-            offset, size = part["cursor"], part["size"]
-        return "".join(texts)
-
-    def events(self) -> EventFeed:
-        """Return all events of the session from now on, also those of no prompt, such as the end of a task."""
-        return self._open_router().subscribe()
-
     def _answer(self, request: PermissionRequest) -> None:
         self._open_router().start_task(self._send_answer(request))
 
@@ -214,6 +162,15 @@ class HarnessClient:
         assert callback
         answer = await ask_callback(callback, request, self._options.permission_timeout or PERMISSION_WAIT_S)
         router.send_later("permission", request_id=request.request_id, **answer)
+
+    def _run_hook(self, frame: Mapping[str, Any]) -> None:
+        self._open_router().start_task(self._send_hook_answer(frame))
+
+    async def _send_hook_answer(self, frame: Mapping[str, Any]) -> None:
+        router = self._open_router()
+        hook = dict(enumerate(self._hooks)).get(cast("int", frame.get("hook")))
+        answer = await run_hook(hook[1], frame.get("payload") or {}) if hook else UNKNOWN_HOOK
+        router.send_later("hook", request_id=frame.get("request_id"), **answer)
 
     async def close(self) -> None:
         """End the session and everything that it started. Iterators that are still read end with HarnessError."""
@@ -233,6 +190,9 @@ class HarnessClient:
             at_once = self._started is None
             if router:
                 at_once = at_once or router.running_turn is not None
+                if self._reading and self._hooks and not at_once:
+                    # they also hear of the end
+                    await router.finish(self._reading, HOOKS_WAIT_S)
                 router.fail(HarnessError("the client was closed", code="closed"))
                 router.cancel_tasks()
             if self._reading:
@@ -247,11 +207,6 @@ class HarnessClient:
                 self._tool_config.close()
             if self._tool_server:
                 await self._tool_server.close()
-
-    def _open_router(self) -> FrameRouter:
-        if not self._router or not self._started:
-            raise HarnessError("the client is not open; use `async with`", code="closed")
-        return self._router
 
     def _connected(self) -> SessionConnection:
         assert self._connection

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypedDict, cast, get_args
 
+from lsp_harness.sdk.hook_functions import HookTable, collect_hooks
 from lsp_harness.sdk.sdk_errors import HarnessError
 
 PermissionMode = Literal["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"]
@@ -35,6 +36,7 @@ class HarnessKeywords(TypedDict, total=False):
     tools: Sequence[Callable[..., Any]] | None
     can_use_tool: PermissionCallback | None
     permission_timeout: float | None
+    hooks: HookTable | None
     resume: str | None
     setting_sources: Sequence[SettingSource] | None
     mcp_config: str | Path | None
@@ -66,6 +68,8 @@ class HarnessOptions:
         tools: Python functions that the model may call; see `tool`.
         can_use_tool: A function that decides about every tool call that no rule denies, in every permission mode.
         permission_timeout: The seconds that `can_use_tool` has for an answer. Afterwards the call is denied.
+        hooks: Functions that hear of events, and may forbid or change what they are about: event → functions; see
+            `HookMatcher`.
         resume: The id of the session that is continued.
         setting_sources: The files of settings that apply: "user", "project", "local". None means all, and an empty
             list none.
@@ -93,6 +97,7 @@ class HarnessOptions:
     tools: Sequence[Callable[..., Any]] | None = None
     can_use_tool: PermissionCallback | None = None
     permission_timeout: float | None = PERMISSION_WAIT_S
+    hooks: HookTable | None = None
     resume: str | None = None
     setting_sources: Sequence[SettingSource] | None = None
     mcp_config: str | Path | None = None
@@ -129,6 +134,7 @@ class HarnessOptions:
         if self.resume is not None and not self.resume.strip():
             # a session of nobody's choice must not begin where one was to be continued
             raise usage_error("resume is empty, and must be the id of a session, or None for a new one")
+        collect_hooks(self.hooks or {})
         if self.in_process and self.attach:
             raise usage_error("in_process and attach exclude each other")
 

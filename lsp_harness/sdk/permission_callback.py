@@ -3,13 +3,11 @@
 Everything that is not a clear answer denies: an exception, an answer of another form, and no answer in time.
 """
 
-import asyncio
-import inspect
 import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from lsp_harness.sdk.daemon_thread import call_in_thread
+from lsp_harness.sdk.daemon_thread import FunctionFailed, call_function
 from lsp_harness.sdk.harness_options import PermissionCallback
 from lsp_harness.wire.client_events import PermissionRequest
 
@@ -37,26 +35,10 @@ def callback_context(request: PermissionRequest) -> dict[str, Any]:
 
 async def ask_callback(callback: PermissionCallback, request: PermissionRequest, limit_s: float) -> dict[str, Any]:
     """Return the decision of `can_use_tool` as the fields of the command `permission`. This function never raises."""
-    task = asyncio.ensure_future(_call(callback, callback_context(request)))
     try:
-        # not wait_for, which would wait for a function that ignores its cancellation
-        await asyncio.wait({task}, timeout=limit_s)
-    finally:
-        if not task.done():
-            task.cancel()
-    if not task.done():
-        return _deny(f"can_use_tool did not answer within {limit_s:g} s")
-    if task.cancelled():
-        return _deny("can_use_tool was cancelled")
-    if error := task.exception():
-        return _deny(f"can_use_tool failed: {type(error).__name__}: {error}")
-    return read_answer(task.result())
-
-
-async def _call(callback: PermissionCallback, context: dict[str, Any]) -> Any:
-    is_async = any(map(inspect.iscoroutinefunction, (callback, type(callback).__call__)))
-    answer: Any = callback(context) if is_async else await call_in_thread(callback, context)
-    return await answer if inspect.isawaitable(answer) else answer
+        return read_answer(await call_function(callback, callback_context(request), limit_s))
+    except FunctionFailed as error:
+        return _deny(f"can_use_tool {error}")
 
 
 def read_answer(answer: Any) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 A child process gets a command line. A server and a session in this process get the same values as one frame.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lsp_harness.sdk.harness_options import PERMISSION_WAIT_S, HarnessOptions, usage_error
+from lsp_harness.sdk.hook_functions import describe_hooks
 
 VALUES = (
     *("model", "provider", "permission_mode", "max_turns", "system_prompt", "resume"),
@@ -37,6 +39,8 @@ def session_options(options: HarnessOptions, mcp_config: Path | None) -> dict[st
         values["ask_permissions"] = True
         if options.permission_timeout not in (None, PERMISSION_WAIT_S):
             values["permission_timeout"] = options.permission_timeout
+    if options.hooks:
+        values["client_hooks"] = describe_hooks(options.hooks)
     if options.session_persistence is False:
         values["session_persistence"] = False
     return values
@@ -57,7 +61,9 @@ def _argument(name: str, value: Any) -> str:
         return flag
     if value is False:
         return flag.replace("--", "--no-", 1)
-    return f"{flag}={join_names(name, value) if name in LISTS else value}"
+    if name in LISTS:
+        return f"{flag}={join_names(name, value)}"
+    return f"{flag}={value if name != 'client_hooks' else json.dumps(value)}"
 
 
 def join_names(option: str, names: list[Any]) -> str:

@@ -392,10 +392,10 @@ class QueueEvent(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class SessionChange(ClientEvent):
-    """The event that a session was resumed, forked, closed or repaired.
+    """The event that a session was resumed, forked, closed or repaired, or that its model was changed.
 
     Attributes:
-        status: "resumed", "forked", "closed" or "repaired".
+        status: "resumed", "forked", "closed", "repaired" or "model_changed".
         details: The other fields of the frame, such as the parent of a fork.
     """
 

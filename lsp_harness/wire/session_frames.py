@@ -72,8 +72,8 @@ def _tool_completed(data: Data, event: Event) -> Frame:
 
 
 def _tool_failed(data: Data, event: Event) -> Frame:
-    fields = {key: data.get(key) for key in ("tool", "call_id", "output", "reason")}
-    return {"type": "tool_end", **fields, "artifact_id": "", "findings": [], "error": True}
+    fields = {key: data.get(key) for key in ("tool", "call_id", "output", "artifact_id", "reason")}
+    return {"type": "tool_end", **fields, "findings": [], "error": True}
 
 
 def _check_lines(data: Data, event: Event) -> Frame:
@@ -105,6 +105,7 @@ FRAMES: dict[str, Encoder] = {
     "session.started": _fields("session_start", "model", "permission_mode", "driver", "cwd=root"),
     "session.resumed": _fields("session", "events", "model", status="resumed"),
     "session.forked": _fields("session", "parent", "at_seq", status="forked"),
+    "model.changed": _fields("session", "model", "previous", status="model_changed"),
     "session.closed": _fields("session", "reason", status="closed"),
     "log.repaired": _fields("session", "torn_bytes", status="repaired"),
     "invocation.received": _fields("user_message", "text", "kind"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.chat.tool_calls import CALL_END, CALL_START
-from lsp_harness.harness.sessions import session_opening
+from lsp_harness.harness.sessions import model_choice
 from lsp_harness.harness.sessions.session_host import FrameQueue, serve_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.request import Chunk, ModelRequest, Usage
@@ -125,7 +125,7 @@ def play(options: Mapping[str, Any], prompts: Sequence[int], point: KillPoint, d
         write(file, data)
 
     session_log.write_all = write_or_die
-    session_opening.make_engine = lambda config: PlayingEngine(point)
+    model_choice.make_engine = lambda config: PlayingEngine(point)
 
     def send(frame: Mapping[str, Any]) -> None:
         write(descriptor, (json.dumps(frame) + "\n").encode())

@@ -44,7 +44,7 @@ async def test_events_arrive_while_the_turn_runs(fake: FakeProgram):
             start(frame, number)
             say(frame, number, "one")
             command = get()
-            respond(command)
+            respond(command, result={"item_id": "1"})
             say(frame, number, command["text"])
             stop(frame, number)
         ready()
@@ -195,13 +195,17 @@ async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProg
                 respond(frame, result={"log": log})
             elif frame["command"] == "follow_up":
                 respond(frame, ok=False, error={"code": "full", "message": "the queue is full"})
+            elif frame["command"] == "steer":
+                respond(frame, result={"item_id": "7"})
             else:
                 respond(frame)
         ready()
         serve(on_command=note)
     """)
     async with HarnessClient() as client:
-        await client.steer("left")
+        assert await client.steer("left") == "7"
+        with pytest.raises(HarnessError, match="the command fork without session_id"):
+            await client.fork()
         await client.set_permission_mode("plan")
         with pytest.raises(HarnessError, match="the queue is full") as refused:
             await client.follow_up("later")
@@ -210,6 +214,7 @@ async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProg
             await client.set_permission_mode("everything")  # type: ignore[arg-type]
         assert (await client.status())["log"] == [
             {"command": "steer", "text": "left"},
+            {"command": "fork"},
             {"command": "set_permission_mode", "mode": "plan"},
             {"command": "follow_up", "text": "later"},
             {"command": "status"},

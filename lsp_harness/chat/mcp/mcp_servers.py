@@ -6,9 +6,10 @@ The library is an extra and takes long to import, so it is imported when a serve
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from lsp_harness.chat.mcp.mcp_tool import McpTool
 from lsp_harness.chat.mcp.server_connection import ServerConnection
@@ -18,6 +19,23 @@ from lsp_harness.errors import HarnessError
 
 DEFAULT_START_S = 20.0
 MISSING = "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerStatus:
+    """The state of a server.
+
+    Attributes:
+        name: The name.
+        status: "running", "failed" or "disabled".
+        reason: Why it failed, or a remark about tools that cannot be offered.
+        tools: The names of its tools in this session.
+    """
+
+    name: str
+    status: Literal["running", "failed", "disabled"]
+    reason: str = ""
+    tools: tuple[str, ...] = ()
 
 
 class McpServers:
@@ -35,8 +53,10 @@ class McpServers:
     def __init__(
         self, specs: Iterable[ServerSpec], folder: Path | None = None, *, start_s: float = DEFAULT_START_S
     ) -> None:
-        self._connections = [ServerConnection(spec, folder, start_s) for spec in specs if spec.is_enabled]
+        self._specs = tuple(specs)
+        self._connections = [ServerConnection(spec, folder, start_s) for spec in self._specs if spec.is_enabled]
         self._tools: dict[str, Tool] = {}
+        self._failed: set[str] = set()
         self.problems: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
@@ -66,11 +86,26 @@ class McpServers:
         """Return the tools by their names, those of a server in its own order."""
         return dict(self._tools)
 
+    def status(self) -> list[McpServerStatus]:
+        """Return the state of each server, in the order of the settings."""
+        return [self._status_of(spec) for spec in self._specs]
+
+    def _status_of(self, spec: ServerSpec) -> McpServerStatus:
+        if not spec.is_enabled:
+            return McpServerStatus(spec.name, "disabled", "it is not enabled in the settings")
+        connection = next((item for item in self._connections if item.spec is spec), None)
+        reason = self.problems.get(spec.name, "")
+        if connection is None or spec.name in self._failed or connection.is_over.is_set():
+            return McpServerStatus(spec.name, "failed", reason or "the server has ended")
+        tools = [name for name, tool in self._tools.items() if isinstance(tool, McpTool) and tool.server == spec.name]
+        return McpServerStatus(spec.name, "running", reason, tuple(tools))
+
     async def _start(self, connection: ServerConnection) -> None:
         try:
             await connection.start()
         except HarnessError as error:
             self.problems[connection.spec.name] = error.message
+            self._failed.add(connection.spec.name)
 
     async def _stop(self) -> None:
         await asyncio.gather(*(connection.stop() for connection in self._connections))

@@ -24,7 +24,8 @@ class McpTool:
     def __init__(self, connection: ServerConnection, listed: "Tool") -> None:
         self._connection = connection
         self._listed_name = listed.name
-        self.name = tool_name(connection.spec.name, listed.name)
+        self.server = connection.spec.name
+        self.name = tool_name(self.server, listed.name)
         self.description = listed.description or listed.title or listed.name
         self.schema: Mapping[str, Any] = listed.input_schema or {"type": "object"}
 

@@ -19,6 +19,9 @@ HISTORY_LINES = 1000
 HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends the conversation.
 /mode MODE    change the permission mode
 /undo         undo the edits of the last turn
+/model MODEL  use another model
+/context      show how full the window of the model is
+/mcp          show the MCP servers
 /status       show the session
 /tasks        show the background tasks
 /fork         begin another session that continues this one
@@ -136,6 +139,9 @@ class Conversation:
         name, _, argument = text[1:].partition(" ")
         commands: dict[str, dict[str, Any]] = {
             "mode": {"command": "set_permission_mode", "mode": argument.strip()},
+            "model": {"command": "set_model", "model": argument.strip()},
+            "context": {"command": "context_usage"},
+            "mcp": {"command": "mcp_status"},
             "undo": {"command": "undo"},
             "status": {"command": "status"},
             "tasks": {"command": "tasks"},

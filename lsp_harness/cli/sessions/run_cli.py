@@ -50,7 +50,7 @@ class RunResult:
             case "cost_update":
                 for key in TOKEN_KEYS:
                     self.usage[key] += int(frame.get(key) or 0)
-            case "error":
+            case "error" if not frame.get("recoverable"):
                 self.error = str(frame.get("message"))
                 self.exit_code = int(frame.get("exit_code") or 1)
             case _:

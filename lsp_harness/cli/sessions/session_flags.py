@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.session.permission.client_hooks import ClientHook, read_client_hooks
 
 MAX_SCHEMA_BYTES = 1_000_000
 
@@ -70,6 +71,9 @@ class SessionFlags:
     permission_prompt_tool: Annotated[
         str, Parameter(help="`stdio`: the client answers questions about permissions. For programs, with `session`.")
     ] = ""
+    client_hooks: Annotated[
+        str, Parameter(help="The functions of the client that are hooks, as JSON. For programs, with `session`.")
+    ] = ""
     json_schema: Annotated[str, Parameter(help="A JSON schema of the answer, or a file with it.")] = ""
     no_session_persistence: Annotated[bool, Parameter(negative="", help="Do not save the session.")] = False
     driver: Annotated[
@@ -114,6 +118,7 @@ class SessionFlags:
             session_persistence=not self.no_session_persistence,
             ask_permissions=self.ask_permissions,
             permission_timeout=self.permission_timeout,
+            client_hooks=_read_hooks(self.client_hooks) if self.client_hooks else (),
             driver=self.driver,
             bare=self.bare,
             source=source,
@@ -136,6 +141,13 @@ def split_list(text: str | None) -> tuple[str, ...] | None:
         else:
             items[-1] += sign
     return tuple(item.strip() for item in items if item.strip())
+
+
+def _read_hooks(text: str) -> tuple[ClientHook, ...]:
+    try:
+        return read_client_hooks(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--client-hooks is not valid JSON: {error}") from error
 
 
 def read_schema(text: str) -> Mapping[str, Any]:

@@ -41,6 +41,7 @@ async def call_tool(opened: OpenSession, name: str, input: Mapping[str, Any]) ->
     token = current_turn.set(turn)
     ending = Ending("error", "the call did not end")
     try:
+        await opened.notices.tell_start()
         await opened.create_execution().run(call, turn)
         ending = Ending("completed", "pipeline_done")
     finally:

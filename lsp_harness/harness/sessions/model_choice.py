@@ -3,11 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from lsp_harness.chat.chat_model import Model
 from lsp_harness.config.load import SETTING_SOURCES, load
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.providers import provider_names
 
 SCRIPT_PREFIX = "scripted:"
@@ -58,6 +60,19 @@ def choose_model(config: Config, provider: str, model: str) -> Config:
         raise UsageError(f"the provider {provider} needs a model: --model NAME")
     name = model if model.startswith(f"{provider}/") else f"{provider}/{model}"
     return replace(config, engine=replace(config.engine, url="", model=name, script=""))
+
+
+def create_model(config: Config, provider: str, model: str) -> Model:
+    """Return a model that can answer. Its engine is closed by the caller. The arguments are those of `choose_model`.
+
+    Raises:
+        UsageError: There is no such provider.
+        ModelError: There is no such model.
+    """
+    choice = choose_model(config, provider, model)
+    # the name first: it is an error if there is no such model
+    name = describe_model(choice)
+    return Model(name, make_engine(choice))
 
 
 def _with_local_model(config: Config, model: str) -> Config:

@@ -2,12 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
+from lsp_harness.chat.mcp.mcp_servers import McpServerStatus
 from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
@@ -22,12 +24,19 @@ from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.checkpoints.undo_plan import plan_undo
 from lsp_harness.session.driver import Driver
-from lsp_harness.session.events.session_events import QueueKind, SessionClosed, SessionResumed, TurnStopped
+from lsp_harness.session.events.session_events import (
+    ErrorOccurred,
+    QueueKind,
+    SessionClosed,
+    SessionResumed,
+    TurnStopped,
+)
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.permission.action import Action
+from lsp_harness.session.permission.client_hooks import ClientHooks
 from lsp_harness.session.permission.hook import HookOutcome
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
@@ -36,6 +45,7 @@ from lsp_harness.session.projections.task_list import TaskRow, project_tasks
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskRunner
 
+T = TypeVar("T")
 SYSTEM_PROMPT = """You work in the folder {folder}. Call a tool whenever one can answer, and then say in one or two
 sentences what it returned. Change a file only if the user asks for it. Paths are relative to the folder."""
 """The text of a session without one of its own. A small model that reads what it is explains tools, and calls none."""
@@ -58,14 +68,17 @@ class SessionParts:
         tools: Name → tool.
         hidden_tools: Those that the lists of tools forbid.
         questions: The questions that the client answers.
-        closers: Functions that close what the session has opened, in order.
+        client_hooks: The functions of the client that are hooks.
+        list_servers: Returns the MCP servers and their tools.
+        warnings: What is wrong with the options and stops nothing.
+        closers: Functions that close what the session has opened, the last one first.
         on_task_end: Functions that receive the id of a background task that ended.
         follow_mode: Receives each new permission mode, for subagents.
         running_tokens: Returns the tokens of the subagents that run.
     """
 
     config: Config
-    models: tuple[Model, ...]
+    models: list[Model]
     gate: PermissionGate
     hooks: Hooks
     tasks: TaskRunner
@@ -76,7 +89,10 @@ class SessionParts:
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
     questions: PendingQuestions
-    closers: Sequence[Callable[[], Any]] = ()
+    client_hooks: ClientHooks
+    list_servers: Callable[[], Sequence[McpServerStatus]] = tuple
+    warnings: Sequence[str] = ()
+    closers: list[Callable[[], Any]] = field(default_factory=list[Callable[[], Any]])
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     follow_mode: Callable[[str], None] = lambda mode: None
     running_tokens: Callable[[], TokenTotals] = TokenTotals
@@ -84,6 +100,9 @@ class SessionParts:
 
 class OpenSession:
     """A session that is open in this process.
+
+    Attributes:
+        notices: What its hooks are told.
 
     Args:
         session: The turns and the log.
@@ -101,7 +120,7 @@ class OpenSession:
         self.parts = parts
         self.event_count = event_count
         self._store = store
-        self._notices = _Notices(parts.hooks)
+        self.notices = Notices(session, options, parts, self.event_count)
         session.run_next = self._run_next
 
     @property
@@ -120,6 +139,9 @@ class OpenSession:
             self.session.log.append(SessionResumed(self.event_count, self.model, self.options.source))
         else:
             self.session.record_start()
+        for warning in self.parts.warnings:
+            self.session.log.append(ErrorOccurred(warning, "warning"))
+        self.notices.tell_start()
 
     def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver[Any]:
         """Return the driver of a turn. Raises UsageError if an edit shall have a schema."""
@@ -167,7 +189,8 @@ class OpenSession:
         Raises:
             HarnessError: The turn failed.
         """
-        outcome = await self._run_prompt_hooks("userPromptSubmit", ingress.text)
+        await self.notices.tell_start()
+        outcome = await self.notices.ask("userPromptSubmit", ingress.text)
         if outcome.is_denied:
             return self._refuse(ingress, _denial(outcome))
         return await self._run_turn(replace(ingress, text=_with_context(ingress.text, outcome)), driver)
@@ -178,7 +201,7 @@ class OpenSession:
         Raises:
             UsageError: The text is empty, or a hook of prompts does not allow it.
         """
-        return self.session.enqueue(kind, await self._admit(text))
+        return self.session.enqueue(kind, await self.notices.admit(text))
 
     async def edit_queued(self, item_id: str, text: str) -> None:
         """Replace a text that waits.
@@ -186,20 +209,13 @@ class OpenSession:
         Raises:
             UsageError: The text has taken effect already, or a hook of prompts does not allow the new one.
         """
-        self.session.queue.edit(item_id, await self._admit(text))
-
-    async def _admit(self, text: str) -> str:
-        """Return a text that a user queues, with what the hooks of prompts add to it."""
-        outcome = await self._run_prompt_hooks("userPromptSubmit", text)
-        if outcome.is_denied:
-            raise UsageError(_denial(outcome))
-        return _with_context(text, outcome)
+        self.session.queue.edit(item_id, await self.notices.admit(text))
 
     async def _run_next(self, ingress: Ingress) -> TurnStopped:
         return await self._run_turn(ingress, self.create_driver())
 
     async def _run_turn(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
-        outcome = await self._run_prompt_hooks("turnStart", ingress.text)
+        outcome = await self.notices.ask("turnStart", ingress.text)
         if outcome.is_denied:
             return self._refuse(ingress, _denial(outcome))
         facts = {"session_id": self.session.id, "prompt": ingress.text}
@@ -207,16 +223,13 @@ class OpenSession:
         try:
             stopped = await self.session.submit(ingress, driver)
         except asyncio.CancelledError:
-            self._notices.start("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
+            self.notices.start("turnStop", facts | {"reason": "cancelled", "detail": "cancelled"})
             raise
         except HarnessError as error:
-            await self._notices.finish("turnStop", facts | {"reason": "error", "detail": error.message})
+            await self.notices.finish("turnStop", facts | {"reason": "error", "detail": error.message})
             raise
-        await self._notices.finish("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
+        await self.notices.finish("turnStop", facts | {"reason": stopped.reason, "detail": stopped.detail})
         return stopped
-
-    async def _run_prompt_hooks(self, event: str, text: str) -> HookOutcome:
-        return await self.parts.hooks.run(event, {"session_id": self.session.id, "prompt": text})
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
         turn = self.session.begin_turn(ingress, self.options.driver)
@@ -233,9 +246,7 @@ class OpenSession:
         Raises:
             UsageError: A hook does not allow it, or there is no such mode.
         """
-        outcome = await self.parts.hooks.run("configChange", {"session_id": self.session.id, "permission_mode": mode})
-        if outcome.is_denied:
-            raise UsageError(f"the hook {outcome.hook} does not allow this mode: {outcome.reason}")
+        await self.notices.admit_change(permission_mode=mode)
         try:
             self.parts.gate.set_mode(mode)  # pyright: ignore[reportArgumentType] - checked there
         except ValueError as error:
@@ -310,7 +321,7 @@ class OpenSession:
         row = next((row for row in self.parts.tasks.list() if row.task_id == task_id), None)
         title = f" ({row.title})" if row and row.title else ""
         text = f"The background task {task_id}{title} has ended. Go on with its result."
-        self._notices.start("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
+        self.notices.start("notification", {"session_id": self.session.id, "task_id": task_id, "text": text})
         self.session.report_task_end(task_id, text)
 
     async def aclose(self) -> None:
@@ -319,35 +330,87 @@ class OpenSession:
         self.session.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
-        await self._notices.finish_all()
-        await self.parts.hooks.run("sessionEnd", {"session_id": self.session.id})
+        await self.notices.tell_end()
         if self.session.state.next_seq:
             self.session.log.append(SessionClosed("the client ended the session"))
-        try:
+        async with AsyncExitStack() as stack:
+            # each one is called, also if another one fails
+            stack.push_async_callback(self.session.aclose)
             for close in self.parts.closers:
-                await close()
-        finally:
-            await self.session.aclose()
+                stack.push_async_callback(close)
 
 
-class _Notices:
-    """Runs of hooks that only hear of an event. Each one goes on when the turn that it is about is cancelled."""
+class Notices:
+    """The events of a session as a whole, of its prompts and of its settings, which hooks are told.
 
-    def __init__(self, hooks: Hooks) -> None:
-        self._hooks = hooks
-        self._running: set[asyncio.Task[Any]] = set()
+    Those that nobody waits for go on when the turn that they are about is cancelled.
+
+    Args:
+        session: The session.
+        options: Its options.
+        parts: Its parts.
+        event_count: The number of events that it had when it was opened.
+    """
+
+    def __init__(self, session: Session, options: SessionOptions, parts: SessionParts, event_count: int) -> None:
+        self._session = session
+        self._options = options
+        self._hooks = parts.hooks
+        self._models = parts.models
+        self._event_count = event_count
+        self._start: asyncio.Future[None] | None = None
+        self._running: set[asyncio.Future[Any]] = set()
 
     def start(self, event: str, facts: Mapping[str, Any]) -> "asyncio.Future[Any]":
-        task = asyncio.ensure_future(self._hooks.run(event, facts))
+        """Run the hooks of an event, and return what to wait for."""
+        return self._keep(self._hooks.run(event, facts))
+
+    def _keep(self, run: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
+        task = asyncio.ensure_future(run)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return task
 
     async def finish(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Run the hooks of an event to their end, also if the caller is cancelled."""
         await asyncio.shield(self.start(event, facts))
 
-    async def finish_all(self) -> None:
+    def tell_start(self) -> "asyncio.Future[None]":
+        """Tell once that the session begins, and return what to wait for."""
+        self._start = self._start or self._keep(self._run_start_hooks())
+        return asyncio.shield(self._start)
+
+    async def _run_start_hooks(self) -> None:
+        root, started = str(self._options.root), self._session.state.started
+        facts = {"session_id": self._session.id, "cwd": root}
+        await self._hooks.run("sessionStart", facts | {"model": self._models[0].name})
+        previous = started.root if self._event_count and started else root
+        if previous != root:
+            await self._hooks.run("cwdChanged", facts | {"previous": previous})
+
+    async def tell_end(self) -> None:
+        """Wait for the hooks that run, and tell the end of a session whose beginning was told."""
         await asyncio.gather(*self._running, return_exceptions=True)
+        if self._start is not None:
+            await self._hooks.run("sessionEnd", {"session_id": self._session.id})
+
+    async def ask(self, event: str, text: str) -> HookOutcome:
+        """Return what the hooks decide about a prompt."""
+        return await self._hooks.run(event, {"session_id": self._session.id, "prompt": text})
+
+    async def admit(self, text: str) -> str:
+        """Return a text that a user queues, with what the hooks of prompts add to it. Raise UsageError."""
+        outcome = await self.ask("userPromptSubmit", text)
+        if outcome.is_denied:
+            raise UsageError(_denial(outcome))
+        return _with_context(text, outcome)
+
+    async def admit_change(self, **settings: str) -> None:
+        """Raise UsageError if a hook does not allow a change of settings."""
+        outcome = await self._hooks.run("configChange", {"session_id": self._session.id, **settings})
+        if outcome.is_denied:
+            names = " and ".join(settings).replace("_", " ")
+            raise UsageError(f"the hook {outcome.hook} does not allow this {names}: {outcome.reason}")
 
 
 def _denial(outcome: HookOutcome) -> str:

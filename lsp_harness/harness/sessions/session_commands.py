@@ -1,11 +1,14 @@
 """The commands that a client may send while a session is open. A new command is a function and a row in the table."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from lsp_harness.errors import UsageError
+from lsp_harness.harness.sessions.model_choice import create_model
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.artifacts import MAX_READ_BYTES
+from lsp_harness.session.events.session_events import ModelChanged
 
 Frame = Mapping[str, Any]
 
@@ -42,15 +45,46 @@ async def answer_permission(opened: OpenSession, frame: Frame) -> Any:
     opened.answer_question(str(question_id), frame)
 
 
+async def answer_hook(opened: OpenSession, frame: Frame) -> Any:
+    """Give what a function of the client returned as a hook (`answer`), or why it failed (`error`)."""
+    opened.parts.client_hooks.answer(_read_text(frame, "request_id"), frame)
+
+
 async def set_permission_mode(opened: OpenSession, frame: Frame) -> Any:
     """Change the permission mode from the next action on."""
     await opened.set_permission_mode(_read_text(frame, "mode"))
     return {"permission_mode": opened.permission_mode}
 
 
+async def set_model(opened: OpenSession, frame: Frame) -> Any:
+    """Use another `model`, or one of another `provider`, from the next model call on."""
+    names = {name: _read_text(frame, name) for name in ("model", "provider") if frame.get(name) is not None}
+    if not any(names.values()):
+        raise UsageError("the command 'set_model' needs the name of a 'model', or a 'provider'")
+    await opened.notices.admit_change(**names)
+    parts, previous = opened.parts, opened.model
+    parts.models[0] = create_model(parts.config, names.get("provider", ""), names.get("model", ""))
+    # an answer of the model before may still be on its way, so both are closed with the session
+    parts.closers.append(parts.models[0].engine.aclose)
+    opened.session.log.append(ModelChanged(opened.model, previous))
+    return {"model": opened.model}
+
+
 async def status(opened: OpenSession, frame: Frame) -> Any:
     """Return the state of the session."""
     return opened.status()
+
+
+async def context_usage(opened: OpenSession, frame: Frame) -> Any:
+    """Return the tokens of the present prompt, as a whole and by section, the window of the model and the budget."""
+    if opened.options.driver != "chat":
+        raise UsageError("the driver code makes a prompt for each step, and has none that grows; use the driver chat")
+    return asdict(await opened.create_chat_driver().measure(opened.session.state))
+
+
+async def mcp_status(opened: OpenSession, frame: Frame) -> Any:
+    """Return the MCP servers with their tools, and why one cannot be used."""
+    return [asdict(server) | {"tools": list(server.tools)} for server in opened.parts.list_servers()]
 
 
 async def fork(opened: OpenSession, frame: Frame) -> Any:
@@ -93,8 +127,12 @@ COMMANDS: dict[str, Command] = {
     "edit_queued": edit_queued,
     "remove_queued": remove_queued,
     "permission": answer_permission,
+    "hook": answer_hook,
     "set_permission_mode": set_permission_mode,
+    "set_model": set_model,
     "status": status,
+    "context_usage": context_usage,
+    "mcp_status": mcp_status,
     "fork": fork,
     "undo": undo,
     "tasks": list_tasks,

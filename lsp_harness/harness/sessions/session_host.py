@@ -57,6 +57,7 @@ class _SessionHost:
         self._schemas: dict[str, Mapping[str, Any]] = {}
         self._turns: dict[asyncio.Task[None], str | None] = {}
         self._unanswered: set[str | None] = set()
+        self._frames: FrameQueue = asyncio.Queue()
 
     async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
         """Serve until the end."""
@@ -73,10 +74,13 @@ class _SessionHost:
         except HarnessError as error:
             self._send({"type": "error", **_error_fields(error), "recoverable": False})
             return
+        if first is not None:
+            self._frames.put_nowait(first)
+        hooks, reading = self._require_open().parts.client_hooks, asyncio.ensure_future(self._read())
+        has_client = False
         try:
             while True:
-                frame = first if first is not None else await self._incoming.get()
-                first = None
+                frame = await self._frames.get()
                 if frame is None or frame.get("command") == "exit":
                     break
                 await self._handle(frame)
@@ -84,8 +88,24 @@ class _SessionHost:
                 # the input ended: what was asked is still answered
                 await asyncio.gather(*self._turns, return_exceptions=True)
                 await self._require_open().session.finish_waiting()
+            has_client = frame is not None
         finally:
-            await self._close_whole()
+            if not has_client:
+                hooks.end()
+            try:
+                await self._close_whole()
+            finally:
+                reading.cancel()
+
+    async def _read(self) -> None:
+        """Give the answers of hooks at once, also while a command waits for one. Other frames wait for their turn."""
+        while (frame := await self._incoming.get()) is not None:
+            if frame.get("command") == "hook":
+                await self._handle(frame)
+            else:
+                self._frames.put_nowait(frame)
+        self._require_open().parts.client_hooks.end()
+        self._frames.put_nowait(None)
 
     async def _close_whole(self) -> None:
         """Close the session to the end, also if the program that serves it is cancelled meanwhile."""
@@ -114,6 +134,7 @@ class _SessionHost:
         }
         self._send(ready)
         log.listeners.append(self._forward)
+        opened.parts.client_hooks.send = self._send
         opened.record_start()
 
     async def _close(self) -> None:

@@ -1,8 +1,10 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.edit_driver import EditDriver
-from lsp_harness.harness.sessions.model_choice import choose_model, read_session_settings
+from lsp_harness.harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.server_choice import find_servers
@@ -31,7 +33,7 @@ from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTo
 from lsp_harness.harness.verification.gated_ruff import GatedRuff
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.engine_choice import describe_model, make_engine
+from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.process.process_tree import end_marked
 from lsp_harness.session.artifacts import ArtifactStore
@@ -41,10 +43,12 @@ from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import OpenedSession, SessionStore
+from lsp_harness.session.permission.action import LINT_TOOL
+from lsp_harness.session.permission.client_hooks import ClientHooks
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
-from lsp_harness.session.permission.rules import parse_rule, tool_matches
+from lsp_harness.session.permission.rules import KIND_TOOLS, parse_rule, tool_matches
 from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import CheckContext
@@ -57,6 +61,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
+ACTIONS_WITHOUT_TOOL = (LINT_TOOL, "undo")
+"""Actions that the lists of tools may name although no tool of a conversation has this name."""
 MODE_WITH_PERSON = "ask"
 """The permission mode of a session in an editor or a terminal, where a person can be asked."""
 
@@ -81,10 +87,12 @@ class Surroundings:
     Attributes:
         find_index: Returns the index that is kept for a folder, or None.
         editor_texts: The unsaved texts of the editor, or None without an editor.
+        client_hooks: The functions of the client of the parent, or None without a parent.
     """
 
     find_index: "Callable[[Path], FolderIndex | None]" = lambda root: None
     editor_texts: EditorTexts | None = None
+    client_hooks: ClientHooks | None = None
 
 
 ALONE = Surroundings()
@@ -119,7 +127,7 @@ async def open_session(
         config = read_session_settings(options if shared else _with_environment(options))
     store = SessionStore()
     async with AsyncExitStack() as stack:
-        models = tuple(models) or _create_models(config, options, shared, stack)
+        models = list(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
         for task_id in opened.lost_tasks:
@@ -135,10 +143,6 @@ async def open_session(
     session = Session(log, start, limits)
     open_session = OpenSession(session, options, parts, opened.event_count, store)
     parts.on_task_end.append(open_session.report_task_end)
-    facts = {"session_id": log.id, "cwd": str(options.root)}
-    await parts.hooks.run("sessionStart", facts | {"model": model})
-    if (previous := _find_previous_folder(opened)) not in ("", str(options.root)):
-        await parts.hooks.run("cwdChanged", facts | {"previous": previous})
     return open_session
 
 
@@ -163,17 +167,15 @@ def _with_environment(options: SessionOptions) -> SessionOptions:
 
 def _create_models(
     config: Config, options: SessionOptions, shared: SharedModel | None, stack: AsyncExitStack
-) -> tuple[Model, ...]:
+) -> list[Model]:
     configs = [] if shared else [config]
     if options.fallback_model:
         configs.append(choose_model(config, "", options.fallback_model))
     models = [Model(describe_model(shared.config), shared.engine)] if shared else list[Model]()
     for choice in configs:
-        name = describe_model(choice)
-        engine = make_engine(choice)
-        stack.push_async_exit(_closer(engine))
-        models.append(Model(name, engine))
-    return tuple(models)
+        models.append(create_model(choice, "", ""))
+        stack.push_async_exit(_closer(models[-1].engine))
+    return models
 
 
 def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
@@ -195,16 +197,10 @@ def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     return store.open(store.find(options.resume))
 
 
-def _find_previous_folder(opened: OpenedSession) -> str:
-    """Return the folder in which a resumed session began. It is empty for a new one."""
-    started = opened.log.state.started
-    return started.root if opened.event_count and started else ""
-
-
 async def _create_parts(
     options: SessionOptions,
     config: Config,
-    models: tuple[Model, ...],
+    models: list[Model],
     log: SessionLog,
     store: SessionStore,
     surroundings: Surroundings,
@@ -214,7 +210,8 @@ async def _create_parts(
         return log.append_to_running(event)
 
     root = options.root
-    hooks = _create_hooks(config, options, record)
+    client_hooks = surroundings.client_hooks or ClientHooks(options.client_hooks)
+    hooks = _create_hooks(config, options, record, client_hooks)
     questions = PendingQuestions()
     gate = PermissionGate(_create_policy(config, options), record, hooks)
     if options.ask_permissions:
@@ -254,13 +251,15 @@ async def _create_parts(
     )
 
     async def open_child(options: SessionOptions, models: Sequence[Model]) -> OpenSession:
-        lent = replace(surroundings, find_index=index.open)
+        lent = replace(surroundings, find_index=index.open, client_hooks=client_hooks)
         return await open_session(options, None, lent, models=models)
 
-    tools = await _create_tools(options, environment, record, stack)
+    servers = await _start_servers(options, stack)
+    tools = _create_tools(options, environment, record, servers)
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
         tools[agents.name] = agents
+    warnings = [] if options.parent else _find_unknown_tools(tools, options)
     hidden = {name: tool for name, tool in tools.items() if not _may_be_called(name, gate.policy)}
     tools = {name: tool for name, tool in tools.items() if name not in hidden}
     if options.allowed_tools is None and _may_be_called(FindTool.name, gate.policy):
@@ -281,6 +280,9 @@ async def _create_parts(
         tools=tools,
         hidden_tools=hidden,
         questions=questions,
+        client_hooks=client_hooks,
+        list_servers=servers.status,
+        warnings=warnings,
         closers=closers,
         on_task_end=on_task_end,
         follow_mode=agents.follow_mode,
@@ -288,22 +290,23 @@ async def _create_parts(
     )
 
 
-async def _create_tools(
+async def _start_servers(options: SessionOptions, stack: AsyncExitStack) -> McpServers:
+    """Return the MCP servers of the session, which run until the stack is closed."""
+    chosen = find_servers(options)
+    servers = await stack.enter_async_context(McpServers(chosen.specs, options.root))
+    for remark in (*chosen.remarks, *servers.problems.values()):
+        warn_once(remark)
+    return servers
+
+
+def _create_tools(
     options: SessionOptions,
     environment: ToolEnvironment,
     record: Callable[[SessionEvent], object],
-    stack: AsyncExitStack,
+    servers: McpServers,
 ) -> dict[str, Tool]:
     """Return the tools of the session: our own, those of MCP servers, and the one that loads skills."""
-    tools: dict[str, Tool] = dict(create_tools(environment))
-    chosen = find_servers(options)
-    for remark in chosen.remarks:
-        warn_once(remark)
-    if chosen.specs:
-        running = await stack.enter_async_context(McpServers(chosen.specs, options.root))
-        for problem in running.problems:
-            warn_once(problem)
-        tools |= running.tools()
+    tools: dict[str, Tool] = {**create_tools(environment), **servers.tools()}
     skills = [] if options.bare else find_skills(options.root, is_trusted=True)
     if skills:
         tools["skill"] = SkillTool(skills, record)
@@ -316,6 +319,21 @@ def _may_be_called(name: str, policy: GatePolicy) -> bool:
     is_listed = texts is None or any(tool_matches(parse_rule(text, "allow").tool, name) for text in texts)
     rules = [parse_rule(text, "deny") for text in policy.disallowed_tools]
     return is_listed and not any(rule.pattern is None and tool_matches(rule.tool, name) for rule in rules)
+
+
+def _find_unknown_tools(tools: Mapping[str, Tool], options: SessionOptions) -> list[str]:
+    """Return a warning for each entry of the lists of tools that is about no tool: a mistake in it goes unnoticed."""
+    names, warnings = {*tools, FindTool.name, *ACTIONS_WITHOUT_TOOL}, list[str]()
+    for option, kinds in (("allowed_tools", ()), ("disallowed_tools", chain(*KIND_TOOLS.values()))):
+        # a denial may also name a kind of tools
+        names |= set(kinds)
+        for text in getattr(options, option) or ():
+            pattern = parse_rule(text, "allow").tool
+            if not any(tool_matches(pattern, name) for name in names):
+                similar = get_close_matches(pattern.casefold(), names, 1)
+                hint = f"; did you mean {similar[0]}?" if similar else f"; the tools are {', '.join(sorted(tools))}"
+                warnings.append(f"{option} has {text!r}, and there is no such tool{hint}")
+    return warnings
 
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
@@ -333,8 +351,10 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
 
 
-def _create_hooks(config: Config, options: SessionOptions, record: Callable[[SessionEvent], object]) -> Hooks:
+def _create_hooks(
+    config: Config, options: SessionOptions, record: Callable[[SessionEvent], object], client_hooks: ClientHooks
+) -> Hooks:
     hooks, problems = make_hooks(config)
     for problem in problems:
         warn_once(problem.sentence)
-    return Hooks(() if options.bare else hooks, record, options.root)
+    return Hooks([*(() if options.bare else hooks), *client_hooks.hooks()], record, options.root)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from lsp_harness.config.load import SETTING_SOURCES
 from lsp_harness.errors import UsageError
 from lsp_harness.session.limits import DEFAULT_MAX_STEPS
+from lsp_harness.session.permission.client_hooks import ClientHook, read_client_hooks
 from lsp_harness.session.permission.mode_table import MODES
 
 DRIVERS = ("chat", "code")
@@ -46,6 +47,7 @@ class SessionOptions:
         bare: Use no settings, hooks, skills and servers of the project.
         source: The surface, for the log.
         context_tokens: The window of the model to use; 0 means all of it.
+        client_hooks: The functions of the client that are asked as hooks.
         permission_timeout: Seconds in which the client must answer a question of `ask_permissions`; 0 means the
             setting `permissions.callback_timeout_s`.
     """
@@ -76,6 +78,7 @@ class SessionOptions:
     source: str = "cli"
     context_tokens: int = 0
     permission_timeout: float = 0.0
+    client_hooks: tuple[ClientHook, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -122,6 +125,8 @@ FLAGS = frozenset({"strict_mcp_config", "session_persistence", "ask_permissions"
 
 
 def _convert(name: str, value: Any) -> Any:
+    if name == "client_hooks":
+        return read_client_hooks(value)
     if name in TUPLES:
         items = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
         if all(isinstance(item, str) for item in items):

@@ -50,7 +50,7 @@ class ParentSession:
     """
 
     options: SessionOptions
-    models: tuple[Model, ...]
+    models: Sequence[Model]
     log: SessionLog
     gate: PermissionGate
     hooks: Hooks

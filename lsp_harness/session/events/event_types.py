@@ -41,6 +41,7 @@ FlowEvent = (
     | session_events.QueueRemoved
     | session_events.QueueTaken
     | session_events.AgentFinished
+    | session_events.ModelChanged
     | session_events.ErrorOccurred
     | session_events.IndexUpdated
 )

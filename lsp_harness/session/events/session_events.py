@@ -205,6 +205,15 @@ class AgentFinished:
     usage: TokenUsage = field(default_factory=TokenUsage)
 
 
+@event_type("model.changed")
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """The event that another model answers from the next model call on."""
+
+    model: str
+    previous: str = ""
+
+
 @event_type("error")
 @dataclass(frozen=True, slots=True)
 class ErrorOccurred:

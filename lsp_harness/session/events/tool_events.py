@@ -50,12 +50,14 @@ class ToolFailed:
         reason: "error", "denied", "not_allowed", "invalid_input", "unknown_tool", "repeated", "cancelled" or
             "process_exited".
         output: The message for the model and the user.
+        artifact_id: The file with the whole message, if it is large.
     """
 
     call_id: str
     tool: str
     reason: str
     output: str = ""
+    artifact_id: str = ""
 
 
 @event_type("permission.requested")

@@ -14,7 +14,7 @@ import pytest
 
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.harness.sessions import session_opening
+from lsp_harness.harness.sessions import model_choice
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.process.process_table import list_processes
@@ -185,9 +185,9 @@ def test_another_model_answers_if_the_first_one_fails(shell: Shell, script: Scri
     alone = shell.run("run", "x", "-p", script(down))
     assert (alone.code, "it is down" in alone.err) == (1, True)
     shell.set("OPENAI_API_KEY", "test-key")
-    make = session_opening.make_engine
+    make = model_choice.make_engine
     spare = ScriptedEngine([{"text": "here I am"}])
-    monkeypatch.setattr(session_opening, "make_engine", lambda config: make(config) if config.engine.script else spare)
+    monkeypatch.setattr(model_choice, "make_engine", lambda config: make(config) if config.engine.script else spare)
     both = shell.run("run", "x", "-p", script(down), "--fallback-model", "openai/spare")
     assert (both.code, both.out) == (0, "here I am\n")
     assert [event.data["will_retry"] for event in last_events("model.failed")] == [True]

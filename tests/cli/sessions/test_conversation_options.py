@@ -1,0 +1,35 @@
+"""Options without a prompt: a conversation in a terminal, and an error elsewhere."""
+
+import pytest
+
+from lsp_harness.cli.usage_errors import add_command
+from lsp_harness.errors import UsageError
+from tests.cli.conftest import Shell
+
+
+@pytest.mark.parametrize(
+    "options", [["--session", "01M8"], ["--provider=openai"], ["-p", "openai", "-m", "a"], ["--debug"], []]
+)
+def test_options_without_a_prompt_begin_a_conversation_in_a_terminal(options: list[str]):
+    assert add_command(options, is_terminal=True) == ["chat", *options]
+    with pytest.raises(
+        UsageError, match=r"write a prompt or a command: lsp-harness.* a conversation begins"
+    ) as failure:
+        add_command(options, is_terminal=False)
+    assert all(option in failure.value.message for option in options)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-p", "openai", "hi"], ["--debug", "hi"], ["--session", "01M8", "-"], ["--allowed-tools", "read", "--", "-x"]],
+)
+def test_a_prompt_after_options_is_run_everywhere(arguments: list[str]):
+    for is_terminal in (True, False):
+        assert add_command(arguments, is_terminal=is_terminal) == ["run", *arguments]
+
+
+def test_the_error_is_one_sentence_and_an_unknown_option_is_named(shell: Shell):
+    result = shell.run("--session", "01M8")
+    assert (result.code, result.out) == (2, "")
+    assert 'lsp-harness --session 01M8 "what does geo.py do?"' in result.err
+    assert "no option --frobnicate" in shell.run("--frobnicate").err
