@@ -20,6 +20,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+FETCHING = (
+    *("npx x", "uvx x", "bunx x", "npm exec x", "pnpm dlx x", "yarn dlx x", "bun x x", "pipx run x", "uv tool run x"),
+    *("npm create x", "deno run https://example.com/x.ts", "env A=1 npx x"),
+)
+"""Commands that run code of the network."""
+
+
 def test_the_lists_are_as_long_as_they_should_be() -> None:
     assert len(set(HOSTILE)) >= 200
     assert len(set(HARMLESS)) >= 60
@@ -41,3 +48,15 @@ def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
     found = gate.explain(bash(command))
     assert found.decision is not None, found.question
     assert found.decision.is_allowed, found.decision.reason
+
+
+@pytest.mark.parametrize("command", FETCHING)
+def test_code_from_the_network_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+    assert Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision is None
+
+
+@pytest.mark.parametrize("command", ["npm run test", "npm init", "pnpm exec tsc", "go run ./cmd/x", "uv run pytest"])
+def test_code_of_the_project_is_allowed_in_the_mode_auto(root: Path, command: str) -> None:
+    found = Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision
+    assert found is not None
+    assert found.is_allowed

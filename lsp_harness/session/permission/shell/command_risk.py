@@ -90,9 +90,10 @@ DANGEROUS = frozenset(
     | {"useradd", "userdel", "usermod", "groupadd", "passwd", "chpasswd", "visudo", "iptables", "ip6tables", "nft"}
     | {"ufw", "modprobe", "insmod", "rmmod", "sysctl", "crontab", "at", "batch", "sudo", "doas", "su", "scp", "sftp"}
     | {"rclone", "aws", "gcloud", "az", "heroku", "flyctl", "history", "ulimit", "swapon", "blkdiscard", "sgdisk"}
+    | {"npx", "bunx", "pnpx", "uvx"}
     | {"dropdb", "mysqladmin", "redis-cli", "ftp", "tftp", "ssh-keygen", "ssh-add", "gpg", "security", "setcap"}
 )
-"""Programs that need a person even in the mode `auto`."""
+"""Programs that need a person even in the mode `auto`. Some run code that they fetch from the network."""
 DANGEROUS_OPTIONS: Mapping[str, str] = {
     "rm": r"-[a-zA-Z]*[rR]|--r|--no-preserve-root|/|\*|~|\.\.?/?$",
     "chmod": r"-[a-zA-Z]*R|--rec|[ugoa]*\+[rwx]*s|[42][0-7]{3}$|/",
@@ -107,13 +108,16 @@ DANGEROUS_OPTIONS: Mapping[str, str] = {
     "rsync": r"--delete|--remove-source|.*:",
     "curl": r"-[a-zA-Z]*[dFTX]|--data|--form|--upload|--request|--json",
     "wget": r"--post|--method|--body|--input",
-    "npm": r"publish$|unpublish$|login$|token$|access$|deprecate$|owner$",
-    "yarn": r"publish$|login$",
-    "pnpm": r"publish$|login$",
+    "npm": r"exec$|x$|create$|publish$|unpublish$|login$|token$|access$|deprecate$|owner$",
+    "yarn": r"dlx$|create$|publish$|login$",
+    "pnpm": r"dlx$|create$|publish$|login$",
+    "bun": r"x$|create$",
+    "pipx": r"run$",
+    "deno": r"https?:|npm:|jsr:",
     "cargo": r"publish$|login$|yank$|owner$",
     "gem": r"push$|yank$|signin$",
     "twine": r"upload$|register$",
-    "uv": r"publish$",
+    "uv": r"publish$|tool$",
     "poetry": r"publish$",
     "hatch": r"publish$",
     "gh": r"delete$|merge$|secret$|auth$|api$|close$|release$|transfer$|archive$",
