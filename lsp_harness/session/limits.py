@@ -1,6 +1,7 @@
 """The limits of a turn: steps, tokens and seconds."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from lsp_harness.session.projections.session_state import SessionState
@@ -60,5 +61,20 @@ class Budget:
         if limits.max_tokens_total and (used := state.tokens.total + limits.count_shared()) >= limits.max_tokens_total:
             return Ending("budget_exceeded", f"{used} tokens of at most {limits.max_tokens_total} are used")
         if limits.max_seconds and self._now_s() - self._start_s >= limits.max_seconds:
-            return Ending("budget_exceeded", f"the turn took longer than {limits.max_seconds:g} seconds")
+            return self._too_late
         return None
+
+    async def run_in_time(self, turn: Awaitable[Ending]) -> Ending:
+        """Run a turn, and stop what it does when its time is over: a tool or a model may take long."""
+        limit = asyncio.timeout(self._limits.max_seconds or None)
+        try:
+            async with limit:
+                return await turn
+        except TimeoutError:
+            if limit.expired():
+                return self._too_late
+            raise
+
+    @property
+    def _too_late(self) -> Ending:
+        return Ending("budget_exceeded", f"the turn took longer than {self._limits.max_seconds:g} seconds")

@@ -178,7 +178,9 @@ class Session:
         budget = Budget(self.limits, self._now_s)
         context = copy_context()
         context.run(current_turn.set, turn)
-        task = asyncio.get_running_loop().create_task(run_turn(self, driver, turn, budget), context=context)
+        task = asyncio.get_running_loop().create_task(
+            budget.run_in_time(run_turn(self, driver, turn, budget)), context=context
+        )
         self._running[turn.number] = task
         self._request_ids[turn.number] = ingress.request_id
         ending = Ending("error", "the turn ended unexpectedly")

@@ -147,6 +147,24 @@ async def test_each_reason_to_end_is_reached(session: Session) -> None:
     assert (session.state.open_calls, session.state.open_models, session.state.open_turns) == ({}, {}, {})
 
 
+async def test_the_time_of_a_turn_ends_what_it_waits_for(session: Session) -> None:
+    session.limits = Limits(max_seconds=0.01)
+    stopped = await session.submit(Ingress("message", "a"), StepDriver(never(asyncio.Event())))
+    assert (stopped.reason, stopped.detail) == ("budget_exceeded", "the turn took longer than 0.01 seconds")
+    session.limits = Limits()
+    assert (await session.submit(Ingress("message", "b"), StepDriver(answer()))).reason == "completed"
+
+
+async def test_a_timeout_of_something_else_is_no_end_of_the_time(session: Session) -> None:
+    async def too_slow() -> None:
+        raise TimeoutError("the server is slow")
+
+    session.limits = Limits(max_seconds=60)
+    with pytest.raises(TimeoutError):
+        await session.submit(Ingress("message", "a"), StepDriver(lambda turn: too_slow()))
+    assert turn_ends(session)[0][1] == "error"
+
+
 async def test_max_steps_is_the_number_of_model_calls(session: Session) -> None:
     session.limits = Limits(max_steps=3)
     driver = StepDriver(*[call] * 9)

@@ -10,7 +10,7 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.engine_choice import describe_model, make_engine
-from lsp_harness.inference.providers import provider_names
+from lsp_harness.inference.providers import provider_names, provider_target
 
 SCRIPT_PREFIX = "scripted:"
 
@@ -37,7 +37,8 @@ def choose_model(config: Config, provider: str, model: str) -> Config:
         model: A GGUF file, a name of the catalogue, `provider/model`, the name of a model of the provider, or empty.
 
     Raises:
-        UsageError: There is no such provider.
+        UsageError: There is no such provider, or it needs a model.
+        ApiKeyMissing: There is neither a model nor the key of the provider.
     """
     if provider.startswith(SCRIPT_PREFIX):
         script = Path(provider.removeprefix(SCRIPT_PREFIX)).expanduser()
@@ -57,6 +58,8 @@ def choose_model(config: Config, provider: str, model: str) -> Config:
             f"{', '.join(provider_names())}"
         )
     if not model:
+        # a key that is missing is the greater obstacle, and says so
+        provider_target(provider, config.engine)
         raise UsageError(f"the provider {provider} needs a model: --model NAME")
     name = model if model.startswith(f"{provider}/") else f"{provider}/{model}"
     return replace(config, engine=replace(config.engine, url="", model=name, script=""))

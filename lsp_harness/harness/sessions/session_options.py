@@ -1,6 +1,7 @@
 """The options of a session, as the command line, the SDK and other programs give them."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -96,6 +97,8 @@ class SessionOptions:
             raise UsageError(f"max_turns must be at least 1, not {self.max_turns}")
         if self.max_tokens_total < 0 or self.max_seconds < 0 or self.context_tokens < 0:
             raise UsageError("max_tokens_total, max_seconds and context_tokens must not be negative; 0 means no limit")
+        if not (math.isfinite(self.max_seconds) and math.isfinite(self.permission_timeout)):
+            raise UsageError("max_seconds and permission_timeout must be finite numbers; 0 means no limit")
         if self.permission_timeout < 0:
             raise UsageError("permission_timeout must not be negative; 0 means that of the settings")
         if not self.root.is_dir():

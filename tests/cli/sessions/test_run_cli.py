@@ -176,6 +176,9 @@ def test_a_missing_key_is_one_line_before_any_network(shell: Shell, monkeypatch:
     assert (result.code, result.out) == (1, "")
     assert len(result.err.splitlines()) == 1
     assert "OPENAI_API_KEY" in result.err
+    without_both = shell.run("run", "x", "-p", "openai")
+    assert (without_both.code, without_both.err) == (1, result.err)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     assert "needs a model" in shell.run("run", "x", "-p", "openai").err
     assert "there is no provider 'nope'" in shell.run("run", "x", "-p", "nope").err
 
@@ -271,3 +274,10 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
     assert "· the edit is not applied: the permission mode plan does not allow it" in refused.err
     assert file.read_text() == "def area(radius):\n    return 3 * radius\n"
     assert "no code in" in shell.run("run", "--driver", "code", "zebra", "-p", script()).err
+
+
+@pytest.mark.parametrize("option", ["--max-seconds", "--permission-timeout"])
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_time_is_a_finite_number(shell: Shell, option: str, value: str):
+    result = shell.run("run", "x", option, value)
+    assert (result.code, "must be finite numbers; 0 means no limit" in result.err) == (2, True)
