@@ -39,6 +39,8 @@ EDITOR_FORBIDDEN_KEYS = {
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
 RULE_TABLES = frozenset({"permissions", "hooks"})
 """Tables in which a value that cannot be read may be one that forbids something."""
+SERVER_TABLE = "mcp"
+"""Table that conversations read: its only key is `servers`."""
 SETTING_SOURCES = ("user", "project", "local")
 """The layers of files, the weakest first."""
 SYSTEM_CONFIG_FOLDER = Path("/etc/lsp-harness")
@@ -105,7 +107,7 @@ def load(
     if "user" in sources:
         config = _from_file(config, user_config_file(), problems)
     if project:
-        is_trusted = is_trusted or _is_in_trusted_folder(project, config)
+        is_trusted = is_trusted or is_in_trusted_folder(project, config)
         main_file = project / "lsp-harness.toml"
         files = {
             "project": main_file if os.path.lexists(main_file) else project / "localcode.toml",
@@ -134,7 +136,8 @@ def apply_editor_settings(
     return config, [p.message for p in problems]
 
 
-def _is_in_trusted_folder(project: Path, config: Config) -> bool:
+def is_in_trusted_folder(project: Path, config: Config) -> bool:
+    """Return whether the user has written in the settings that a project is to be trusted."""
     try:
         folder = Path(os.path.realpath(project))
         trusted = [Path(os.path.realpath(os.path.expanduser(text))) for text in config.permissions.trusted_folders]
@@ -193,6 +196,12 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
             if table in RULE_TABLES:
                 config = _with_missing_rules(config, f"{table} is not a table")
             continue
+        if table == SERVER_TABLE:
+            for key in cast("Mapping[str, Any]", values) if isinstance(values, Mapping) else ():
+                if key != "servers":
+                    message = f"unknown key {table}.{key}; the only key is servers"
+                    problems.append(Problem(message, layer.file, header))
+            continue
         if table not in schema:
             problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(schema)}", layer.file, header))
             continue
@@ -237,7 +246,8 @@ def _set_value(
     if table in RULE_TABLES:
         converted, message = restrict((table, key), current, converted, is_trusted=layer.is_trusted)
         if message:
-            problems.append(Problem(f"{message}; {_trust_remedy(layer)}".removesuffix("; "), layer.file, line))
+            remedy = "" if layer.is_trusted else f"; {trust_remedy()}"
+            problems.append(Problem(f"{message}{remedy}", layer.file, line))
             if layer.is_trusted:
                 config = _with_missing_rules(config, message)
     if converted == current:
@@ -245,9 +255,8 @@ def _set_value(
     return replace(config, **{table: replace(getattr(config, table), **{key: converted})})
 
 
-def _trust_remedy(layer: Layer) -> str:
-    if layer.is_trusted:
-        return ""
+def trust_remedy() -> str:
+    """Return what to do so that a project is trusted."""
     return f"to trust this project, add its folder to permissions.trusted_folders in {user_config_file()}"
 
 

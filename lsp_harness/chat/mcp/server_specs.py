@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 from urllib.parse import urlsplit
 
+from lsp_harness.config.load import trust_remedy
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import ConfigError, FileError
 
@@ -106,7 +107,9 @@ def choose_servers(
         if not servers:
             continue
         if layer.is_project and not is_trusted:
-            remarks.append(f"the MCP servers in {layer.source} are left out, because the workspace is not trusted")
+            remarks.append(
+                f"the MCP servers in {layer.source} are left out, because the project is not trusted; {trust_remedy()}"
+            )
         else:
             chosen.append(parse_server_specs(servers, layer.source))
     if mcp_config:

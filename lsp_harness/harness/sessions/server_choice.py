@@ -11,15 +11,15 @@ from lsp_harness.errors import FileError
 from lsp_harness.harness.sessions.session_options import SessionOptions
 
 
-def find_servers(options: SessionOptions) -> ChosenServers:
-    """Return the MCP servers of a session.
+def find_servers(options: SessionOptions, *, is_trusted: bool) -> ChosenServers:
+    """Return the MCP servers of a session. If the project is not trusted, no program that its files name is started.
 
     Raises:
         ConfigError: The file that the options name is not valid, or a server in it.
     """
     config = Path(options.mcp_config).absolute() if options.mcp_config else None
     layers = [] if options.bare or options.strict_mcp_config else list(_read_layers(options))
-    return choose_servers(layers, config, is_trusted=True)
+    return choose_servers(layers, config, is_trusted=is_trusted)
 
 
 def _read_layers(options: SessionOptions) -> Iterator[SettingsLayer]:

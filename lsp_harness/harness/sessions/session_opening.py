@@ -17,6 +17,7 @@ from lsp_harness.chat.tools.session_tasks import SessionTasks
 from lsp_harness.chat.tools.tool_environment import EditorTexts, ToolEnvironment, can_read_all
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config import paths
+from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
@@ -88,11 +89,13 @@ class Surroundings:
         find_index: Returns the index that is kept for a folder, or None.
         editor_texts: The unsaved texts of the editor, or None without an editor.
         client_hooks: The functions of the client of the parent, or None without a parent.
+        is_trusted: Whether the user has told the editor to trust the folder, so that its MCP servers and skills count.
     """
 
     find_index: "Callable[[Path], FolderIndex | None]" = lambda root: None
     editor_texts: EditorTexts | None = None
     client_hooks: ClientHooks | None = None
+    is_trusted: bool = False
 
 
 ALONE = Surroundings()
@@ -254,8 +257,9 @@ async def _create_parts(
         lent = replace(surroundings, find_index=index.open, client_hooks=client_hooks)
         return await open_session(options, None, lent, models=models)
 
-    servers = await _start_servers(options, stack)
-    tools = _create_tools(options, environment, record, servers)
+    is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)
+    servers = await _start_servers(options, stack, is_trusted=is_trusted)
+    tools = _create_tools(options, environment, record, servers, is_trusted=is_trusted)
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
         tools[agents.name] = agents
@@ -290,9 +294,9 @@ async def _create_parts(
     )
 
 
-async def _start_servers(options: SessionOptions, stack: AsyncExitStack) -> McpServers:
+async def _start_servers(options: SessionOptions, stack: AsyncExitStack, *, is_trusted: bool) -> McpServers:
     """Return the MCP servers of the session, which run until the stack is closed."""
-    chosen = find_servers(options)
+    chosen = find_servers(options, is_trusted=is_trusted)
     servers = await stack.enter_async_context(McpServers(chosen.specs, options.root))
     for remark in (*chosen.remarks, *servers.problems.values()):
         warn_once(remark)
@@ -304,10 +308,12 @@ def _create_tools(
     environment: ToolEnvironment,
     record: Callable[[SessionEvent], object],
     servers: McpServers,
+    *,
+    is_trusted: bool,
 ) -> dict[str, Tool]:
     """Return the tools of the session: our own, those of MCP servers, and the one that loads skills."""
     tools: dict[str, Tool] = {**create_tools(environment), **servers.tools()}
-    skills = [] if options.bare else find_skills(options.root, is_trusted=True)
+    skills = [] if options.bare else find_skills(options.root, is_trusted=is_trusted)
     if skills:
         tools["skill"] = SkillTool(skills, record)
     return tools

@@ -254,7 +254,10 @@ class SessionVerbs:
         return SharedModel(self._services.config, self._services.engines.current)
 
     def _surroundings(self) -> Surroundings:
-        return Surroundings(self._services.index.find_folder, UnsavedTexts(self._services))
+        services = self._services
+        return Surroundings(
+            services.index.find_folder, UnsavedTexts(services), is_trusted=services.workspace.is_trusted
+        )
 
     def _require_id(self, session_id: str) -> str:
         self.require_trust()

@@ -134,7 +134,10 @@ def test_servers_of_a_workspace_without_trust_are_left_out(tmp_path: Path):
     file.write_text('{"mcpServers": {"c": {"command": "file"}}}')
     chosen = choose_servers([user, project], file, is_trusted=False)
     assert [(spec.name, spec.command) for spec in chosen.specs] == [("a", "user"), ("c", "file")]
-    assert chosen.remarks == ("the MCP servers in lsp-harness.toml are left out, because the workspace is not trusted",)
+    (remark,) = chosen.remarks
+    assert remark.startswith(
+        "the MCP servers in lsp-harness.toml are left out, because the project is not trusted; to "
+    )
     with pytest.raises(ConfigError, match="must have either command or url"):
         choose_servers([user, project], is_trusted=True)
     assert choose_servers([SettingsLayer({}, "x"), SettingsLayer({"mcp": 5}, "y")], is_trusted=True) == ChosenServers(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 from lsp_harness.session.events.event_schema import build_schema
 from lsp_harness.session.log.log_reader import read_log
@@ -35,6 +36,24 @@ def test_the_tools_of_mcp_servers_are_listed_and_called(shell: Shell):
     assert found
     strict = shell.run("tools", "list", "--json", "--strict-mcp-config").json
     assert not [row for row in strict if row["name"].startswith("mcp__")]
+
+
+def test_a_project_starts_its_servers_only_if_the_user_trusts_it(shell: Shell, tmp_path: Path):
+    started = tmp_path / "started"
+    settings = f"[mcp]\nserver = 1\n[mcp.servers.evil]\ncommand = {json.dumps(sys.executable)}\n"
+    shell.file("lsp-harness.toml", settings + f"args = ['-c', 'open({json.dumps(str(started))}, \"w\")']\n")
+    result = shell.run("tools", "list")
+    assert (
+        "the project is not trusted; to trust this project, add its folder to permissions.trusted_folders" in result.err
+    )
+    assert "unknown table" not in result.err
+    assert "unknown key mcp.server; the only key is servers" in result.err
+    assert not started.exists()
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(f"[permissions]\ntrusted_folders = [{json.dumps(str(shell.folder))}]\n")
+    shell.run("tools", "list")
+    assert started.exists()
 
 
 def test_a_call_passes_the_gate_and_is_recorded(shell: Shell):
