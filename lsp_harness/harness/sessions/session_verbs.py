@@ -92,6 +92,10 @@ class SessionVerbs:
             self._open[opened.session.id] = opened
             return opened
 
+    async def resume(self, session_id: str) -> OpenSession:
+        """Continue a saved session. Raise UsageError without its id, so that no new one begins instead of it."""
+        return await self.require(self._require_id(session_id))
+
     async def open_for_program(self, options: SessionOptions) -> OpenSession:
         """Open a session for another program of the user, which serves it on its own.
 
@@ -114,7 +118,7 @@ class SessionVerbs:
 
     async def close(self, session_id: str) -> None:
         """Let another process continue a session. Raise UsageError if it is not open here."""
-        opened = self._open.pop(self._find(session_id), None)
+        opened = self._open.pop(self._find(self._require_id(session_id)), None)
         if opened is None:
             raise UsageError(f"the session {session_id!r} is not open in this editor")
         await opened.aclose()

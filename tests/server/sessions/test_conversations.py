@@ -244,6 +244,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("agent.run", {"prompt": "x", "partialResultToken": []}, "a number or a string"),
     ("agent.steer", {"text": "x"}, "needs sessionId"),
     ("agent.steer", {"sessionId": "", "text": "x"}, "the id of a session is missing"),
+    ("session.resume", {"sessionId": ""}, "the id of a session is missing"),
+    ("session.close", {"sessionId": ""}, "the id of a session is missing"),
     ("session.show", {"sessionId": "nope"}, "there is no session"),
     ("session.export", {"sessionId": "x", "format": "xml"}, "json, lines, transcript"),
     ("session.close", {"sessionId": "nope"}, "there is no session"),
