@@ -173,14 +173,14 @@ def undo(
     result = asyncio.run(undo_saved(store, session_id, turn, force=force))
     if json:
         print_json({"session_id": session_id, **asdict(result)})
-        return 0
+        return 1 if result.skipped else 0
     for path in result.paths:
         say(f"restored {path}")
     for path, reason in result.skipped.items():
         warn(f"{path} is not restored: {reason}")
     if not result.paths:
         say(f"no file of turn {result.turn} was restored")
-    return 0
+    return 1 if result.skipped else 0
 
 
 def _print_rows(rows: Sequence[SessionRow], *, json: bool) -> None:

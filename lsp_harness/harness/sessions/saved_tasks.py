@@ -15,7 +15,7 @@ from lsp_harness.session.log.log_reader import follow_log, read_history, read_lo
 from lsp_harness.session.log.session_lock import find_holder
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.projections.task_list import TaskRow, project_tasks
-from lsp_harness.session.tasks.stop_pipe import request_stop
+from lsp_harness.session.tasks.stop_pipe import remove_pipe, request_stop
 from lsp_harness.session.tasks.task_reading import TaskRead, read_output
 
 END_TYPES = frozenset({"task.completed", "task.failed", "task.cancelled"})
@@ -125,6 +125,7 @@ async def cancel_task(store: SessionStore, task: SavedTask) -> SavedTask:
         raise UsageError(f"processes of the task {row.task_id} do not end: {', '.join(map(str, left))}")
     if row.state == "running":
         return await wait_for_task(store, task, CANCEL_WAIT_S)
+    remove_pipe(row.task_id)
     with suppress(UsageError):
         # opening a session closes what its process left open
         store.open(task.session_id).log.close()

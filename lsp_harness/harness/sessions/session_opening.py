@@ -51,6 +51,7 @@ from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate
 from lsp_harness.session.permission.rules import KIND_TOOLS, parse_rule, tool_matches
 from lsp_harness.session.session import Session
+from lsp_harness.session.tasks.stop_pipe import remove_pipe
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.ruff_linter import Ruff
@@ -135,6 +136,7 @@ async def open_session(
         stack.callback(opened.log.close)
         for task_id in opened.lost_tasks:
             await end_marked(task_id)
+            remove_pipe(task_id)
         parts = await _create_parts(options, config, models, opened.log, store, surroundings, stack)
     log, model = opened.log, models[0].name
     start = SessionStarted(

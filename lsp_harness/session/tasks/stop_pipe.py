@@ -64,5 +64,14 @@ def request_stop(task_id: str) -> bool:
         os.close(descriptor)
 
 
+def remove_pipe(task_id: str) -> None:
+    """Remove the pipe of a task whose process was killed. Do nothing if there is none."""
+    with suppress(OSError, ConfigError, ValueError):
+        path = _pipe_path(task_id)
+        # the id is from a log, which may come from elsewhere
+        if path.name == task_id and stat.S_ISFIFO(path.lstat().st_mode):
+            path.unlink()
+
+
 def _pipe_path(task_id: str) -> Path:
     return paths.runtime_folder() / "tasks" / task_id

@@ -281,3 +281,16 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
 def test_a_time_is_a_finite_number(shell: Shell, option: str, value: str):
     result = shell.run("run", "x", option, value)
     assert (result.code, "must be finite numbers; 0 means no limit" in result.err) == (2, True)
+
+
+def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Script):
+    shell.file("huge.txt", "a" * 3_000_000)
+    shell.file("small.txt", "a")
+    command = tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
+    assert shell.run("run", "x", "-p", script(command, "done")).code == 0
+    undone = shell.run("sessions", "undo")
+    assert (undone.code, "restored small.txt" in undone.out, "huge.txt is not restored" in undone.err) == (
+        1,
+        True,
+        True,
+    )

@@ -140,6 +140,7 @@ def test_a_task_whose_process_was_killed_is_lost_and_can_still_be_ended(shell: S
     assert (result.code, "cancelled" in result.out) == (0, True)
     assert not runs(pid)
     assert end_types(owner.session_id) == ["task.cancelled"]
+    assert list((paths.runtime_folder() / "tasks").iterdir()) == []
 
 
 def test_wrong_ids_say_what_to_do(shell: Shell):
@@ -188,6 +189,16 @@ def test_a_subagent_of_another_process_is_ended(shell: Shell):
         assert owner.stdout.readline() == "it was ended\n"
     assert end_types(session_id) == ["task.cancelled"]
     assert list((paths.runtime_folder() / "tasks").iterdir()) == []
+
+
+def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: Shell, owner: Owner):
+    pipes = paths.runtime_folder() / "tasks"
+    (pipes / "other").write_text("no pipe")
+    owner.process.kill()
+    owner.process.wait()
+    assert {file.name for file in pipes.iterdir()} == {owner.task_id, "other"}
+    assert shell.run("tools", "call", "read", "{}", "--session", owner.session_id).code == 1
+    assert {file.name for file in pipes.iterdir()} == {"other"}
 
 
 def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
