@@ -207,6 +207,7 @@ async def load_skill(bench: Bench) -> None:
     skill = bench.folder / ".lsp-harness" / "skills" / "greet"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: greet\ndescription: Greets people.\n---\nSay hello.\n")
+    bench.write_settings("user", f'[permissions]\ntrusted_folders = ["{bench.folder}"]\n')
     await bench.ask(call_text("skill", name="greet"), "done")
 
 
