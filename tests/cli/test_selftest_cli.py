@@ -13,7 +13,7 @@ from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.edit_tools import EditTool
 from lsp_harness.harness.selftest import ability_checks, selftest_run
 from lsp_harness.harness.selftest.ability_checks import CHECKS
-from lsp_harness.harness.sessions import session_opening, subagent_tool
+from lsp_harness.harness.sessions import model_choice, subagent_tool
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.artifacts import ArtifactStore
 from lsp_harness.session.events.session_events import ErrorOccurred
@@ -51,7 +51,7 @@ def _break_cli(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _break_provider(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_opening, "describe_model", lambda config: "another")
+    monkeypatch.setattr(model_choice, "describe_model", lambda config: "another")
 
 
 def _break_log(monkeypatch: pytest.MonkeyPatch) -> None:
