@@ -43,7 +43,7 @@ def rows(shell: Shell) -> dict[str, tuple[str, str]]:
 
 
 def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
-    assert rows(user).keys() <= {"model", "embeddings", "ruff", "ty"}
+    assert rows(user).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
 
 
 @pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])

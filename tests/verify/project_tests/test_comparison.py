@@ -1,0 +1,101 @@
+"""A proposal fails if it breaks a test that passed before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.project_tests import comparison
+from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+
+SOURCE = "def parse(text):\n    return text.split('=')\n"
+TESTS = (
+    "from config import parse\n\n\n"
+    "def test_parse():\n    assert parse('a=1') == ['a', '1']\n\n\n"
+    "def test_old():\n    assert parse('') == []\n"
+)
+
+
+class Desk:
+    """A project with one file, and a comparison that counts what it asks."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.file = root / "config.py"
+        self.asked: list[Sequence[str]] = []
+        self.objection = ""
+        self.affected = [AffectedTest("test_config.py", "imports config.py", 1)]
+        self.sandbox = machine_sandbox()
+        self.file.write_text(SOURCE)
+        (root / "test_config.py").write_text(TESTS)
+
+    async def compare(self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset()):
+        async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
+            assert (root, path) == (self.root, "config.py")
+            return self.affected
+
+        async def find_objection(command: Sequence[str]) -> str:
+            self.asked.append(command)
+            return self.objection
+
+        if not hasattr(self, "comparison"):
+            access = ProjectAccess(find_affected, find_objection, lambda: self.sandbox)
+            self.comparison = SuiteComparison(access, limits)
+        uri = self.file.as_uri()
+        before = Document.from_text(uri, SOURCE.encode(), language="python")
+        after = Document.from_text(uri, text.encode(), language="python")
+        return await self.comparison.compare(
+            ChangeSet.of(Change.from_documents(before, after, self.file, self.root)), must_pass
+        )
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    return Desk(tmp_path)
+
+
+async def test_only_what_passed_before_counts(desk: Desk) -> None:
+    kept = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))
+    assert (kept.status, kept.reason) == ("passed", "1 test in 1 file")
+    broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
+    assert broken.status == "failed"
+    assert [finding.code for finding in broken.findings] == ["test_parse"]
+    # the run before is kept
+    assert len(desk.asked) == 3
+
+
+async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
+    wanted = frozenset({"test_old"})
+    same = await desk.compare(SOURCE + "\n", must_pass=wanted)
+    assert [finding.code for finding in same.findings] == ["test_old"]
+    repaired = await desk.compare(SOURCE.replace("return", "return text and"), must_pass=wanted)
+    assert repaired.status == "failed"
+    right = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if text else []"), must_pass=wanted)
+    assert (right.status, right.reason) == ("passed", "2 tests in 1 file")
+
+
+async def test_a_proposal_without_an_end_fails(desk: Desk) -> None:
+    result = await desk.compare("while True: pass\n", ResourceLimits(wall_s=5.0))
+    assert result.status == "failed"
+    assert "do not end in time" in result.findings[0].message
+
+
+async def test_it_is_said_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.objection = "the mode plan runs nothing"
+    assert (await desk.compare(SOURCE)).reason == "the mode plan runs nothing"
+    desk.sandbox = SandboxChoice(NoSandbox(), {"landlock": "too old"})
+    assert "landlock: too old" in (await desk.compare(SOURCE)).reason
+    desk.affected = []
+    assert "no test depends on config.py" in (await desk.compare(SOURCE)).reason
+    monkeypatch.setattr(comparison, "find_runner", lambda root, path: None)
+    skipped = await desk.compare(SOURCE)
+    assert (skipped.status, "no program is known" in skipped.reason) == ("skipped", True)
