@@ -169,13 +169,15 @@ class TaskRunner:
         started = TaskStarted(
             task_id, request.kind, request.title, request.execution, request.call_id, request.session_id
         )
+        # who reads of the task in the log may end it at once
+        stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        pipe = StopPipe(task_id, lambda: _stop(stop, "cancelled by another process"))
         try:
             self._record(started)
         except BaseException:
+            pipe.close()
             output.close()
             raise
-        stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        pipe = StopPipe(task_id, lambda: _stop(stop, "cancelled by another process"))
         entry = self._running[task_id] = _Entry(request, output, stop, pipe)
         entry.supervisor = asyncio.ensure_future(self._supervise(task_id, entry))
         return task_id
