@@ -118,24 +118,26 @@ class ChatDriver:
             self._denials[step.tier] = f"the hook {outcome.hook} does not allow to {step.tier}: {outcome.reason}"
             return
         turn.append(CompactionStarted(before, budget))
-        if failure := await self._find_failure(step, state, before):
+        after = before if step.promoted else await self._count_after(step, state)
+        if step.summary is not None and after >= before:
+            failure = f"the prompt would have {after} tokens with the summary, and has {before} now"
             turn.append(CompactionSummaryFailed(failure))
             if before <= budget:
                 # the messages stay until there is more to summarize
                 self._denials[step.tier] = failure
                 return
             step = CompactionStep("cut", step.until_seq)
+            after = await self._count_after(step, state)
         self._apply(step, turn)
-        after = (await self._models.count(self.render(step.preview(state.conversation)))).tokens
+        if step.promoted:
+            # only now the outputs have the ids of their artifacts
+            after = await self._count_after(step, state)
         turn.append(CompactionCompleted(step.tier, before, after, step.until_seq))
         await self._hooks.run("postCompact", facts | {"tier": step.tier, "after": after})
 
-    async def _find_failure(self, step: CompactionStep, state: SessionState, before: int) -> str:
-        """Return why the summary of a step is no gain, or an empty text."""
-        if step.summary is None:
-            return ""
-        after = (await self._models.count(self.render(step.preview(state.conversation)))).tokens
-        return f"the prompt would have {after} tokens with the summary, and has {before} now" if after >= before else ""
+    async def _count_after(self, step: CompactionStep, state: SessionState) -> int:
+        """Return the tokens of the prompt after a step."""
+        return (await self._models.count(self.render(step.preview(state.conversation)))).tokens
 
     async def _plan(self, state: SessionState) -> CompactionStep | None:
         budget, prompt = await self._models.budget(), await self._count(state)

@@ -1,7 +1,6 @@
 """A run of the tests of a project, on texts that are not on disk, in a sandbox."""
 
 import asyncio
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+from lsp_harness.disk.file_reading import read_start
+from lsp_harness.errors import FileError
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
@@ -143,10 +144,10 @@ class _Run:
         """Return the digest of the report, or of the output if there is none."""
         tool = self.runner.name if self.runner.name in READERS_BY_TOOL else ""
         try:
-            descriptor = os.open(self._report, os.O_RDONLY | os.O_NOFOLLOW)
-            with open(descriptor, "rb") as file:
-                report = file.read(MAX_REPORT_BYTES).decode("utf-8", "replace")
-        except OSError:
+            # the tests may have put anything there
+            is_file = not self._report.is_symlink()
+            report = read_start(self._report, MAX_REPORT_BYTES).decode("utf-8", "replace") if is_file else ""
+        except FileError:
             report = ""
         folder = str(self.scratch / "project")
         text = report or result.output.decode("utf-8", "replace").replace(f"{folder}/", "")

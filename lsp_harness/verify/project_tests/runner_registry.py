@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from lsp_harness.disk.file_reading import read_text
+from lsp_harness.errors import FileError
+from lsp_harness.knowledge.python_packages import ENVIRONMENT_FOLDERS
 from lsp_harness.process.tool_run import find_tool
 
-PYTHON_ENVIRONMENTS = (".venv", "venv", "env")
-"""Folders of a project that may hold its Python environment."""
 PYTEST_FILES = ("pytest.ini", "conftest.py", "tests/conftest.py")
 NODE_FOLDER = Path("node_modules") / ".bin"
 NODE_SUFFIXES = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs")
@@ -91,7 +92,7 @@ def _find_pytest(root: Path) -> SuiteRunner | None:
 
 def _find_python(root: Path) -> Path:
     """Return the interpreter of a project, or else the one that runs this program."""
-    folders = [root / name for name in PYTHON_ENVIRONMENTS]
+    folders = [root / name for name in ENVIRONMENT_FOLDERS]
     if environment := os.environ.get("VIRTUAL_ENV"):
         folders.append(Path(environment))
     for folder in folders:
@@ -190,8 +191,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def _read_text(path: Path) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > MAX_SETTINGS_BYTES:
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_text(path, MAX_SETTINGS_BYTES)
+    except FileError:
         return ""

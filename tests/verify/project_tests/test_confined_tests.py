@@ -84,6 +84,12 @@ async def test_a_run_without_an_end_is_not_complete(root: Path, sandbox: Sandbox
     assert (result.result.end, result.is_complete) == ("timeout", False)
 
 
+async def test_a_pipe_in_the_place_of_the_report_is_not_read(root: Path, sandbox: Sandbox) -> None:
+    make_pipe = "import os, sys\nos.mkfifo(next(word for word in sys.argv if 'junitxml' in word).split('=')[1])\n"
+    result = await run(root, sandbox, f"{make_pipe}while True: pass\n".encode(), "tests/test_config.py", wall_s=3.0)
+    assert (result.result.end, result.is_complete) == ("timeout", False)
+
+
 async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: Sandbox) -> None:
     result = await run(root, sandbox, b"import nothing_of_this_name\n", "tests/test_config.py")
     assert result.digest.failed == 1

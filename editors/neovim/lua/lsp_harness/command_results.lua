@@ -26,7 +26,7 @@ local last_text
 
 --- Show the Markdown in a result in a floating window, which closes when the cursor moves.
 ---
---- The same text again moves the cursor into its window. Another text takes its place.
+--- If the window shows this text already, the cursor moves into it. Otherwise the text replaces the shown one.
 ---@param result any
 function M.text(result)
   local markdown = type(result) == 'table' and result.text or ''
