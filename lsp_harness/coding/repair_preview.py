@@ -14,6 +14,7 @@ from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.preservation_check import PreservationCheck
 
@@ -49,7 +50,7 @@ async def preview_repair(request: RepairRequest, create_change: CreateChange) ->
         change = create_change(repair.edits)
         if (
             await asyncio.to_thread(_parses, change)
-            and (await run_check(PreservationCheck(request.subject), change)).status == "passed"
+            and (await run_check(PreservationCheck(request.subject), ChangeSet.of(change))).status == "passed"
         ):
             lowest_cost = repair.cost if lowest_cost is None else lowest_cost
             titles.append(_title(request.tree.data, repair.edits))

@@ -96,7 +96,7 @@ class TurnDriver:
         """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
         self.states.enter("VERIFY")
         changes = self._create_changes(edits, "linter")
-        verdict = await run_checks(changes, self.checks)
+        verdict = await run_checks(changes, self._quick_checks)
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate=0))
         if not verdict.passed:
             raise self.fail(f"{maker} does not pass the checks here")
@@ -126,7 +126,7 @@ class TurnDriver:
             candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
             self._record_candidate(candidate)
             self.states.enter_verify(0)
-            await self._check_candidate(candidate)
+            await self._check_candidate(candidate, self._quick_checks)
             passed = self._passed()
         if not passed:
             return None
@@ -206,7 +206,7 @@ class TurnDriver:
                         self._record_candidate(candidate)
                     self.states.enter_verify(number)
                     for candidate in wave:
-                        await self._check_candidate(candidate)
+                        await self._check_candidate(candidate, self.checks)
                     passed = self._passed()
                     if passed and self.is_decided(passed):
                         return passed
@@ -238,7 +238,12 @@ class TurnDriver:
             )
         )
 
-    async def _check_candidate(self, candidate: Candidate) -> None:
+    @property
+    def _quick_checks(self) -> list[Check]:
+        """The checks of an edit that no model made. It is shown at once, and the slow checks follow when it is made."""
+        return [check for check in self.checks if not check.is_slow]
+
+    async def _check_candidate(self, candidate: Candidate, checks: Sequence[Check]) -> None:
         """Check a candidate, unless it is empty or another one has the same text."""
         if not candidate.edits:
             self._reject(candidate, "nothing usable was generated")
@@ -250,7 +255,7 @@ class TurnDriver:
         if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
             self._reject(candidate, f"the same as candidate {twin.candidate.number}")
             return
-        verdict = await run_checks(changes, self.checks)
+        verdict = await run_checks(changes, checks)
         result = CheckedCandidate(candidate, changes, verdict)
         self.results.append(result)
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.config import schema
+from lsp_harness.config import permission_schema, schema
 from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 
 PAGE_HEAD = """# Settings
@@ -50,7 +50,8 @@ TABLE_HEAD = """| key | type | default | meaning |
 def setting_descriptions() -> dict[str, dict[str, str]]:
     """Return table → key → description. The description of the table has the empty key."""
     descriptions: dict[str, dict[str, str]] = {}
-    for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
+    sources = [Path(module.__file__).read_text(encoding="utf-8") for module in (schema, permission_schema)]
+    for node in (node for source in sources for node in ast.parse(source).body):
         if not isinstance(node, ast.ClassDef):
             continue
         table = descriptions.setdefault(node.name.lower(), {"": " ".join((ast.get_docstring(node) or "").split())})

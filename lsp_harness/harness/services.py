@@ -4,7 +4,6 @@ A part that takes long to import is created at its first use, because `initializ
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
     from lsp_harness.harness.verification.edit_permission import EditPermission
     from lsp_harness.harness.verification.verifier import Verifier
+    from lsp_harness.index.query.affected_tests import AffectedTest
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
@@ -156,13 +156,16 @@ class Services:
     @cached_property
     def verifier(self) -> "Verifier":
         """The linter and the checks of edits."""
-        from lsp_harness.harness.verification.gated_ruff import GatedRuff
-        from lsp_harness.harness.verification.verifier import Verifier
+        from lsp_harness.harness.verification.check_permission import CheckPermission
+        from lsp_harness.harness.verification.verifier import create_verifier
 
         if self._verifier:
             return self._verifier
-        verifier = Verifier.for_workspace(is_trusted=self.workspace.is_trusted)
-        return replace(verifier, linter=GatedRuff(verifier.linter, lambda: self.permission.linter_gate))
+        permission = CheckPermission(lambda: self.permission.check_gate)
+        return create_verifier(permission, self._find_affected_tests, is_trusted=self.workspace.is_trusted)
+
+    async def _find_affected_tests(self, root: Path, path: str) -> "Sequence[AffectedTest]":
+        return await self.index.query.affected_tests(root.as_uri(), path)
 
     @cached_property
     def permission(self) -> "EditPermission":

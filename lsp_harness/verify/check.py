@@ -1,36 +1,55 @@
-"""The interface of a check: one question about a change, in one class and one file."""
+"""The interface of a check: one question about a proposal, in one class and one file."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject
+from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 
 
 @dataclass(frozen=True, slots=True)
-class CheckContext:
-    """The tools of the checks, and the finding that an edit repairs.
+class CheckTools:
+    """The programs that the checks of one client use.
 
     Attributes:
         ruff: The linter.
-        finding: The finding to repair, or None if the edit has another purpose.
-        subject: What the finding is about, or None if there is no finding.
+        suites: Runs the tests of projects. None if no tests may run.
     """
 
     ruff: Ruff
+    suites: SuiteComparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """The tools of the checks, and the purpose of the edit.
+
+    Attributes:
+        tools: The programs.
+        finding: The finding to repair, or None if the edit has another purpose.
+        subject: What the finding is about, or None if there is no finding.
+        task: The request in words. It may be empty.
+        must_pass: Names of failing tests that the edit has to repair.
+    """
+
+    tools: CheckTools
     finding: Finding | None = None
     subject: Subject | None = None
+    task: str = ""
+    must_pass: frozenset[str] = frozenset()
 
 
 class Check(ABC):
-    """One question about a change, which an edit must pass before it is offered.
+    """One question about a proposal, which an edit must pass before it is offered.
 
     A check is one class in one file and one line in `check_registry.CHECKS`. Its attributes give its texts to the table
-    of candidates, the verdict document, the prompt of a retry and `docs/checks.md`.
+    of candidates, the verdict document, the prompt of a retry and `docs/checks.md`. Most checks read one document at a
+    time (`DocumentCheck`).
 
     Attributes:
         name: The name in events, in the session log and in JSON. It never changes.
@@ -40,6 +59,7 @@ class Check(ABC):
         setting: The key of `[verification]` that turns the check on. A check without a setting always runs.
         is_about_finding: Whether the question is about the finding that an edit repairs. Other edits are then not
             checked.
+        is_slow: Whether it may take seconds. Edits that no model made are shown before such a check has run.
     """
 
     name: ClassVar[str]
@@ -48,6 +68,7 @@ class Check(ABC):
     criterion: ClassVar[str]
     setting: ClassVar[str] = ""
     is_about_finding: ClassVar[bool] = False
+    is_slow: ClassVar[bool] = False
 
     @classmethod
     def create(cls, context: CheckContext) -> Self | None:
@@ -55,14 +76,9 @@ class Check(ABC):
         del context
         return cls()
 
-    def skip_reason(self, change: Change) -> str | None:
-        """Return why the check cannot run for a change, or None if it can. This may parse a long text."""
-        del change
-        return None
-
     @abstractmethod
-    async def run(self, change: Change) -> Outcome:
-        """Return the outcome. Never raise because of the text, only because of a bug."""
+    async def judge(self, changes: ChangeSet) -> Outcome:
+        """Return the outcome for a proposal. Never raise because of the texts, only because of a bug."""
 
     def format_finding(self, finding: Finding, document: Document) -> str:
         """Return a finding about `document` as one line, for prompts, messages and the log."""

@@ -5,10 +5,11 @@ from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.preservation_check import PreservationCheck
 from lsp_harness.verify.resolved_check import ResolvedCheck
+from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.syntax_check import SyntaxCheck
 
 # an edit that throws the code away is not worth asking a linter about, so PreservationCheck runs before LintCheck
-CHECKS: tuple[type[Check], ...] = (SyntaxCheck, PreservationCheck, LintCheck, ResolvedCheck)
+CHECKS: tuple[type[Check], ...] = (SyntaxCheck, PreservationCheck, LintCheck, ResolvedCheck, SuiteCheck)
 
 
 def create_checks(settings: Verification, context: CheckContext) -> list[Check]:

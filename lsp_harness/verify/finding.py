@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def marks(self) -> str:
-        """Each check with a mark for its outcome, such as "syntax ✓, kept ✗"."""
+        """Each check with a mark for its outcome, such as "parse ✓, kept ✗"."""
         return ", ".join(
             f"{outcome.title or outcome.check} {STATUS_MARKS[outcome.status]}" for outcome in self.outcomes
         )

@@ -6,7 +6,8 @@ from pathlib import Path
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
@@ -50,7 +51,7 @@ def _is_in_repaired_text(change: Change, finding: Finding) -> bool:
     return change.touches(start + 1, end - 1)
 
 
-class LintCheck(Check):
+class LintCheck(DocumentCheck):
     """Fails an edit that adds findings of ruff."""
 
     name = "lint"
@@ -67,7 +68,7 @@ class LintCheck(Check):
 
     @classmethod
     def create(cls, context: CheckContext) -> "LintCheck":
-        return cls(context.ruff)
+        return cls(context.tools.ruff)
 
     def skip_reason(self, change: Change) -> str | None:
         """Return why the change is not linted: it is not Python, or ruff is not installed. None if it can be linted."""

@@ -17,7 +17,8 @@ from lsp_harness.verify.allowed_changes import (
     check_syntax_repair,
 )
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject, SubjectKind
 from lsp_harness.verify.token_difference import TokenDifference, compare_lexemes, compare_tokens
@@ -32,7 +33,7 @@ CHANGE_RULES: Mapping[SubjectKind, ChangeRule] = {
 }
 
 
-class PreservationCheck(Check):
+class PreservationCheck(DocumentCheck):
     """Fails an edit that drops, replaces or adds code that the finding is not about."""
 
     name = "kept"

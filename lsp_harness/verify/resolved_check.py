@@ -16,7 +16,8 @@ from lsp_harness.syntax.syntax_errors import find_error_regions, find_python_fau
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import identity, is_at_place
 from lsp_harness.verify.finding_subject import find_subject
@@ -30,7 +31,7 @@ SHARED_RULES = ("F", "E9", "invalid-syntax")
 errors."""
 
 
-class ResolvedCheck(Check):
+class ResolvedCheck(DocumentCheck):
     """Fails an edit that leaves the finding in the text."""
 
     name = "gone"
@@ -51,7 +52,7 @@ class ResolvedCheck(Check):
     @classmethod
     def create(cls, context: CheckContext) -> "ResolvedCheck | None":
         """Return the check for the repair of a finding."""
-        return cls(context.ruff, context.finding) if context.finding else None
+        return cls(context.tools.ruff, context.finding) if context.finding else None
 
     async def run(self, change: Change) -> Outcome:
         """Look for the finding in the proposed text. Skip if neither the parser nor ruff knows it."""

@@ -4,15 +4,15 @@ from lsp_harness.process.offload import offload
 from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 
 
-class SyntaxCheck(Check):
+class SyntaxCheck(DocumentCheck):
     """Fails an edit that adds a syntax error."""
 
     name = "syntax"
-    title = "syntax"
+    title = "parse"
     feedback_label = "SYNTAX ERROR"
     criterion = "the edit adds no syntax error"
     setting = "parse_check"

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def describe_stage(frame: Mapping[str, Any]) -> str:
-    """Return a line such as "[VERIFY] Candidate 3 passes (syntax ✓, lint ✓)" for a frame, or an empty text."""
+    """Return a line such as "[VERIFY] Candidate 3 passes (parse ✓, lint ✓)" for a frame, or an empty text."""
     candidate = f"Candidate {frame.get('candidate')}"
     match frame.get("type"), frame.get("status"):
         case "state", "entered":

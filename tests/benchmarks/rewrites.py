@@ -22,6 +22,7 @@ from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.benchmarks.fim import Case, at_once, cases, save
@@ -43,7 +44,7 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
         return document.text
     path = given["path"]
     turn = SessionLog(is_saved=False).turn()
-    job = TurnContext(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
+    job = TurnContext(engine, config, CheckTools(Ruff()), turn, document, Path(path), None, path, lambda progress: None)
     generator = CandidateGenerator(job, tree, place, finding)
     async for candidate in generator.generate(CandidatePlan("rewrite", 0.0, 0, (1,))):
         if candidate.edits:

@@ -71,7 +71,9 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert result.out.startswith("a.py:3: ruff F821 Undefined name `widht`\n")
     assert "--- a/a.py\n+++ b/a.py\n" in result.out
     assert "-    return widht * width\n+    return width * width\n" in result.out
-    assert result.out.endswith("candidate 1 of 1 passes (syntax ✓, kept ✓, lint ✓, gone ✓); --apply writes it\n")
+    assert result.out.endswith(
+        "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –); --apply writes it\n"
+    )
 
 
 def test_fix_for_programs(shell: Shell) -> None:
@@ -82,11 +84,14 @@ def test_fix_for_programs(shell: Shell) -> None:
     assert {key: output[key] for key in ("finding", "at", "summary", "applied")} == {
         "finding": "Undefined name `widht`",
         "at": "a.py:3",
-        "summary": "candidate 1 of 1 passes (syntax ✓, kept ✓, lint ✓, gone ✓)",
+        "summary": "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –)",
         "applied": False,
     }
     [candidate] = output["candidates"]
-    assert candidate["checks"] == {"syntax": "passed", "kept": "passed", "lint": "passed", "gone": "passed"}
+    assert candidate["checks"] == {
+        **dict.fromkeys(("syntax", "kept", "lint", "gone"), "passed"),
+        "tests": "skipped",
+    }
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -121,7 +126,7 @@ def test_a_rule_about_the_linter_counts(shell: Shell) -> None:
     shell.file("a.py", "import os\nx = 1\n")
     shell.file("lsp-harness.toml", '[permissions]\ndeny = ["Lint"]\n')
     shell.replies()
-    assert "not checked: the linter is not allowed to run: the rule Lint" in shell.run("fix", "a.py").out
+    assert "not checked: the linter may not run: the rule Lint" in shell.run("fix", "a.py").out
 
 
 def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:

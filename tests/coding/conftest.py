@@ -14,6 +14,7 @@ from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness import tools
@@ -76,7 +77,7 @@ def check(tmp_path: Path, ruff: Ruff):
         job = TurnContext(
             engine=engine,
             config=config,
-            ruff=ruff,
+            tools=CheckTools(ruff),
             turn=log.turn(),
             document=src.document,
             file=tmp_path / name,

@@ -12,6 +12,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, FIXED, GOOD, NEW, STILL, edits
 from tests.files.test_secrets import TOKEN
@@ -215,10 +216,9 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
         engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
         engine.extra_props = facts
         where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
+        context = TurnContext(engine, edits(0, 2), CheckTools(ruff), log.turn(), *where, lambda progress: None)
         with pytest.raises(NoAnswer):
-            await Fix(
-                TurnContext(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None), src.finding
-            ).run()
+            await Fix(context, src.finding).run()
         asked = [request.sampling.n for request in engine.foreground_requests if isinstance(request, Infill)]
         # rewrites are made one by one, and so come on top
         assert (sum(asked), len(engine.foreground_requests) - len(asked)) == (fills, 2)
@@ -236,8 +236,9 @@ async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: P
     src = markup.parse(AREA, tmp_path / "a.py")
     engine, log = Slots(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
     where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
+    context = TurnContext(engine, edits(6), CheckTools(ruff), log.turn(), *where, lambda progress: None)
     with pytest.raises(NoAnswer):
-        await Fix(TurnContext(engine, edits(6), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
+        await Fix(context, src.finding).run()
     log.close()
     events = checked(log.path)
     assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]

@@ -7,6 +7,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.ruff_linter import Ruff
@@ -34,7 +35,17 @@ async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True
     output = Digest("pytest", told) if told else None
     turn = SessionLog(is_saved=False).turn()
     job = TurnContext(
-        *(Script(), settings(), Ruff(), turn, src.document, folder / "a.py", folder, "a.py", lambda progress: None),
+        *(
+            Script(),
+            settings(),
+            CheckTools(Ruff()),
+            turn,
+            src.document,
+            folder / "a.py",
+            folder,
+            "a.py",
+            lambda progress: None,
+        ),
         output=output,
     )
     return await describe_existing_findings(

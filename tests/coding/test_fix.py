@@ -11,6 +11,7 @@ from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, NEW, STILL, edits
 from tests.harness.tools import Script, checked, of_type, states, winner
@@ -22,7 +23,7 @@ async def test_the_only_candidate_that_passes_wins_and_the_log_says_which(check)
     result = await check(AREA, STILL, NEW, GOOD, config=edits(3))
     assert result.text == FIXED
     assert winner(result.events) == 3
-    assert result.proposal.summary == "candidate 3 of 3 passes (syntax ✓, kept ✓, lint ✓, gone ✓)"
+    assert result.proposal.summary == "candidate 3 of 3 passes (parse ✓, kept ✓, lint ✓, gone ✓)"
     assert states(result.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
     await result.engine.aclose()
 
@@ -113,7 +114,7 @@ async def test_skipped_checks_are_in_the_log_with_their_reason(check) -> None:
         ("lint", "skipped", "no linter is known for .js"),
         ("gone", "skipped", "only the tool that reported it can say whether it is gone"),
     ]
-    assert result.proposal.summary == "candidate 1 of 1 passes (syntax ✓, kept ✓, lint –, gone –)"
+    assert result.proposal.summary == "candidate 1 of 1 passes (parse ✓, kept ✓, lint –, gone –)"
 
 
 # -- the linter's own fix
@@ -157,7 +158,7 @@ async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: P
     job = TurnContext(
         engine,
         edits(2),
-        ruff,
+        CheckTools(ruff),
         log.turn(),
         src.document,
         tmp_path / "a.py",

@@ -22,6 +22,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
@@ -42,7 +43,7 @@ def log(tmp_path: Path) -> Iterator[SessionLog]:
 def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
     config = settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
     where = (document, folder / "a.py", folder, "a.py")
-    return TurnContext(engine, config, Ruff(), log.turn(), *where, lambda progress: None)
+    return TurnContext(engine, config, CheckTools(Ruff()), log.turn(), *where, lambda progress: None)
 
 
 def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
@@ -165,7 +166,7 @@ async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True)
     (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(SOURCE, folder / "a.py")
     proposal = await Fix(job_of(engine, log, src.document, folder), src.finding, model).run()
-    assert proposal.summary.startswith("nearest name passes (syntax ✓, ")
+    assert proposal.summary.startswith("nearest name passes (parse ✓, ")
     return apply(src.document.data, proposal.edits).decode()
 
 

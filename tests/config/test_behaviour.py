@@ -21,6 +21,7 @@ from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_i
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED
 from tests.harness.tools import Script, settings
@@ -51,7 +52,7 @@ async def observe_fix(config: Config, folder: Path) -> dict[str, Any]:
     job = TurnContext(
         engine,
         config,
-        Ruff(),
+        CheckTools(Ruff()),
         log.turn(),
         src.document,
         folder / "a.py",
@@ -264,6 +265,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "background.when",  # tests/harness/test_background.py
         *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
         "verification.debounce_ms",  # tests/harness
+        "verification.test",  # tests/verify/test_suite_check.py
         # tests/config/test_permission_layers.py, tests/session/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py

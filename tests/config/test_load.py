@@ -26,6 +26,7 @@ CHANGED: dict[str, Any] = {
     "context.task_budget": 13,
     "context.few_shot_examples": 3,
     "verification.parse_check": False,
+    "verification.test": False,
     "verification.lint": False,
     "index.embedding_model": "other",
     "index.update_on_save": False,

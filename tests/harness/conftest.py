@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench
 
@@ -24,7 +25,7 @@ async def bench(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch):
 
     def bench(*replies: Any, config: Config = QUICK, verifier: Verifier | None = None, **options: Any) -> Bench:
         # the linter is shared, so that a text is checked once in a run
-        benches.append(Bench(tmp_path, verifier or Verifier(ruff), config, replies, **options))
+        benches.append(Bench(tmp_path, verifier or Verifier(CheckTools(ruff)), config, replies, **options))
         return benches[-1]
 
     yield bench

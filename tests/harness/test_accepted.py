@@ -9,6 +9,7 @@ from lsp_harness.session.projections.summary import summarize
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Report, Ruff
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings
@@ -106,7 +107,7 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
 async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
     """An accepted completion whose verification waits to be let go."""
     ruff = BlockedRuff()
-    b = bench("pi * r ** 2", verifier=Verifier(ruff))
+    b = bench("pi * r ** 2", verifier=Verifier(CheckTools(ruff)))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await ruff.asked.wait()
@@ -158,7 +159,7 @@ class Slow(Ruff):
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
     """A loop that is closed while a process is being started waits for it for ever."""
     slow = Slow()
-    b = bench("pi * r ** 2", verifier=Verifier(slow))
+    b = bench("pi * r ** 2", verifier=Verifier(CheckTools(slow)))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await slow.asked.wait()

@@ -7,10 +7,11 @@ import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.harness.verification.verifier import UntrustedRuff, Verifier
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document
+from lsp_harness.verify.check import CheckTools
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings
 from tests.support import markup
@@ -127,7 +128,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
 
 
 async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
-    b = bench("3 * r", verifier=Verifier.for_workspace(is_trusted=False), works_ahead=True, is_trusted=False)
+    b = bench("3 * r", verifier=Verifier(CheckTools(UntrustedRuff())), works_ahead=True, is_trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
     assert [offer.source for offer in await b.harness.fixes.offer(snapshot, src.findings)] == []

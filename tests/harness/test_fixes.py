@@ -10,6 +10,7 @@ from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import FixOffer, Progress
 from lsp_harness.text.edit import Edit, apply
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
@@ -109,7 +110,7 @@ async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -
 
 
 async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
-    b = bench(verifier=Verifier(Ruff()))
+    b = bench(verifier=Verifier(CheckTools(Ruff())))
     (b.folder / "ruff.toml").write_text("nonsense = 1\n")
     src = b.open("import os\n#      ^^ F401 unused\n")
     offers = await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings)

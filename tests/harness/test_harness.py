@@ -13,6 +13,7 @@ from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.process import typing_activity
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import QUICK, Bench, Make
@@ -141,7 +142,7 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
 
 
 async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff: Ruff) -> None:
-    b = Bench(tmp_path, Verifier(ruff), QUICK, ["never used"])
+    b = Bench(tmp_path, Verifier(CheckTools(ruff)), QUICK, ["never used"])
     assert b.harness.services.engines.current.state == "off"
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
         await b.harness.aclose()

@@ -16,7 +16,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import Check, CheckContext, CheckTools
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
@@ -27,7 +28,7 @@ from tests.index.place import Indexed
 AREA = "def area(r):\n    return \n"
 
 
-class RejectingCheck(Check):
+class RejectingCheck(DocumentCheck):
     """Rejects every edit."""
 
     name = "reject"
@@ -64,7 +65,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
             lambda config: engine,
             Workspace([tmp_path]),
             index=ReadyIndex(indexed.query),
-            verifier=Verifier(linter, create_checks),
+            verifier=Verifier(CheckTools(linter), create_checks),
             clock=Clock(lambda: 0.0, lambda delay_s, call: timers.append(delay_s)),
         )
         document = Document.from_text((tmp_path / "a.py").as_uri(), AREA, language="python", version=1)

@@ -100,7 +100,7 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
             ],
             "changeAnnotations": {
                 "lsp-harness": {
-                    "label": "lsp-harness: syntax ✓, lint –",
+                    "label": "lsp-harness: parse ✓, lint –",
                     "needsConfirmation": True,
                     "description": "fixed by model",
                 }

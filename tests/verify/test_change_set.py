@@ -9,9 +9,10 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 
@@ -24,7 +25,7 @@ def change(name: str, before: str, after: str) -> Change:
     return Change.from_documents(old, Document.from_text(old.uri, after, language="python"), file)
 
 
-class MainCheck(Check):
+class MainCheck(DocumentCheck):
     """Passes, and lists the files that it read."""
 
     name = title = "main"
@@ -56,10 +57,10 @@ def test_each_document_has_one_change(names: list[str]) -> None:
 async def test_a_fault_in_another_document_fails_the_whole_set() -> None:
     changes = ChangeSet.of(change("a.py", "x = 1\n", "x = 2\n"), change("b.py", "y = 1\n", "y = (1\n"))
     main_check = MainCheck()
-    [syntax] = create_checks(Verification(lint=False), CheckContext(Ruff()))
+    [syntax] = create_checks(Verification(lint=False), CheckContext(CheckTools(Ruff())))
     verdict = await run_checks(changes, [main_check, syntax])
     assert main_check.files == ["a.py"]
-    assert (verdict.hash, verdict.marks) == (changes.hash, "main ✓, syntax ✗")
+    assert (verdict.hash, verdict.marks) == (changes.hash, "main ✓, parse ✗")
     [line] = verdict.outcomes[-1].lines
     assert line.startswith("b.py: SYNTAX ERROR at line 1: ")
     assert verdict.findings == ()
@@ -69,7 +70,7 @@ async def test_a_set_passes_if_a_check_ran_for_one_of_its_documents() -> None:
     text = Document.from_text("file:///p/b.xyz", "y")
     other = Change.from_edits(text, [Edit(0, 1, b"z")], FILE.with_name("b.xyz"))
     changes = ChangeSet.of(change("a.py", "x = 1\n", "x = 2\n"), other)
-    checks = create_checks(Verification(lint=False), CheckContext(Ruff(), Finding(0, 1, "bad")))
+    checks = create_checks(Verification(lint=False), CheckContext(CheckTools(Ruff()), Finding(0, 1, "bad")))
     verdict = await run_checks(changes, checks)
     assert verdict.passed
     assert verdict.outcomes[0].reason == "no grammar for .xyz"

@@ -15,9 +15,10 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify import check_registry, checks_page
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import CHECKS, create_checks
 from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
@@ -25,7 +26,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 FINDING = Finding(0, 1, "Undefined name `x`", "ruff", "F821")
 
 
-class TodoCheck(Check):
+class TodoCheck(DocumentCheck):
     """Fails an edit that leaves a reminder."""
 
     name = "todo"
@@ -43,10 +44,10 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     monkeypatch.setattr(check_registry, "CHECKS", (*CHECKS, TodoCheck))
     before = Document.from_text("file:///a.txt", "x\n")
     change = Change.from_documents(before, Document.from_text("file:///a.txt", "x  TODO\n"), Path("/a.txt"))
-    verdict = await run_checks(ChangeSet.of(change), create_checks(Verification(), CheckContext(Ruff())))
+    verdict = await run_checks(ChangeSet.of(change), create_checks(Verification(), CheckContext(CheckTools(Ruff()))))
     line = "REMINDER: todo leaves a TODO"
     assert verdict.outcomes[-1].lines == (line,)
-    assert verdict.marks.startswith("syntax –")
+    assert verdict.marks.startswith("parse –")
     assert verdict.marks.endswith(", no TODO ✗")
     assert [(finding.source, finding.code) for finding in verdict.findings] == [("lsp-harness", "todo")]
 
@@ -84,7 +85,11 @@ def test_settings_and_the_purpose_of_an_edit_choose_its_checks(
     settings: Verification, for_finding: bool, names: list[str]
 ) -> None:
     text = Document.from_text("file:///a.py", "x\n")
-    context = CheckContext(Ruff(), FINDING, find_subject(FINDING, text, None)) if for_finding else CheckContext(Ruff())
+    context = (
+        CheckContext(CheckTools(Ruff()), FINDING, find_subject(FINDING, text, None))
+        if for_finding
+        else CheckContext(CheckTools(Ruff()))
+    )
     assert [check.name for check in create_checks(settings, context) if check.setting] == names
 
 

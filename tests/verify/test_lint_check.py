@@ -8,10 +8,10 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
+from tests.verify.single_change import check_change
 
 UNUSED_IMPORT = "import os\n\n\ndef f():\n    return 1\n"
 UNUSED_NAME = "import os\n\n\ndef f():\n    x = 1\n    return 1\n"
@@ -25,7 +25,7 @@ def change(before: str, after: str, project: Path, name: str = "a.py") -> Change
 
 async def check(ruff: Ruff, before: str, after: str, project: Path) -> tuple[str, list[str]]:
     candidate = change(before, after, project)
-    outcome = await run_check(LintCheck(ruff), candidate)
+    outcome = await check_change(LintCheck(ruff), candidate)
     return outcome.status, list(outcome.lines)
 
 
@@ -44,7 +44,7 @@ async def test_an_old_finding_that_moved_is_still_old(ruff: Ruff, project: Path)
 async def test_a_second_finding_of_the_same_words_is_new_where_the_edit_is(ruff: Ruff, project: Path) -> None:
     before = "def f():\n    return pi\n"
     candidate = change(before, "def g():\n    return pi\n\n\n" + before, project)
-    outcome = await run_check(LintCheck(ruff), candidate)
+    outcome = await check_change(LintCheck(ruff), candidate)
     assert outcome.status == "failed"
     assert [candidate.after.line_of(f.start) for f in outcome.findings] == [1]
 
@@ -60,10 +60,10 @@ async def test_a_style_rule_that_a_misspelling_hid_does_not_fail_its_repair(ruff
     (project / "ruff.toml").write_text('lint.select = ["F", "SIM", "UP"]\n')
     hidden = "def f(a):\n    if a = 1:\n        return True\n    return False\n"
     candidate = change(hidden, hidden.replace("a =", "a =="), project)
-    assert (await run_check(LintCheck(ruff), candidate)).status == "failed"
-    assert (await run_check(LintCheck(ruff), replace(candidate, author="repair"))).status == "passed"
+    assert (await check_change(LintCheck(ruff), candidate)).status == "failed"
+    assert (await check_change(LintCheck(ruff), replace(candidate, author="repair"))).status == "passed"
     worse = change(hidden, hidden.replace("a = 1", "b == 1"), project)
-    assert (await run_check(LintCheck(ruff), replace(worse, author="repair"))).status == "failed"
+    assert (await check_change(LintCheck(ruff), replace(worse, author="repair"))).status == "failed"
 
 
 async def test_the_file_on_disk_has_no_say(ruff: Ruff, project: Path) -> None:
@@ -88,12 +88,12 @@ async def test_the_project_s_own_settings_decide(ruff: Ruff, project: Path) -> N
 
 
 async def test_without_ruff_the_check_is_skipped_and_says_so(no_ruff: Ruff, project: Path) -> None:
-    outcome = await run_check(LintCheck(no_ruff), change("x = 1\n", "x = undefined\n", project))
+    outcome = await check_change(LintCheck(no_ruff), change("x = 1\n", "x = undefined\n", project))
     assert outcome == Outcome("lint", "skipped", reason="ruff is not installed (pip install ruff)")
 
 
 async def test_without_a_linter_for_the_language_the_check_is_skipped(ruff: Ruff, project: Path) -> None:
-    outcome = await run_check(LintCheck(ruff), change("x = 1\n", "x = 2\n", project, "a.go"))
+    outcome = await check_change(LintCheck(ruff), change("x = 1\n", "x = 2\n", project, "a.go"))
     assert outcome == Outcome("lint", "skipped", reason="no linter is known for .go")
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.preservation_check import PreservationCheck
+from tests.verify.single_change import check_change
 
 EXTENSIONS = {
     "python": "py",
@@ -35,7 +35,7 @@ async def judged(language: str, before: str, after: str, message: str, code: str
     finding = Finding(at, at + len(about.encode()), message, "tool", code)
     subject = find_subject(finding, document)
     change = Change.from_documents(document, Document.from_text(document.uri, after, language=language), file)
-    return await run_check(PreservationCheck(subject), replace(change, author="repair"))
+    return await check_change(PreservationCheck(subject), replace(change, author="repair"))
 
 
 UNKNOWN = "Undefined name `valeus`"
@@ -230,7 +230,7 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
 async def test_a_rewrite_says_what_it_drops() -> None:
     document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
     change = Change.from_documents(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
-    outcome = await run_check(PreservationCheck(), change)
+    outcome = await check_change(PreservationCheck(), change)
     assert (outcome.status, outcome.reason) == (
         "skipped",
         "the new code drops the call `f()`, `1` and the comment `# why`",
@@ -238,12 +238,12 @@ async def test_a_rewrite_says_what_it_drops() -> None:
     kept = Change.from_documents(
         document, Document.from_text(document.uri, "y = 1\nx = f(1)  # why\n"), Path("/p/a.py")
     )
-    assert (await run_check(PreservationCheck(), kept)).status == "passed"
+    assert (await check_change(PreservationCheck(), kept)).status == "passed"
 
 
 async def test_without_a_grammar_it_is_skipped() -> None:
     document = Document.from_text("file:///p/a.xyz", "x")
-    outcome = await run_check(
+    outcome = await check_change(
         PreservationCheck(), Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))
     )
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")

@@ -9,12 +9,12 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.current_findings import find_syntax_errors
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.support import markup
+from tests.verify.single_change import check_change
 
 BEFORE = """
     def area(r):
@@ -31,7 +31,7 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     change = Change.from_documents(
         source.document, Document.from_text(source.document.uri, after), project / name, project
     )
-    outcome = await run_check(ResolvedCheck(ruff, reported), change)
+    outcome = await check_change(ResolvedCheck(ruff, reported), change)
     return replace(outcome, ms=0.0)
 
 
@@ -150,7 +150,7 @@ async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str
     found = next(((fault.start, fault.end) for fault in find_syntax_errors(tree)), (0, 1))
     finding = Finding(*found, "unexpected", "tool", "syntax")
     change = Change.from_documents(document, Document.from_text(document.uri, after), project / name, project)
-    return await run_check(ResolvedCheck(ruff, finding), change)
+    return await check_change(ResolvedCheck(ruff, finding), change)
 
 
 async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ruff: Ruff, project: Path) -> None:

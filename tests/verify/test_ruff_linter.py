@@ -7,12 +7,12 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import CANARY_TTL_S, Ruff, RuffFailed
+from tests.verify.single_change import check_change
 
 EXCLUDED = 'force-exclude = true\nexclude = ["a.py", "old"]\n'
 UNKNOWN = "x = pi\n"
@@ -50,7 +50,7 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
     change = Change.from_documents(document, make_document(project, "x = tau\n"), project / "a.py", project)
     ruff = Ruff()
     for check in (LintCheck(ruff), ResolvedCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
-        outcome = await run_check(check, change)
+        outcome = await check_change(check, change)
         assert (outcome.status, outcome.findings) == ("skipped", ())
         assert reason in outcome.reason
 

@@ -13,19 +13,19 @@ from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.verify import change as change_module
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_check
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.preservation_check import PreservationCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.syntax_check import SyntaxCheck
+from tests.verify.single_change import check_change
 
 
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
     """Status and feedback lines of the gate."""
     old = Document.from_text(f"file:///{path}", before)
     change = Change.from_edits(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
-    outcome = await run_check(SyntaxCheck(), change)
+    outcome = await check_change(SyntaxCheck(), change)
     assert outcome.check == "syntax"
     return outcome.status, list(outcome.lines)
 
@@ -67,7 +67,7 @@ async def test_mending_an_error_passes() -> None:
 )
 async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
     old = Document.from_text(f"file:///{path}", text)
-    outcome = await run_check(
+    outcome = await check_change(
         SyntaxCheck(), Change.from_documents(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}"))
     )
     assert outcome.status == "skipped"
@@ -81,7 +81,7 @@ DEEP = "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"
 async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
     old = Document.from_text("file:///a.py", "x = 1\n")
     change = Change.from_documents(old, Document.from_text(old.uri, DEEP), Path("/a.py"))
-    outcome = await run_check(SyntaxCheck(), change)
+    outcome = await check_change(SyntaxCheck(), change)
     assert outcome.status == "failed"
     [finding] = outcome.findings
     assert finding.message.startswith("the new text has no syntax tree: ")
@@ -92,7 +92,7 @@ async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
 async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
     old = Document.from_text("file:///a.py", DEEP)
     change = Change.from_documents(old, Document.from_text(old.uri, "x = 1\n"), Path("/a.py"))
-    outcome = await run_check(SyntaxCheck(), change)
+    outcome = await check_change(SyntaxCheck(), change)
     assert outcome.status == "skipped"
     assert outcome.reason.startswith("the text has no syntax tree: ")
 
@@ -110,7 +110,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
 
     monkeypatch.setattr(change_module, "parse_within", recorded)
     old = Document.from_text("file:///a.py", "x = 1\n" * lines)
-    outcome = await run_check(checking, Change.from_edits(old, [Edit(4, 5, b"2")], Path("/a.py")))
+    outcome = await check_change(checking, Change.from_edits(old, [Edit(4, 5, b"2")], Path("/a.py")))
     assert outcome.status != "failed"
     assert len(threads) == 2
     assert (threading.get_ident() not in threads) == beside

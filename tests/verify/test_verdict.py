@@ -8,9 +8,10 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
@@ -45,7 +46,7 @@ def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
     assert found.findings == (FINDING,) * statuses.count("failed")
 
 
-class Says(Check):
+class Says(DocumentCheck):
     """A check whose answer is known, and which counts how often it is asked."""
 
     title = ""
@@ -90,6 +91,6 @@ TEXT = Document.from_text("file:///a.py", "\n" * 11 + "    y = 2\n")
     ],
 )
 def test_feedback_has_one_fixed_form(name: str, finding: Finding, expected: str) -> None:
-    context = CheckContext(Ruff(), finding, find_subject(finding, TEXT, None))
+    context = CheckContext(CheckTools(Ruff()), finding, find_subject(finding, TEXT, None))
     [check] = [check for check in create_checks(Verification(), context) if check.name == name]
     assert check.format_finding(finding, TEXT) == expected

@@ -9,12 +9,12 @@ const change = (uri = "file:///a.py") => ({
   edits: [{ range, newText: "b", annotationId: "model" }],
 });
 const edit = (needsConfirmation = true, documentChanges: NonNullable<WorkspaceEdit["documentChanges"]> = [change()]): WorkspaceEdit => ({
-  changeAnnotations: { model: { label: "syntax ✓", needsConfirmation } },
+  changeAnnotations: { model: { label: "parse ✓", needsConfirmation } },
   documentChanges,
 });
 
 test("an edit of one file is shown with the checks that it passed", () => {
-  assert.deepEqual(pendingEdit(edit()), { uri: "file:///a.py", label: "syntax ✓", creates: false, edits: change().edits });
+  assert.deepEqual(pendingEdit(edit()), { uri: "file:///a.py", label: "parse ✓", creates: false, edits: change().edits });
 });
 
 test("a new file is shown like a changed one", () => {

@@ -57,7 +57,8 @@ async def write_checked(environment: ToolEnvironment, new_text: NewText) -> Tool
     change = Change.from_edits(before, new_text.edits, file.path, file.root)
     if change.after.data == before.data and not new_text.is_new:
         raise UsageError(f"the edit changes nothing in {file.name}; the new text is the old one")
-    verdict = await run_checks(ChangeSet.of(change), environment.create_checks())
+    quick_checks = [check for check in environment.create_checks() if not check.is_slow]
+    verdict = await run_checks(ChangeSet.of(change), quick_checks)
     findings = [line for outcome in verdict.outcomes for line in _describe(outcome, change.after)]
     if _adds_syntax_error(change, verdict.outcomes):
         listed = "\n".join(findings[:MAX_FINDINGS])

@@ -13,7 +13,7 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
-from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Finding
@@ -28,7 +28,7 @@ class TurnContext:
     Attributes:
         engine: The client of the model.
         config: The settings.
-        ruff: The linter.
+        tools: The programs that check edits.
         turn: The turn of the session, which records the events.
         document: The document version.
         file: The path of the document, by which tools choose their settings.
@@ -42,11 +42,12 @@ class TurnContext:
         session_lines: What the session did before this turn with this document, as lines for a prompt.
         make_checks: Creates the checks that the settings enable.
         place: The code that was found for the request, in words. Empty if the user named it.
+        task: The request in words.
     """
 
     engine: Engine
     config: Config
-    ruff: Ruff
+    tools: CheckTools
     turn: Turn
     document: Document
     file: Path
@@ -60,6 +61,7 @@ class TurnContext:
     session_lines: tuple[str, ...] = ()
     make_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
     place: str = ""
+    task: str = ""
 
     @property
     def owner(self) -> Owner:
@@ -71,6 +73,24 @@ class TurnContext:
         """The installed packages that prompts may quote, or None if they may not be read."""
         return PackageScope(self.installed, self.root, self.file) if self.installed and self.root else None
 
-    def create_checks(self, finding: Finding | None = None, subject: Subject | None = None) -> list[Check]:
-        """Return the checks that an edit must pass: an edit for a finding, which is about a subject, or any other."""
-        return self.make_checks(self.config.verification, CheckContext(self.ruff, finding, subject))
+    @property
+    def ruff(self) -> Ruff:
+        """The linter."""
+        return self.tools.ruff
+
+    def create_checks(
+        self,
+        finding: Finding | None = None,
+        subject: Subject | None = None,
+        *,
+        must_pass: frozenset[str] = frozenset(),
+    ) -> list[Check]:
+        """Return the checks that an edit must pass.
+
+        Args:
+            finding: The finding to repair, or None if the edit has another purpose.
+            subject: What the finding is about.
+            must_pass: Names of failing tests that the edit has to repair.
+        """
+        context = CheckContext(self.tools, finding, subject, self.task, must_pass)
+        return self.make_checks(self.config.verification, context)

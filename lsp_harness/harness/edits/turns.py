@@ -138,7 +138,7 @@ class Turns:
         return TurnContext(
             engine=services.engines.current,
             config=services.config,
-            ruff=verifier.linter,
+            tools=verifier.tools,
             turn=turn,
             document=snapshot.document,
             file=snapshot.tool_path,
@@ -152,6 +152,7 @@ class Turns:
             session_lines=tuple(summary.lines_for(snapshot.path, workspace.private_files.is_private)),
             make_checks=verifier.create_checks,
             place=work.place,
+            task=work.text,
         )
 
     async def require_permission(self, proposal: Proposal) -> None:

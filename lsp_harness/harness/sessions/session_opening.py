@@ -31,8 +31,9 @@ from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
-from lsp_harness.harness.verification.gated_ruff import GatedRuff
-from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.harness.verification.check_permission import CheckPermission
+from lsp_harness.harness.verification.verifier import create_verifier
+from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -44,7 +45,7 @@ from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.log.session_store import OpenedSession, SessionStore
-from lsp_harness.session.permission.action import LINT_TOOL
+from lsp_harness.session.permission.action import CHECK_TOOLS
 from lsp_harness.session.permission.client_hooks import ClientHooks
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy, parse_tools
 from lsp_harness.session.permission.hooks import Hooks
@@ -54,7 +55,6 @@ from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.stop_pipe import remove_pipe
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
-ACTIONS_WITHOUT_TOOL = (LINT_TOOL, "undo")
+ACTIONS_WITHOUT_TOOL = (*CHECK_TOOLS, "undo")
 """Actions that the lists of tools may name although no tool of a conversation has this name."""
 MODE_WITH_PERSON = "ask"
 """The permission mode of a session in an editor or a terminal, where a person can be asked."""
@@ -242,12 +242,18 @@ async def _create_parts(
     )
     index = LazyIndex(root, is_enabled=config.index.enabled, find_shared=surroundings.find_index)
     stack.push_async_callback(index.aclose)
-    verifier = Verifier(GatedRuff(Ruff(), lambda: gate))
+
+    async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
+        query = await index.ready(lambda line: None)
+        return await query.affected_tests(root.as_uri(), path) if query else ()
+
+    # the gate decides about each program, as it does about the commands of this session
+    verifier = create_verifier(CheckPermission(lambda: gate), find_affected, is_trusted=True)
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),
         index=index,
-        create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.linter)),
+        create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.tools)),
         tasks=SessionTasks(tasks, root, command_environment(options)),
         artifacts=artifacts,
         before_edit=copies.keep,

@@ -123,7 +123,7 @@ class AcceptedEdits:
         text = opened.text
         try:
             change = Change.from_documents(base.document, text, base.tool_path, base.root)
-            checks = self._verifier.create_checks(self._settings(), CheckContext(self._verifier.linter))
+            checks = self._verifier.create_checks(self._settings(), CheckContext(self._verifier.tools))
             verdict = await run_checks(ChangeSet.of(change), checks)
         except HarnessError as error:
             # ruff quotes the text that it cannot read

@@ -1,4 +1,4 @@
-"""The permission gate of the edits that the user of one client asks for, and of the linter that checks them."""
+"""The permission gate of the edits that the user of one client asks for, and of the programs that check them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ class _RequestingUser:
 
 
 class EditPermission:
-    """Asks the permission gate before an edit reaches a file, and before the linter runs.
+    """Asks the permission gate before an edit reaches a file, and before a program checks it.
 
     The settings decide as in every session: a mode or a rule that denies wins. Whatever they would ask is answered by
     the request of the user.
@@ -44,8 +44,8 @@ class EditPermission:
         self._settings: tuple[Config, list[Path], GatePolicy] | None = None
 
     @property
-    def linter_gate(self) -> PermissionGate:
-        """The gate of the linter, which records its decisions in the turn that runs."""
+    def check_gate(self) -> PermissionGate:
+        """The gate of the programs that check edits, which records its decisions in the turn that runs."""
         return self._create_gate(self._policy, lambda event: self._record(event, None))
 
     async def require(self, proposal: Proposal) -> None:

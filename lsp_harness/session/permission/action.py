@@ -11,7 +11,11 @@ Verdict = Literal["allow", "deny"]
 Authority = Literal["protected", "tools", "rule", "hook", "callback", "mode", "person", "nobody"]
 """The authority that decided. `tools` are the lists of tools; `nobody` means that nobody could be asked."""
 LINT_TOOL = "lint"
-"""The tool of the linter that checks edits. No model calls it, so `allowed_tools` need not name it."""
+"""The tool of the linter that checks edits."""
+SUITE_TOOL = "tests"
+"""The tool of the tests that check edits, which run in a sandbox."""
+CHECK_TOOLS = frozenset({LINT_TOOL, SUITE_TOOL})
+"""The tools of checks. No model calls them, so `allowed_tools` need not name them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsp_harness.config.load import Problem, user_config_file
-from lsp_harness.config.schema import Config, HookSetting, RuleSetting, tables
+from lsp_harness.config.permission_schema import HookSetting, RuleSetting
+from lsp_harness.config.schema import Config, tables
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.action_parts import split_action
 from lsp_harness.session.permission.hook import Hook

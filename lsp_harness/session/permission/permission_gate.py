@@ -21,7 +21,7 @@ from ulid import ULID
 
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.tool_events import PermissionDecided, PermissionRequested
-from lsp_harness.session.permission.action import LINT_TOOL, Action, Decision
+from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.session.permission.action_parts import describe_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.hook import HookOutcome
@@ -138,7 +138,7 @@ class PermissionGate:
             return Decision("deny", "hook", outcome.reason, outcome.hook, None, outcome.context)
         if denial := self._change_input(check, outcome.updated_input):
             return denial
-        if self.callback is not None and check.action.tool != LINT_TOOL:
+        if self.callback is not None and check.action.tool not in CHECK_TOOLS:
             answer = await call_callback(
                 self.callback, check.action.tool, self._callback_context(check), self.policy.callback_timeout_s
             )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.session.permission.action import LINT_TOOL, Action, Decision
+from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.session.permission.action_parts import ActionPart, SplitAction, split_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.mode_table import MODE_TABLE, PermissionMode, class_of
@@ -156,7 +156,7 @@ class SettingsJudge:
             if verdict and verdict.decision == "deny" and verdict.rule.source == "disallowed_tools":
                 text = str(verdict.rule)
                 return Decision("deny", "tools", f"{tool} is not allowed: {text} is in disallowed_tools", text)
-        if self.policy.allowed_tools is None or tool == LINT_TOOL:
+        if self.policy.allowed_tools is None or tool in CHECK_TOOLS:
             return None
         allowed = [parse_rule(text, "allow", "allowed_tools") for text in self.policy.allowed_tools]
         named = [rule for rule in allowed if tool_matches(rule.tool, tool)]

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.index.query.affected_tests import AffectedTest
@@ -22,6 +22,9 @@ MAX_BASELINES = 32
 MAX_TEST_FILES = 24
 """Most test files of one run, the closest ones to the change."""
 MAX_FINDINGS = 5
+EXTRA_WALL_S = 4.0
+WALL_FACTOR = 4
+"""A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,13 @@ class SuiteComparison:
         try:
             suite = await self._find_suite(changes)
             before = await self._run_before(suite, changes)
+            limits = self._limits
+            if before.is_complete:
+                wall_s = before.ms / 1000 * WALL_FACTOR + EXTRA_WALL_S
+                limits = replace(limits, wall_s=min(limits.wall_s, wall_s))
             failing = before.digest.failing_tests if before.is_complete else frozenset[str]()
             texts = {change.file: change.after.data for change in changes}
-            after = await self._run(suite, texts, len(failing - must_pass) + 1)
+            after = await self._run(suite, texts, SuiteChoice(suite.files, len(failing - must_pass) + 1, limits))
         except SuiteSkippedError as error:
             return Outcome(CHECK, "skipped", reason=str(error))
         except (OSError, TooLargeError) as error:
@@ -113,18 +120,17 @@ class SuiteComparison:
         key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
         if key not in self._baselines:
             texts = {change.file: change.before.data for change in changes}
-            self._baselines[key] = await self._run(suite, texts, 0)
+            self._baselines[key] = await self._run(suite, texts, SuiteChoice(suite.files, 0, self._limits))
             while len(self._baselines) > MAX_BASELINES:
                 self._baselines.popitem(last=False)
         self._baselines.move_to_end(key)
         return self._baselines[key]
 
-    async def _run(self, suite: _Suite, texts: Mapping[Path, bytes], max_failures: int) -> SuiteRun:
+    async def _run(self, suite: _Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
         choice = self._access.choose_sandbox()
         if not choice.is_confined:
             reasons = "; ".join(f"{name}: {problem}" for name, problem in choice.problems.items())
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({reasons})")
-        selection = SuiteChoice(suite.files, max_failures, self._limits)
         if objection := await self._access.find_objection((suite.runner.name, *suite.files)):
             raise SuiteSkippedError(objection)
         return await run_tests(suite.runner, suite.root, texts, selection, choice.sandbox)

@@ -14,7 +14,7 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.ruff_linter import Ruff
 
@@ -127,7 +127,7 @@ class Desk:
             (root,),
             PrivateFiles([root]),
             self.index,
-            lambda: create_checks(Verification(), CheckContext(RUFF)),
+            lambda: create_checks(Verification(), CheckContext(CheckTools(RUFF))),
             self.tasks,
             Artifacts(),
             self.keep,

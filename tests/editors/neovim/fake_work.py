@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 VERDICT = "lsp-harness-verdict:/S1/T1.md"
-LABEL = "lsp-harness: syntax ✓, kept ✓, lint ✓, gone ✓"
+LABEL = "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓"
 MODELS = [
     {"name": "small", "bytes": 400_000_000, "licence": "MIT", "present": True, "current": True, "kind": "completion"},
     {

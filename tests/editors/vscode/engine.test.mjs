@@ -75,7 +75,7 @@ it("what the real model repairs has passed its checks, and is made when it is co
   await rig.review().waitFor({ timeout: 120_000 });
   const passed = (await rig.review().locator(".label-name").first().innerText()).trim();
   await rig.reviewed("factor for");
-  assert.match(passed, /syntax ✓.*kept ✓.*lint ✓/);
+  assert.match(passed, /parse ✓.*kept ✓.*lint ✓/);
   await rig.confirm();
   await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
   await rig.saved("scaled.py", SCALED.replace("facter", "factor"));

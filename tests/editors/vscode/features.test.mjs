@@ -230,7 +230,7 @@ it("of two likely repairs the model chooses one, and it is previewed: refused, t
   const choose = async () => {
     await rig.choose(await offered("choice.py", "Fix with lsp-harness: Undefined name `factor_`"));
     await rig.reviewed("factor_y for");
-    await page.locator(".tab.active", { hasText: /syntax ✓.*kept ✓.*lint ✓.*gone ✓/ }).waitFor();
+    await page.locator(".tab.active", { hasText: /parse ✓.*kept ✓.*lint ✓.*gone ✓/ }).waitFor();
     await rig.picture("preview");
   };
   await choose();

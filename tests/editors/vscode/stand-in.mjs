@@ -142,7 +142,7 @@ on("codeAction/resolve", async (action) => {
 });
 
 const confirmed = (uri, range, newText) => ({
-  changeAnnotations: { model: { label: "lsp-harness: syntax ✓, kept ✓, lint ✓, gone ✓", needsConfirmation: true } },
+  changeAnnotations: { model: { label: "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓", needsConfirmation: true } },
   documentChanges: [{ textDocument: { uri, version: null }, edits: [{ range, newText, annotationId: "model" }] }],
 });
 

@@ -41,7 +41,7 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
     stopped = await ask(opened, TASK)
 
     assert (stopped.reason, stopped.detail) == ("completed", "pipeline_done")
-    assert stopped.text == "geo.py:4-5: candidate 2 of 4 passes (syntax ✓, lint ✓); applied"
+    assert stopped.text == "geo.py:4-5: candidate 2 of 4 passes (parse ✓, lint ✓, tests –); applied"
     assert file.read_text() == CHANGED
     states = [(data["state"], data.get("reason")) for data in events(opened, "state.entered")]
     names = ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
@@ -122,12 +122,12 @@ async def test_a_linter_that_is_not_allowed_does_not_run(open_scripted: OpenScri
     opened = await open_code(open_scripted, file, disallowed_tools=("lint",))
     stopped = await ask(opened, TASK)
     # the first candidate has an unknown name, which only the linter sees
-    assert stopped.text == "geo.py:4-5: candidate 1 of 1 passes (syntax ✓, lint –); applied"
+    assert stopped.text == "geo.py:4-5: candidate 1 of 1 passes (parse ✓, lint –, tests –); applied"
     [lint, *_] = events(opened, "permission.decided")
     assert (lint["tool"], lint["decision"], lint["by"]) == ("lint", "deny", "tools")
     [checks] = events(opened, "verify.completed")
     [reason] = [outcome["reason"] for outcome in checks["outcomes"] if outcome["check"] == "lint"]
-    assert reason.startswith("the linter is not allowed to run: lint is not allowed")
+    assert reason.startswith("the linter may not run: lint is not allowed")
 
 
 async def test_a_text_that_waits_is_the_next_task(open_scripted: OpenScripted, file: Path):

@@ -33,6 +33,7 @@ from lsp_harness.inference.target import Target
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.inference.backends.test_remote import answer, client, text
 from tests.support import markup
@@ -282,7 +283,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
             job = TurnContext(
                 engine=engine_client,
                 config=Config(generation=Generation(repairs=False)),
-                ruff=Ruff(),
+                tools=CheckTools(Ruff()),
                 turn=log.turn(),
                 document=src.document,
                 file=tmp_path / "a.py",

@@ -44,7 +44,7 @@ async def test_a_proposal_is_applied_once(serve: Serve, root: Path):
     outcome = await command(editor, "edit.apply", uri=uri, proposalId=proposal)
 
     assert outcome["applied"]
-    assert "syntax ✓" in outcome["summary"]
+    assert "parse ✓" in outcome["summary"]
     sent = [m["params"] for m in editor.received if m.get("method") == "workspace/applyEdit"]
     assert "a - b" in str(sent[-1]["edit"])
     applied = await editor.find_params("$/lspHarness/event", lambda frame: frame.get("status") == "applied")

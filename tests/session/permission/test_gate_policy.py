@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.load import load
-from lsp_harness.config.schema import Config, Hooks, HookSetting, Permissions, RuleSetting
+from lsp_harness.config.permission_schema import Hooks, HookSetting, Permissions, RuleSetting
+from lsp_harness.config.schema import Config
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import make_hooks, make_policy, parse_tools
 from lsp_harness.session.permission.hooks import Hooks as RunningHooks

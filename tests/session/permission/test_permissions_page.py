@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from lsp_harness.config.schema import PERMISSION_MODES, tables
+from lsp_harness.config.permission_schema import PERMISSION_MODES
+from lsp_harness.config.schema import tables
 from lsp_harness.session.permission.hook import HOOK_EVENTS
 from lsp_harness.session.permission.mode_table import MODES
 from lsp_harness.session.permission.permissions_page import render, render_hooks, render_modes

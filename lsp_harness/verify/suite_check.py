@@ -1,0 +1,45 @@
+"""The check by the tests of the project: does a proposal break a test that passed before?"""
+
+from typing import ClassVar
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import Check, CheckContext
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.project_tests.comparison import SuiteComparison
+
+
+class SuiteCheck(Check):
+    """Fails an edit that breaks a test, or that does not repair the tests that it has to repair.
+
+    Args:
+        suites: Runs the tests.
+        must_pass: Names of failing tests that the edit has to repair.
+    """
+
+    name = "tests"
+    title = "tests"
+    feedback_label = "TEST FAIL"
+    criterion = (
+        "the test files that depend on the changed files fail no test that passed before. They run in a sandbox, on "
+        "texts that are not on disk. An edit for a failing test must make it pass. See "
+        "[Tests as a check](project-tests.md)"
+    )
+    setting = "test"
+    is_slow: ClassVar[bool] = True
+
+    def __init__(self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset()) -> None:
+        self._suites, self._must_pass = suites, must_pass
+
+    @classmethod
+    def create(cls, context: CheckContext) -> "SuiteCheck | None":
+        """Return the check, or None if no tests may run."""
+        return cls(context.tools.suites, context.must_pass) if context.tools.suites else None
+
+    async def judge(self, changes: ChangeSet) -> Outcome:
+        """Run the tests before and after the proposal."""
+        return await self._suites.compare(changes, self._must_pass)
+
+    def format_finding(self, finding: Finding, document: Document) -> str:
+        """Return a line such as "TEST FAIL: test_area — assert 3 == 4"."""
+        return f"{self.feedback_label}: {finding.message}"

@@ -1,0 +1,64 @@
+"""The check `tests` as a part of a verdict, with the real runner in the sandbox of this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Verification
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools
+from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.ruff_linter import Ruff
+
+SOURCE = "def double(x):\n    return 2 * x\n"
+TESTS = "from numbers_module import double\n\n\ndef test_double():\n    assert double(3) == 6\n"
+
+
+async def _find_affected(root: Path, path: str) -> list[AffectedTest]:
+    return [AffectedTest("test_numbers.py", f"imports {path}", 1)]
+
+
+async def _allow(command: object) -> str:
+    return ""
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> CheckContext:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    (tmp_path / "numbers_module.py").write_text(SOURCE)
+    (tmp_path / "test_numbers.py").write_text(TESTS)
+    suites = SuiteComparison(ProjectAccess(_find_affected, _allow, machine_sandbox))
+    return CheckContext(CheckTools(Ruff(), suites))
+
+
+def proposal(folder: Path, text: str) -> ChangeSet:
+    file = folder / "numbers_module.py"
+    before = Document.from_text(file.as_uri(), SOURCE)
+    return ChangeSet.of(Change.from_documents(before, Document.from_text(file.as_uri(), text), file, folder))
+
+
+async def test_an_edit_that_breaks_a_test_fails_with_the_line_of_the_test(
+    tmp_path: Path, context: CheckContext
+) -> None:
+    checks = create_checks(Verification(), context)
+    verdict = await run_checks(proposal(tmp_path, SOURCE.replace("2 *", "3 *")), checks)
+    assert verdict.outcomes[-1].lines == (
+        "TEST FAIL: test_double — AssertionError: expected 6, got 9, where 9 = double(3)",
+    )
+    assert verdict.marks.endswith("tests ✗")
+    passed = await run_checks(proposal(tmp_path, SOURCE.replace("2 * x", "x + x")), checks)
+    assert passed.marks.endswith("tests ✓")
+    # nothing was written
+    assert (tmp_path / "numbers_module.py").read_text() == SOURCE
+
+
+async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_check(context: CheckContext) -> None:
+    assert "tests" not in [check.name for check in create_checks(Verification(test=False), context)]
+    assert "tests" not in [check.name for check in create_checks(Verification(), CheckContext(CheckTools(Ruff())))]
