@@ -109,6 +109,8 @@ class Generation:
     """Try repairs without a model first: the nearest name, the missing token or import, the fix of the linter. If this
     is off, the model is used at once.
     """
+    test_repair_s: int = 120
+    """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
     temperature: float = 0.6
     """The sampling temperature of all rewrites except for the first. The first rewrite and the first fill of each kind
     use temperature 0; other fills use 0.1 more than this.

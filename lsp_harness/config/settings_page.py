@@ -50,7 +50,7 @@ TABLE_HEAD = """| key | type | default | meaning |
 def setting_descriptions() -> dict[str, dict[str, str]]:
     """Return table → key → description. The description of the table has the empty key."""
     descriptions: dict[str, dict[str, str]] = {}
-    sources = [Path(module.__file__).read_text(encoding="utf-8") for module in (schema, permission_schema)]
+    sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in (schema, permission_schema)]
     for node in (node for source in sources for node in ast.parse(source).body):
         if not isinstance(node, ast.ClassDef):
             continue

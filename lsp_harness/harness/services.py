@@ -162,7 +162,9 @@ class Services:
         if self._verifier:
             return self._verifier
         permission = CheckPermission(lambda: self.permission.check_gate)
-        return create_verifier(permission, self._find_affected_tests, is_trusted=self.workspace.is_trusted)
+        verifier = create_verifier(permission, self._find_affected_tests, is_trusted=self.workspace.is_trusted)
+        self.closers.append(verifier.aclose)
+        return verifier
 
     async def _find_affected_tests(self, root: Path, path: str) -> "Sequence[AffectedTest]":
         return await self.index.query.affected_tests(root.as_uri(), path)

@@ -59,8 +59,9 @@ class ProcessTree:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         prepare: Callable[[], None] = lambda: None,
+        stdin: int = subprocess.DEVNULL,
     ) -> "ProcessTree":
-        """Start a program in its own session, without an input.
+        """Start a program in its own session.
 
         Args:
             argv: The command.
@@ -68,6 +69,7 @@ class ProcessTree:
             cwd: The folder in which the program runs.
             env: The environment. The default is that of this process.
             prepare: Runs in the new process before the program. It must take no lock.
+            stdin: The descriptor of its standard input. The default is an empty input.
 
         Raises:
             OSError: The program cannot be started.
@@ -79,7 +81,7 @@ class ProcessTree:
         # it starts in the thread of the event loop, because it gets a signal when the thread that started it ends
         child = subprocess.Popen(  # noqa: ASYNC220
             list(argv),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=cwd,

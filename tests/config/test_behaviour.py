@@ -223,8 +223,9 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
 
 
 def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
-    # the third: tests/harness/test_edit_verbs.py
-    tested = {"model.path", "index.update_on_save", "context.few_shot_examples", *ENGINE, *FIX_KEYS}
+    # the third: tests/harness/test_edit_verbs.py, the fourth: tests/verify/test_suite_check.py
+    tested = {"model.path", "index.update_on_save", "context.few_shot_examples", "verification.test"}
+    tested |= {*ENGINE, *FIX_KEYS}
     assert tested == set(CHANGED)
     elsewhere = {
         "engine.url",  # these and the next: tests/inference/test_providers.py, tests/inference/backends
@@ -265,7 +266,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "background.when",  # tests/harness/test_background.py
         *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
         "verification.debounce_ms",  # tests/harness
-        "verification.test",  # tests/verify/test_suite_check.py
+        "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         # tests/config/test_permission_layers.py, tests/session/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py

@@ -1,5 +1,6 @@
 """The check `tests` as a part of a verdict, with the real runner in the sandbox of this machine."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,14 @@ async def _allow(command: object) -> str:
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> CheckContext:
+async def context(tmp_path: Path) -> AsyncGenerator[CheckContext]:
     if not machine_sandbox().is_confined:
         pytest.skip("no sandbox works here")
     (tmp_path / "numbers_module.py").write_text(SOURCE)
     (tmp_path / "test_numbers.py").write_text(TESTS)
     suites = SuiteComparison(ProjectAccess(_find_affected, _allow, machine_sandbox))
-    return CheckContext(CheckTools(Ruff(), suites))
+    yield CheckContext(CheckTools(Ruff(), suites))
+    await suites.aclose()
 
 
 def proposal(folder: Path, text: str) -> ChangeSet:

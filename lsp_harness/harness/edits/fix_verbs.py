@@ -107,6 +107,37 @@ class FixVerbs:
                     raise
         raise NoAnswer("there is no fix for this diagnostic")
 
+    async def repair_tests(
+        self, snapshot: Snapshot, report: Report, *, span: Span | None = None, task: str = ""
+    ) -> DocumentEdit:
+        """Make the failing tests of a text pass.
+
+        Args:
+            snapshot: The text.
+            report: Receives the progress.
+            span: The function to edit. The default is the one that failing tests run most.
+            task: What the code should do, in words.
+
+        Raises:
+            NoAnswer: No test fails, no tests can run, or no candidate makes them pass.
+            HarnessError: See `fix`.
+        """
+        from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+
+        services, turns = self._services, self._turns
+        await turns.prepare(snapshot)
+
+        async def steps(context: "TurnContext") -> Proposal:
+            trace = await find_failures(context)
+            proposal = await RepairTests(context, trace.failures, trace.tests, span).run()
+            return register(services.documents.find(snapshot.document.uri), context, proposal)
+
+        work = TurnWork("fix", task or "make the failing tests pass", snapshot, report)
+        try:
+            return DocumentEdit(await turns.run(work, steps, lambda proposal: proposal.summary), snapshot.document)
+        finally:
+            services.index.embed()
+
     async def fix_reported(self, snapshot: Snapshot, span: Span, printed: str, report: Report) -> DocumentEdit:
         """Fix what a tool reports about a line, or the function there whose test fails.
 

@@ -249,6 +249,7 @@ async def _create_parts(
 
     # the gate decides about each program, as it does about the commands of this session
     verifier = create_verifier(CheckPermission(lambda: gate), find_affected, is_trusted=True)
+    stack.push_async_callback(verifier.aclose)
     environment = ToolEnvironment(
         roots=[root],
         private_files=PrivateFiles([root]),

@@ -49,6 +49,11 @@ class Verifier:
         """The linter."""
         return self.tools.ruff
 
+    async def aclose(self) -> None:
+        """End the programs that still run."""
+        if self.tools.suites:
+            await self.tools.suites.aclose()
+
 
 def create_verifier(permission: CheckPermission, find_affected: FindAffected, *, is_trusted: bool) -> Verifier:
     """Return the checks that the trust of the user allows. No program runs on a workspace that is not trusted.

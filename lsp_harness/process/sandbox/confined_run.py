@@ -56,7 +56,7 @@ async def run_confined(
     limits = policy.limits
     command = sandbox.wrap(argv, policy)
     tree = await ProcessTree.start(
-        command, mark=str(ULID()), cwd=policy.folder, env=env, prepare=lambda: _limit_resources(limits)
+        command, mark=str(ULID()), cwd=policy.folder, env=env, prepare=lambda: limit_resources(limits)
     )
     output = bytearray()
     reading = asyncio.ensure_future(_read(tree, output, limits.output_bytes))
@@ -100,7 +100,8 @@ async def _watch_count(tree: ProcessTree, limit: int) -> bool:
         await asyncio.sleep(COUNT_INTERVAL_S)
 
 
-def _limit_resources(limits: ResourceLimits) -> None:
+def limit_resources(limits: ResourceLimits) -> None:
+    """Limit the resources of this process and its descendants. It takes no lock."""
     for kind, value in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),

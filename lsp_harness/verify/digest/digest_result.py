@@ -33,6 +33,11 @@ class Digest:
     note: str = ""
 
     @property
+    def total(self) -> int:
+        """The number of tests that ran."""
+        return self.passed + self.failed
+
+    @property
     def failing_tests(self) -> frozenset[str]:
         """The names of the tests that fail."""
         return frozenset(problem.title for problem in self.problems if problem.test)

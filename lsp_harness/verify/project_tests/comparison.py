@@ -7,22 +7,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, find_runner
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
+from lsp_harness.verify.project_tests.warm_suites import WarmSuites
 
 CHECK = "tests"
 MAX_BASELINES = 32
 """Runs of unchanged texts that are kept."""
 MAX_TEST_FILES = 24
 """Most test files of one run, the closest ones to the change."""
-MAX_FINDINGS = 5
-EXTRA_WALL_S = 4.0
+MAX_FINDINGS = 12
+EXTRA_WALL_S = 10.0
 WALL_FACTOR = 4
 """A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
 
@@ -53,6 +57,24 @@ class _Suite:
         return tuple(test.path for test in self.tests)
 
 
+@dataclass(frozen=True, slots=True)
+class FailureTrace:
+    """The run of the tests on a text, and the lines of the text that each test ran.
+
+    Attributes:
+        run: The run.
+        tests: Name of each test → its lines. Empty if the lines cannot be recorded.
+    """
+
+    run: SuiteRun
+    tests: Mapping[str, TracedTest]
+
+    @property
+    def failures(self) -> tuple[Problem, ...]:
+        """The tests that failed."""
+        return tuple(problem for problem in self.run.digest.problems if problem.test)
+
+
 class SuiteSkippedError(Exception):
     """The tests cannot say anything about a proposal. The message says why."""
 
@@ -68,10 +90,13 @@ class SuiteComparison:
     def __init__(self, access: ProjectAccess, limits: ResourceLimits | None = None) -> None:
         self._access = access
         self._limits = limits or ResourceLimits()
+        self._warm = WarmSuites()
         self._baselines: OrderedDict[tuple[Path, tuple[str, ...], str], SuiteRun] = OrderedDict()
 
     async def compare(self, changes: ChangeSet, must_pass: frozenset[str] = frozenset()) -> Outcome:
         """Return whether a proposal breaks a test.
+
+        A warm process runs the tests first, because most proposals fail. What passes there runs again in a new copy.
 
         Args:
             changes: The proposal.
@@ -80,23 +105,53 @@ class SuiteComparison:
         try:
             suite = await self._find_suite(changes)
             before = await self._run_before(suite, changes)
-            limits = self._limits
-            if before.is_complete:
-                wall_s = before.ms / 1000 * WALL_FACTOR + EXTRA_WALL_S
-                limits = replace(limits, wall_s=min(limits.wall_s, wall_s))
             failing = before.digest.failing_tests if before.is_complete else frozenset[str]()
+            # a proposal that makes more tests fail than before is not worth a whole run
+            selection = SuiteChoice(suite.files, len(failing) + 1, self._limit(before))
             texts = {change.file: change.after.data for change in changes}
-            after = await self._run(suite, texts, SuiteChoice(suite.files, len(failing - must_pass) + 1, limits))
+            after = await self._run_warm(suite, texts, selection)
+            if after is None or (after.is_complete and not _find_broken(after, failing, must_pass)):
+                after = await self._run(suite, texts, selection)
         except SuiteSkippedError as error:
             return Outcome(CHECK, "skipped", reason=str(error))
         except (OSError, TooLargeError) as error:
             return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}")
         if not after.is_complete:
             return _judge_incomplete(before, after, changes)
-        broken = [p for p in after.digest.problems if p.test and (p.title not in failing or p.title in must_pass)]
-        if broken:
-            return Outcome(CHECK, "failed", tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS]))
+        if broken := _find_broken(after, failing, must_pass):
+            findings = tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS])
+            return Outcome(CHECK, "failed", findings, reason=f"{len(broken)} of {after.digest.total} tests fail")
         return Outcome(CHECK, "passed", reason=_describe(suite, after))
+
+    async def trace(self, change: Change) -> "FailureTrace":
+        """Run the affected tests on the text before a change, and return which of its lines they run.
+
+        Raises:
+            SuiteSkippedError: No tests can run. The message says why.
+        """
+        changes = ChangeSet.of(change)
+        try:
+            suite = await self._find_suite(changes)
+            before = await self._run_before(suite, changes)
+            texts, selection = {change.file: change.before.data}, SuiteChoice(suite.files, 0, self._limits)
+            worker = await self._find_worker(suite, selection)
+            tests: Mapping[str, TracedTest] = {}
+            if worker:
+                _, tests = await worker.trace(texts, selection, change.file)
+        except (OSError, TooLargeError) as error:
+            raise SuiteSkippedError(f"the tests could not run: {error}") from error
+        return FailureTrace(before, tests)
+
+    async def aclose(self) -> None:
+        """End the warm process."""
+        await self._warm.aclose()
+
+    def _limit(self, before: SuiteRun) -> ResourceLimits:
+        """Return the limits of a proposal: a text that does not end must not block the others."""
+        if not before.is_complete:
+            return self._limits
+        wall_s = before.ms / 1000 * WALL_FACTOR + EXTRA_WALL_S
+        return replace(self._limits, wall_s=min(self._limits.wall_s, wall_s))
 
     async def _find_suite(self, changes: ChangeSet) -> _Suite:
         root = changes.main.root
@@ -120,20 +175,48 @@ class SuiteComparison:
         key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
         if key not in self._baselines:
             texts = {change.file: change.before.data for change in changes}
-            self._baselines[key] = await self._run(suite, texts, SuiteChoice(suite.files, 0, self._limits))
+            selection = SuiteChoice(suite.files, 0, self._limits)
+            # only the warm process can end a single test that does not end
+            warm = await self._run_warm(suite, texts, selection)
+            self._baselines[key] = warm or await self._run(suite, texts, selection)
             while len(self._baselines) > MAX_BASELINES:
                 self._baselines.popitem(last=False)
         self._baselines.move_to_end(key)
         return self._baselines[key]
 
     async def _run(self, suite: _Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
+        sandbox = await self._require_sandbox(suite)
+        return await run_tests(suite.runner, suite.root, texts, selection, sandbox)
+
+    async def _run_warm(self, suite: _Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun | None:
+        worker = await self._find_worker(suite, selection)
+        try:
+            return await worker.run(texts, selection) if worker else None
+        except OSError:
+            # the proposal may have ended the worker; a process of its own says what is wrong
+            return None
+
+    async def _find_worker(self, suite: _Suite, selection: SuiteChoice) -> SuiteWorker | None:
+        sandbox = await self._require_sandbox(suite)
+        return await self._warm.get(suite.runner, suite.root, sandbox, selection.limits)
+
+    async def _require_sandbox(self, suite: _Suite) -> Sandbox:
         choice = self._access.choose_sandbox()
         if not choice.is_confined:
             reasons = "; ".join(f"{name}: {problem}" for name, problem in choice.problems.items())
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({reasons})")
         if objection := await self._access.find_objection((suite.runner.name, *suite.files)):
             raise SuiteSkippedError(objection)
-        return await run_tests(suite.runner, suite.root, texts, selection, choice.sandbox)
+        return choice.sandbox
+
+
+def _find_broken(run: SuiteRun, failing: frozenset[str], must_pass: frozenset[str]) -> list[Problem]:
+    """Return the failed tests that count: new ones, and those that have to be repaired."""
+    return [
+        problem
+        for problem in run.digest.problems
+        if problem.test and (problem.title not in failing or problem.title in must_pass)
+    ]
 
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:

@@ -97,6 +97,14 @@ async def run_tests(
     return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy)
 
 
+def confine(policy: SandboxPolicy, runner: SuiteRunner, root: Path, limits: ResourceLimits) -> SandboxPolicy:
+    """Return a policy that also hides the home of the user, except for the project and its programs."""
+    home = Path.home()
+    # the root folder, as the home of a service account, cannot be hidden
+    hidden = (home,) if home != Path("/") and home.is_dir() else ()
+    return replace(policy, hidden=hidden, visible=(*runner.programs, root), limits=limits)
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
     runner: SuiteRunner
@@ -128,10 +136,7 @@ class _Run:
             target.write_bytes(content)
 
     async def _start(self, policy: SandboxPolicy) -> ConfinedResult:
-        home = Path.home()
-        # the root folder, as the home of a service account, cannot be hidden
-        hidden = (home,) if home != Path("/") and home.is_dir() else ()
-        policy = replace(policy, hidden=hidden, visible=(*self.runner.programs, self.root), limits=self.choice.limits)
+        policy = confine(policy, self.runner, self.root, self.choice.limits)
         selection = Selection(self.choice.files, self._report, self.choice.max_failures)
         env = confined_environment(str(self.scratch), str(self.scratch), self.runner.env)
         return await run_confined(self.runner.command(selection), self.sandbox, policy, env)

@@ -46,6 +46,7 @@ class SuiteRunner:
         command: Returns the command for a selection of tests.
         programs: Folders that the command needs although they may lie in a hidden folder.
         env: Variables of the environment.
+        python: The interpreter, if it can run pytest in a warm process.
     """
 
     name: str
@@ -54,6 +55,7 @@ class SuiteRunner:
     command: Callable[["Selection"], list[str]]
     programs: tuple[Path, ...] = ()
     env: Mapping[str, str] | None = None
+    python: Path | None = None
 
     def can_run(self, path: str) -> bool:
         """Return whether this program runs the tests of a file."""
@@ -87,7 +89,7 @@ def _find_pytest(root: Path) -> SuiteRunner | None:
         options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={selection.report}"]
         return [str(python), "-m", "pytest", *options, f"--maxfail={selection.max_failures}", *selection.files]
 
-    return SuiteRunner("pytest", reason, (".py",), command, _python_folders(python))
+    return SuiteRunner("pytest", reason, (".py",), command, _python_folders(python), python=python)
 
 
 def _find_python(root: Path) -> Path:

@@ -1,6 +1,6 @@
 """A proposal fails if it breaks a test that passed before."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 import pytest
@@ -57,10 +57,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
     if not machine_sandbox().is_confined:
         pytest.skip("no sandbox works here")
-    return Desk(tmp_path)
+    desk = Desk(tmp_path)
+    yield desk
+    if hasattr(desk, "comparison"):
+        await desk.comparison.aclose()
 
 
 async def test_only_what_passed_before_counts(desk: Desk) -> None:

@@ -1,0 +1,176 @@
+"""The candidates of the ladder: fills of holes, pairs of fills that helped, and rewrites of the function."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from time import monotonic
+
+from lsp_harness.coding.candidate_generator import CandidateGenerator
+from lsp_harness.coding.checked_candidate import CheckedCandidate
+from lsp_harness.coding.ladder.ladder_plan import HolePlan
+from lsp_harness.coding.sampling import Candidate, CandidatePlan, CandidateRequest, build_hole, generate_candidates
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.shaping import shape
+from lsp_harness.errors import EngineRefused, NoAnswer
+from lsp_harness.files.secrets import find_secrets
+from lsp_harness.inference.request import Infill, Sampling, Usage
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.verify.suite_check import SuiteCheck
+
+MAX_FILL_TOKENS = 160
+MAX_HINT_LINES = 8
+MAX_HINT_CHARS = 160
+
+
+@dataclass(slots=True)
+class LadderSource:
+    """Generates the candidates for each rung (see `CandidateSource`).
+
+    Attributes:
+        context: The document and the tools.
+        tree: The syntax tree of the document.
+        region: The function or the text that may contain the fault.
+        notes: What the code should do and what its tests say, as lines. Prompts show them as a comment.
+        failing_count: The number of tests that fail before any edit.
+        rewriter: Writes the whole function again, or None if it is too long.
+        results: The candidates that were checked. The driver adds to them.
+        deadline_s: The time, by `monotonic`, after which nothing is generated any more.
+    """
+
+    context: TurnContext
+    tree: SyntaxTree
+    region: Span
+    notes: Sequence[str]
+    failing_count: int
+    rewriter: CandidateGenerator | None
+    results: Sequence[CheckedCandidate]
+    deadline_s: float
+    refusal: str = ""
+    _described: tuple[Document, int] | None = field(default=None, init=False)
+
+    async def generate(
+        self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
+    ) -> AsyncGenerator[Candidate]:
+        """Yield the candidates of a plan when they are complete."""
+        assert isinstance(plan, HolePlan)
+        if monotonic() > self.deadline_s:
+            self.refusal = "the time for this repair is over"
+            return
+        if plan.kind == "two fills":
+            for candidate in self._pair(plan):
+                yield candidate
+            return
+        if plan.kind == "rewrite":
+            if self.rewriter:
+                async with aclosing(self.rewriter.generate(plan, feedback, on_evaluated)) as rewrites:
+                    async for candidate in rewrites:
+                        yield candidate
+                self.refusal = self.refusal or self.rewriter.refusal
+            return
+        try:
+            request = await self._request_fill(plan)
+            async with aclosing(generate_candidates(self.context.engine, plan, request, on_evaluated)) as candidates:
+                async for candidate in candidates:
+                    yield candidate
+        except (EngineRefused, NoAnswer) as error:
+            # another hole may be shorter, or the model can only rewrite
+            self.refusal = error.message
+
+    async def _request_fill(self, plan: HolePlan) -> CandidateRequest:
+        """Return the request to fill a hole. Raises NoAnswer if the model's context has no room for it."""
+        document, (start, end) = self.context.document, plan.hole
+        described, shift = self._describe()
+        is_insertion = start == end
+        indent = self._indent_of(start) if is_insertion else ""
+        lead = indent if is_insertion else self._hint(plan) if plan.is_hinted else ""
+        tail = document.newline if is_insertion else ""
+        line_count = document.data.count(b"\n", start, end) + 1
+        answer_tokens = min(self.context.config.completion.max_tokens * line_count, MAX_FILL_TOKENS)
+        place = Span(start + shift, end + shift)
+        around, numbers = await build_hole(
+            replace(self.context, document=described), place, (lead, tail), plan, answer_tokens
+        )
+        ghost = Ghost(
+            *(around.prefix, around.suffix, "", "line" if line_count == 1 else "block"),
+            *(self.tree.language.id, document.newline),
+        )
+        stop = ("\n",) if line_count == 1 else ("\n\n",)
+        sampling = Sampling(
+            temperature=plan.temperature, seed=plan.seed, n=len(numbers), n_predict=answer_tokens, stop=stop
+        )
+        comment = self.tree.language.comment
+
+        def parse_edit(answer: str) -> Edit | None:
+            text = shape(ghost.with_text(answer)).text or ""
+            if not text.strip() or (comment and text.strip().startswith(comment)):
+                return None
+            return Edit(start, end, encode(indent + text + document.newline if is_insertion else text))
+
+        request = Infill(around, sampling=sampling, priority="normal", owner=self.context.owner)
+        return CandidateRequest(request, parse_edit)
+
+    def _describe(self) -> tuple[Document, int]:
+        """Return the document with the notes as a comment above the region, and the number of bytes that it adds."""
+        if self._described is None:
+            document, comment = self.context.document, self.tree.language.comment
+            start = document.line_starts[document.line_of(self.region.start)]
+            indent = self._indent_of(start)
+            lines = [f"{indent}{comment} {line[:MAX_HINT_CHARS]}{document.newline}" for line in self.notes]
+            text = encode("".join(lines[:MAX_HINT_LINES])) if comment else b""
+            if find_secrets(text):
+                text = b""
+            data = document.data[:start] + text + document.data[start:]
+            self._described = Document.from_text(document.uri, data, language=document.language), len(text)
+        return self._described
+
+    def _indent_of(self, offset: int) -> str:
+        line = decode(self.context.document.line(self.context.document.line_of(offset)))
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def _hint(self, plan: HolePlan) -> str:
+        """Return comment lines that quote the old code as wrong. They are in the prompt, not in the edit."""
+        comment = self.tree.language.comment
+        if not comment:
+            return ""
+        start, end = plan.hole
+        line_start = self.context.document.line_starts[self.context.document.line_of(start)]
+        indent = self._indent_of(start)
+        if self.context.document.data[line_start:start].strip():
+            return ""
+        old = " ".join(decode(self.context.document.data[start:end]).split())
+        return f"{comment} wrong: {old}\n{indent}{comment} right:\n{indent}"
+
+    def _pair(self, plan: HolePlan) -> list[Candidate]:
+        """Return pairs of fills of two holes that each made fewer tests fail, the most helpful first."""
+        helpful = [
+            (count, result)
+            for result in self.results
+            if (count := _count_failures(result)) is not None
+            and count < self.failing_count
+            and len(result.candidate.edits) == 1
+        ]
+        helpful.sort(key=lambda item: (item[0], item[1].candidate.number))
+        pairs = sorted(combinations(helpful, 2), key=lambda pair: pair[0][0] + pair[1][0])
+        edits = [
+            (first.candidate.edits[0], second.candidate.edits[0])
+            for (_, first), (_, second) in pairs
+            if not _overlap(first.candidate.edits[0], second.candidate.edits[0])
+        ]
+        return [Candidate(number, plan, pair, Usage()) for number, pair in zip(plan.numbers, edits, strict=False)]
+
+
+def _count_failures(result: CheckedCandidate) -> int | None:
+    """Return the number of tests that fail with a candidate, or None if no tests ran."""
+    for outcome in result.verdict.outcomes:
+        if outcome.check == SuiteCheck.name and outcome.status == "failed":
+            return len(outcome.findings)
+    return None
+
+
+def _overlap(first: Edit, second: Edit) -> bool:
+    return first.start <= second.end and second.start <= first.end

@@ -1,0 +1,146 @@
+"""The task that makes failing tests pass by a verified edit of one function or text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+from lsp_harness.coding.candidate_generator import CandidateGenerator
+from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.finding_location import MAX_REWRITE_LINES, FindingPlace, find_imports_end
+from lsp_harness.coding.ladder.ladder_plan import HolePlan, LadderPlan
+from lsp_harness.coding.ladder.ladder_source import LadderSource
+from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_statements
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import TurnDriver
+from lsp_harness.errors import NoAnswer
+from lsp_harness.files.secrets import secret_lines
+from lsp_harness.inference.pace import Pace
+from lsp_harness.process.offload import offload
+from lsp_harness.session.results import Proposal
+from lsp_harness.syntax import scope
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.position import Span
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.check import Check
+from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkippedError
+from lsp_harness.verify.project_tests.suite_worker import TracedTest
+
+MAX_NOTE_TESTS = 3
+
+
+async def find_failures(context: TurnContext) -> FailureTrace:
+    """Run the tests that depend on a document.
+
+    Raises:
+        NoAnswer: No tests can run, or none fails.
+    """
+    suites = context.tools.suites
+    if suites is None:
+        raise NoAnswer("this workspace is not trusted, so no tests run; trust it first")
+    try:
+        trace = await suites.trace(Change.from_edits(context.document, (), context.file, context.root))
+    except SuiteSkippedError as error:
+        raise NoAnswer(f"nothing was changed: {error}") from error
+    if not trace.failures:
+        raise NoAnswer(f"no test that depends on {context.path} fails; nothing was changed")
+    return trace
+
+
+@dataclass(slots=True)
+class RepairTests(EditTask):
+    """The task that makes failing tests pass. Run it once.
+
+    Attributes:
+        context: The document and the tools. Its `task` says what the code should do; it may be empty.
+        failures: The failing tests.
+        tests: Name of each test → the lines of the document that it ran. It may be empty.
+        span: The code that the user named, or None for the most suspicious code of the document.
+    """
+
+    context: TurnContext
+    failures: Sequence[Problem]
+    tests: Mapping[str, TracedTest]
+    span: Span | None = None
+    _results: Sequence[CheckedCandidate] = field(default=(), init=False)
+    _statements: Sequence[SuspiciousStatement] = field(default=(), init=False)
+    _tree: SyntaxTree | None = field(default=None, init=False)
+
+    async def create_checks(self) -> list[Check]:
+        return self.context.create_checks(must_pass=frozenset(problem.title for problem in self.failures))
+
+    async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
+        self._results = driver.results
+        return None
+
+    async def create_source(self) -> LadderSource:
+        document = self.context.document
+        self._tree = tree = await offload(len(document.data), lambda: parse(document))
+        if tree is None:
+            raise NoAnswer("this text has no syntax tree, so no statement can be replaced")
+        everything = find_statements(tree, Span(0, len(document.data)), self.tests)
+        region = self._find_region(tree, everything)
+        self._statements = [s for s in everything if region.start <= s.span.start < region.end and s.suspicion > 0]
+        if not self._statements:
+            raise NoAnswer("the failing tests run no statement of this code")
+        lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
+        if not secret_lines(document).isdisjoint(lines):
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
+        settings = self.context.config.generation
+        return LadderSource(
+            context=self.context,
+            tree=tree,
+            region=region,
+            notes=self._notes(),
+            failing_count=len(self.failures),
+            rewriter=self._create_rewriter(tree, region),
+            results=self._results,
+            deadline_s=monotonic() + settings.test_repair_s,
+        )
+
+    async def plan_rounds(self) -> list[list[HolePlan]]:
+        pace = Pace.from_props((await self.context.engine.props()).raw)
+        settings = self.context.config.generation
+        assert self._tree is not None
+        plan = LadderPlan(
+            self._tree, self._statements, settings.candidates or max(8, pace.candidates), settings.max_retries
+        )
+        rounds = list(plan.rounds())
+        if not pace.can_infill:
+            rounds = [plans for plans in rounds if plans[0].kind == "rewrite"]
+        return rounds
+
+    def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+        """Return the candidate that changes least."""
+        return choose_smallest(passed)
+
+    def _find_region(self, tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> Span:
+        """Return the function that the user named, or the one with the most suspicious statement."""
+        place = self.span.start if self.span else statements[0].span.start if statements else 0
+        function = scope.function_text_span(tree, place)
+        outer = function
+        while outer and (above := scope.function_text_span(tree, max(0, outer.start - 1))) and above != outer:
+            if not (above.start <= outer.start and above.end >= outer.end):
+                break
+            outer = above
+        return outer or self.span or Span(0, len(tree.data))
+
+    def _create_rewriter(self, tree: SyntaxTree, region: Span) -> CandidateGenerator | None:
+        document = self.context.document
+        first, last = document.line_of(region.start), document.line_of(max(region.start, region.end - 1))
+        if last - first >= MAX_REWRITE_LINES:
+            return None
+        statement = self._statements[0].span
+        finding = Finding(*statement, "; ".join(self._notes()), "tests", self.failures[0].title)
+        line = document.line_of(statement.start) - first + 1
+        return CandidateGenerator(
+            self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree), ""), finding
+        )
+
+    def _notes(self) -> list[str]:
+        """Return what the code should do and what its tests say, as lines."""
+        task = [line.strip() for line in self.context.task.splitlines() if line.strip()]
+        tests = [f"{problem.title}: {problem.message}" for problem in self.failures[:MAX_NOTE_TESTS]]
+        return [*task, *tests]

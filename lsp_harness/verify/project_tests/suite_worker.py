@@ -1,0 +1,213 @@
+"""A warm process that runs the tests of one project on many texts, one after another.
+
+A new process of pytest takes half a second before its first test. The worker forks instead, which takes milliseconds.
+All runs share one copy of the project, so files that tests write stay there. A run in a new copy decides at the end.
+"""
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ulid import ULID
+
+from lsp_harness.disk.file_reading import read_start
+from lsp_harness.errors import FileError
+from lsp_harness.process.process_tree import ProcessTree
+from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, limit_resources
+from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.verify.digest.digest import digest_output
+from lsp_harness.verify.project_tests import pytest_worker
+from lsp_harness.verify.project_tests.confined_tests import MAX_REPORT_BYTES, SuiteChoice, SuiteRun, confine
+from lsp_harness.verify.project_tests.project_copy import copy_project
+from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
+
+START_S = 20.0
+"""How long the start of the worker may take."""
+GRACE_S = 5.0
+"""Time after the limit of a run in which the worker itself has to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedTest:
+    """The lines of one file that a test ran.
+
+    Attributes:
+        is_passed: Whether the test passed.
+        lines: Line, from 1 → how often it ran.
+    """
+
+    is_passed: bool
+    lines: Mapping[int, int]
+
+
+class SuiteWorker:
+    """The process, with its copy of the project. Use `start`, and close it at the end.
+
+    Attributes:
+        run_count: The number of runs until now.
+    """
+
+    def __init__(self, root: Path, scratch: Path, tree: ProcessTree, requests: int, test_s: float) -> None:
+        self._root, self._scratch, self._tree, self._requests, self._test_s = root, scratch, tree, requests, test_s
+        self._lock = asyncio.Lock()
+        self.run_count = 0
+        self.is_broken = False
+
+    @classmethod
+    async def start(
+        cls, runner: SuiteRunner, root: Path, sandbox: Sandbox, limits: ResourceLimits, test_s: float
+    ) -> "SuiteWorker":
+        """Copy a project and start the process.
+
+        Args:
+            runner: The program, which must have a `python`.
+            root: The folder of the project.
+            sandbox: The sandbox.
+            limits: The limits of the process with all its runs. `wall_s` is that of each run.
+            test_s: Seconds of the processor for each test.
+
+        Raises:
+            TooLargeError: The project is too large to copy.
+            OSError: The process does not start.
+        """
+        assert runner.python is not None
+        scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="lsp-harness-tests-"))
+        copy, script = scratch / "project", scratch / "pytest_worker.py"
+        await asyncio.to_thread(copy_project, root, copy)
+        await asyncio.to_thread(shutil.copyfile, pytest_worker.__file__, script)
+        policy = confine(SandboxPolicy(copy, (scratch,)), runner, root, limits)
+        command = sandbox.wrap([str(runner.python), str(script)], policy)
+        environment = confined_environment(str(scratch), str(scratch), runner.env)
+        reading, writing = os.pipe()
+        try:
+            tree = await ProcessTree.start(
+                command,
+                mark=str(ULID()),
+                cwd=copy,
+                env=environment,
+                prepare=lambda: limit_resources(limits),
+                stdin=reading,
+            )
+        finally:
+            os.close(reading)
+        worker = cls(root, scratch, tree, writing, test_s)
+        try:
+            async with asyncio.timeout(START_S):
+                while not (line := await tree.output.readline()).startswith(b'{"ready"'):
+                    if not line:
+                        raise OSError("pytest cannot be imported")
+        except (OSError, TimeoutError) as error:
+            await worker.aclose()
+            raise OSError(f"the warm process of the tests does not start: {error}") from error
+        return worker
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether tests run now."""
+        return self._lock.locked()
+
+    async def run(self, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
+        """Run tests, with other contents of some files than the disk has.
+
+        Args:
+            texts: File → its content.
+            choice: The tests, and the limits of the run.
+
+        Raises:
+            OSError: The process has ended.
+        """
+        run, _ = await self._run(texts, choice, None)
+        return run
+
+    async def trace(
+        self, texts: Mapping[Path, bytes], choice: SuiteChoice, file: Path
+    ) -> tuple[SuiteRun, Mapping[str, TracedTest]]:
+        """Run tests, and return for each test the lines of a file that it runs.
+
+        Raises:
+            OSError: The process has ended.
+        """
+        return await self._run(texts, choice, file)
+
+    async def aclose(self) -> None:
+        """End the process and everything that it started, and remove the copy."""
+        self.is_broken = True
+        if self._requests >= 0:
+            os.close(self._requests)
+            self._requests = -1
+        await self._tree.end(0.0)
+        self._tree.close()
+        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def _run(
+        self, texts: Mapping[Path, bytes], choice: SuiteChoice, traced: Path | None
+    ) -> tuple[SuiteRun, Mapping[str, TracedTest]]:
+        async with self._lock:
+            start = perf_counter()
+            self.run_count += 1
+            report, trace = self._scratch / "report.xml", self._scratch / "trace.json"
+            report.unlink(missing_ok=True)
+            options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"--maxfail={choice.max_failures}"]
+            request = {
+                "texts": {self._name(file): base64.b64encode(data).decode() for file, data in texts.items()},
+                "arguments": [*options, *choice.files],
+                "wall_s": choice.limits.wall_s,
+                "test_s": self._test_s,
+                "traced": self._name(traced) if traced else "",
+                "trace": str(trace),
+            }
+            answer = await self._ask(request, choice.limits.wall_s)
+            end = "timeout" if "timeout" in answer else "exited"
+            result = ConfinedResult(end, int(answer.get("code", -9)), b"")
+            digest = digest_output(await asyncio.to_thread(_read_text, report), "pytest", str(self._root))
+            tests = _read_trace(await asyncio.to_thread(_read_text, trace)) if traced else {}
+            return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy=True), tests
+
+    def _name(self, file: Path) -> str:
+        return file.relative_to(self._root).as_posix()
+
+    async def _ask(self, request: Mapping[str, Any], wall_s: float) -> Mapping[str, Any]:
+        data = json.dumps(request).encode() + b"\n"
+        try:
+            if self.is_broken:
+                raise OSError("it was closed")
+            await asyncio.to_thread(_write_all, self._requests, data)
+            async with asyncio.timeout(wall_s + GRACE_S):
+                line = await self._tree.output.readline()
+            return json.loads(line or b"null") or {"timeout": True}
+        except (OSError, TimeoutError, ValueError) as error:
+            self.is_broken = True
+            raise OSError(f"the warm process of the tests has ended: {error}") from error
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _read_text(path: Path) -> str:
+    try:
+        # the tests may have put anything there
+        return "" if path.is_symlink() else read_start(path, MAX_REPORT_BYTES).decode("utf-8", "replace")
+    except FileError:
+        return ""
+
+
+def _read_trace(text: str) -> dict[str, TracedTest]:
+    try:
+        found: dict[str, Any] = json.loads(text or "{}")
+        return {
+            name: TracedTest(bool(test["passed"]), {int(line): int(count) for line, count in test["lines"].items()})
+            for name, test in found.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return {}

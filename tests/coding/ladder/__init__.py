@@ -1,0 +1,1 @@
+"""Tests of the ladder for failing tests."""

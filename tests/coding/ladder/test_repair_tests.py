@@ -1,0 +1,195 @@
+"""The ladder for failing tests, with real tests in the sandbox and a scripted model: plumbing, not quality."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.config.schema import Config, Generation
+from lsp_harness.errors import NoAnswer
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
+from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.session.results import Proposal
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import decode
+from lsp_harness.verify.check import CheckTools
+from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.wire.event import Event
+
+COUNT = """def count_bits(n):
+    count = 0
+    while n:
+        n ^= n - 1
+        count += 1
+    return count
+
+
+def unrelated(n):
+    return n
+"""
+TESTS = """from code_module import count_bits, unrelated
+
+
+def test_many():
+    assert count_bits(127) == 7
+
+
+def test_none():
+    assert count_bits(0) == 0
+
+
+def test_unrelated():
+    assert unrelated(3) == 3
+"""
+Reply = Callable[[str, int], str]
+"""Returns the text for a prompt, in which a NUL is the hole, and for the index of the candidate."""
+
+
+class HoleEngine(ScriptedEngine):
+    """A model whose text depends on the hole."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__([])
+        self._reply = reply
+        self.prompts: list[str] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        prompt = prompt_text(request)
+        self.prompts.append(prompt)
+        for index in range(request.sampling.n):
+            text = self._reply(prompt, index) if isinstance(request, Infill) else "```\nno code\n```"
+            yield Chunk(text, "eos", Usage(generated=len(text.split())), index)
+
+
+class Bench:
+    """A project whose tests fail, and a repair of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.file, self.log = root, root / "code_module.py", SessionLog(is_saved=False)
+        self.events: list[Event] = []
+        self.log.listeners.append(self.events.append)
+        (root / "test_code_module.py").write_text(TESTS)
+
+        async def find_affected(root: Path, path: str) -> list[AffectedTest]:
+            return [AffectedTest("test_code_module.py", f"imports {path}", 1)]
+
+        async def allow(command: object) -> str:
+            return ""
+
+        self.suites = SuiteComparison(ProjectAccess(find_affected, allow, machine_sandbox))
+
+    async def repair(self, text: str, reply: Reply, generation: Generation | None = None) -> Proposal:
+        self.file.write_text(text)
+        self.engine = HoleEngine(reply)
+        config = Config() if generation is None else replace(Config(), generation=generation)
+        document = Document.from_text(self.file.as_uri(), text, language="python")
+        context = TurnContext(
+            *(self.engine, config, CheckTools(Ruff(), self.suites), self.log.turn(), document),
+            *(self.file, self.root, self.file.name, lambda progress: None),
+            task="Count the bits that are 1.",
+        )
+        trace = await find_failures(context)
+        self.proposal = await RepairTests(context, trace.failures, trace.tests).run()
+        return self.proposal
+
+    @property
+    def new_text(self) -> str:
+        main = self.proposal.changes.main
+        return decode(apply(main.before.data, main.edits))
+
+    def kinds(self) -> list[str]:
+        return [event.data["kind"] for event in self.events if event.type == "candidate.generated"]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    found = Bench(tmp_path)
+    yield found
+    await found.suites.aclose()
+
+
+def answer(hole_line: str, text: str) -> Reply:
+    """Return a model that knows one line: the one after `hole_line`."""
+    return lambda prompt, index: text if prompt.split("\0")[0].rstrip().endswith(hole_line) else ""
+
+
+async def test_the_statement_that_failing_tests_run_is_filled(bench: Bench) -> None:
+    await bench.repair(COUNT, answer("while n:", "n &= n - 1"))
+    assert "n &= n - 1" in bench.new_text
+    assert bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓"
+    assert set(bench.kinds()) == {"statement fill"}
+    # the code that no failing test runs is not touched, and the prompt says what is wanted
+    assert not any("def unrelated(n):\n    \0" in prompt for prompt in bench.engine.prompts)
+    assert all("# Count the bits that are 1.\n" in prompt for prompt in bench.engine.prompts)
+    assert bench.file.read_text() == COUNT
+
+
+async def test_a_missing_statement_is_inserted(bench: Bench) -> None:
+    broken = COUNT.replace("        n ^= n - 1\n", "        if n > 9999:\n            n = 0\n")
+
+    def reply(prompt: str, index: int) -> str:
+        before, after = prompt.split("\0")
+        is_free_line = before.endswith("while n:\n        ") and after.startswith("\n        if n > 9999")
+        return "n &= n - 1" if is_free_line and index == 2 else ""
+
+    await bench.repair(broken, reply)
+    assert "        n &= n - 1\n        if n > 9999:\n" in bench.new_text
+    assert bench.kinds()[-1] == "insertion"
+
+
+async def test_two_fills_that_each_help_are_put_together(bench: Bench) -> None:
+    broken = COUNT.replace("n ^= n - 1", "n = n & (n - 1) or 0").replace("count += 1", "count += 2")
+    broken = broken.replace("    count = 0\n", "    count = 5\n")
+    tests = TESTS + "\n\ndef test_difference():\n    assert count_bits(127) - count_bits(0) == 7\n"
+    (bench.root / "test_code_module.py").write_text(tests)
+    fixes = {"def count_bits(n):": "count = 0", "n = n & (n - 1) or 0": "count += 1"}
+
+    def reply(prompt: str, index: int) -> str:
+        before = prompt.split("\0")[0].rstrip()
+        return next((text for line, text in fixes.items() if before.endswith(line)), "")
+
+    await bench.repair(broken, reply)
+    assert "    count = 0\n" in bench.new_text
+    assert "        count += 1\n" in bench.new_text
+    assert bench.kinds()[-1] == "two fills"
+
+
+async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: Bench) -> None:
+    text = COUNT.replace("n ^= n - 1", "unrelated.__code__ = (lambda n: 0).__code__; n &= n - 1")
+    with pytest.raises(NoAnswer, match="No candidate passed"):
+        await bench.repair(COUNT, answer("while n:", text.splitlines()[3].strip()), Generation(max_retries=0))
+    rejected = [event.data["reason"] for event in bench.events if event.type == "candidate.rejected"]
+    assert any("test_unrelated" in reason for reason in rejected)
+
+
+async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: Bench) -> None:
+    def reply(prompt: str, index: int) -> str:
+        before = prompt.split("\0")[0].rstrip()
+        if before.endswith("while n:"):
+            return "n &= n - 1"
+        return "count = 0\n    while True: pass" if before.endswith("def count_bits(n):") else ""
+
+    await bench.repair(COUNT, reply)
+    assert "n &= n - 1" in bench.new_text
+
+
+async def test_without_a_failing_test_nothing_is_tried(bench: Bench) -> None:
+    with pytest.raises(NoAnswer, match=r"no test that depends on code_module\.py fails"):
+        await bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
+    assert bench.engine.prompts == []
+
+
+async def test_the_time_of_the_settings_ends_the_ladder(bench: Bench) -> None:
+    with pytest.raises(NoAnswer, match="the time for this repair is over"):
+        await bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
+    assert bench.engine.prompts == []

@@ -1,0 +1,87 @@
+"""The warm process of pytest, in the sandbox of this machine."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice
+from lsp_harness.verify.project_tests.runner_registry import find_runner
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
+
+SOURCE = "def halve(n):\n    if n > 5:\n        return n / 2\n    return n\n"
+TESTS = """import os
+from pathlib import Path
+from code_module import halve
+
+
+def test_large():
+    assert halve(8) == 4
+
+
+def test_small():
+    assert halve(3) == 1
+
+
+def test_home():
+    for name in ("marker", Path(__file__).parent / "written"):
+        try:
+            Path.home().parent.joinpath(name).write_text("x")
+        except OSError:
+            pass
+"""
+CHOICE = SuiteChoice(("test_code_module.py",), 0, ResourceLimits(wall_s=60.0))
+
+
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncGenerator[SuiteWorker]:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    (tmp_path / "code_module.py").write_text(SOURCE)
+    (tmp_path / "test_code_module.py").write_text(TESTS)
+    runner = find_runner(tmp_path, "code_module.py")
+    assert runner
+    found = await SuiteWorker.start(runner, tmp_path, machine_sandbox().sandbox, ResourceLimits(), 0.5)
+    yield found
+    await found.aclose()
+
+
+async def test_each_run_sees_its_own_texts_and_the_files_of_the_user_stay(worker: SuiteWorker, tmp_path: Path) -> None:
+    file = tmp_path / "code_module.py"
+    first = await worker.run({}, CHOICE)
+    assert first.digest.failing_tests == {"test_small"}
+    right = await worker.run({file: SOURCE.replace("return n\n", "return n // 2\n").encode()}, CHOICE)
+    assert (right.digest.passed, right.digest.failed, right.is_complete) == (3, 0, True)
+    again = await worker.run({}, CHOICE)
+    assert again.digest.failing_tests == {"test_small"}
+    assert file.read_text() == SOURCE
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["code_module.py", "test_code_module.py"]
+
+
+async def test_the_lines_of_each_test_are_recorded(worker: SuiteWorker, tmp_path: Path) -> None:
+    _, tests = await worker.trace({}, CHOICE, tmp_path / "code_module.py")
+    assert (tests["test_large"].is_passed, dict(tests["test_large"].lines)) == (True, {2: 1, 3: 1})
+    assert (tests["test_small"].is_passed, dict(tests["test_small"].lines)) == (False, {2: 1, 4: 1})
+
+
+async def test_a_test_without_an_end_fails_and_the_others_run(worker: SuiteWorker, tmp_path: Path) -> None:
+    text = SOURCE.replace("        return n / 2", "        while True:\n            pass")
+    run = await worker.run({tmp_path / "code_module.py": text.encode()}, CHOICE)
+    messages = {problem.title: problem.message for problem in run.digest.problems}
+    assert "does not end within 0.5 s" in messages["test_large"]
+    assert run.digest.passed == 1
+
+
+async def test_a_text_that_ends_the_process_does_not_end_the_worker(worker: SuiteWorker, tmp_path: Path) -> None:
+    file = tmp_path / "code_module.py"
+    run = await worker.run({file: b"import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"}, CHOICE)
+    assert not run.is_complete
+    assert (await worker.run({}, CHOICE)).digest.failing_tests == {"test_small"}
+
+
+async def test_a_closed_worker_says_so(worker: SuiteWorker) -> None:
+    await worker.aclose()
+    with pytest.raises(OSError, match="has ended"):
+        await worker.run({}, CHOICE)
