@@ -26,7 +26,7 @@ from lsp_harness.config.paths import platform_folder
 from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS, restrict
 from lsp_harness.config.reserved_keys import PLANNED_KEYS
 from lsp_harness.config.schema import Config, Kind, is_model_file, tables
-from lsp_harness.config.setting_values import Wanted, convert_value, read_list, type_name
+from lsp_harness.config.setting_values import WORDS, Wanted, convert_value, convert_word, read_list, type_name
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError, FileMissing
 
@@ -226,10 +226,10 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
 
 
 def _set_value(
-    config: Config, name: tuple[str, str, Kind], value: Any, problems: list[Problem], place: tuple[Layer, int]
+    config: Config, setting: tuple[str, str, Kind], value: Any, problems: list[Problem], place: tuple[Layer, int]
 ) -> Config:
     """Return the settings with one more value. A list is added to those of the layers before."""
-    (table, key, kind), (layer, line) = name, place
+    (table, key, kind), (layer, line) = setting, place
     current = getattr(getattr(config, table), key)
     if isinstance(current, tuple):
         wanted = Wanted(f"{table}.{key}", kind, layer.file, line, layer.text)
@@ -238,6 +238,12 @@ def _set_value(
             problems.append(Problem(mistake.message, layer.file, mistake.line))
             config = _with_missing_rules(config, mistake.message)
         converted: Any = (*current, *items)
+    elif (name := f"{table}.{key}") in WORDS:
+        converted = convert_word(name, value, has_text_values=layer.has_text_values)
+        if converted is None:
+            message = f"{name} must be one of {', '.join(WORDS[name])}, or true or false, not {value!r}"
+            problems.append(Problem(message, layer.file, line))
+            return config
     else:
         converted = convert_value(kind, value, has_text_values=layer.has_text_values)
         if converted is None:

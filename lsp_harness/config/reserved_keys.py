@@ -5,6 +5,5 @@ A key moves to the schema when its feature is built.
 
 PLANNED_KEYS: dict[str, frozenset[str]] = {
     "generation": frozenset({"temperature_classify"}),
-    "verification": frozenset({"type_check", "diff_review"}),
 }
 """Table → planned keys."""

@@ -268,11 +268,21 @@ class Verification:
     kept: bool = True
     """A fix must not remove, replace or add code that is not related to its diagnostic. See [Fixes](fix.md)."""
     lint: bool = True
-    """The edit must not add a finding of the linter (ruff, for Python), and the diagnostic to repair must disappear."""
+    """The edit must not add a finding of the linter, and the diagnostic to repair must disappear. The linter is ruff
+    for Python, else the one that the project configures. See [Linters](lint.md).
+    """
     test: bool = True
     """An edit by the model must not break a test. The tests that depend on the edited files run in a sandbox before the
     edit is shown. Without a sandbox, or in a workspace that is not trusted, no tests run. See
     [Tests as a check](project-tests.md).
+    """
+    type_check: str = "off"
+    """The edit must not add a type error: `off`, `on`, or `auto`, which checks only where the project configures a type
+    checker or one is running. `true` means `on`. See [Types of edits](types.md#types-of-edits).
+    """
+    diff_review: str = "off"
+    """The model is asked whether the edit addresses the task: `off`; `report`, which records the answer; or `veto`,
+    with which a NO also fails the edit. `true` means `report`. See [Review](review.md).
     """
     debounce_ms: int = 300
     """How many milliseconds without a change pass before an accepted or applied edit is checked again."""

@@ -12,6 +12,13 @@ from lsp_harness.config.schema import Kind, item_keys, item_type
 TYPE_NAMES: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 """Type of a value → its name in messages."""
 
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "verification.type_check": ("off", "on", "auto"),
+    "verification.diff_review": ("off", "report", "veto"),
+}
+"""Setting that once was true or false → its words: the one for false, the one for true, and others."""
+BOOLEANS: Mapping[str, bool] = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -53,9 +60,7 @@ def convert_value(kind: Kind, value: Any, *, has_text_values: bool = False) -> A
     """
     if has_text_values:
         if kind is bool:
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
-                str(value).lower()
-            )
+            return BOOLEANS.get(str(value).lower())
         try:
             return cast("Any", kind)(value)
         except ValueError:
@@ -63,6 +68,13 @@ def convert_value(kind: Kind, value: Any, *, has_text_values: bool = False) -> A
     if kind is float and type(value) in (int, float):
         return float(value)
     return value if type(value) is kind else None
+
+
+def convert_word(name: str, value: Any, *, has_text_values: bool = False) -> str | None:
+    """Return the word of `WORDS` that a value of a setting means, or None if it means none."""
+    words = WORDS[name]
+    flag = BOOLEANS.get(str(value).lower()) if has_text_values or isinstance(value, bool) else None
+    return words[flag] if flag is not None else next((word for word in words if word == value), None)
 
 
 def read_list(wanted: Wanted, value: Any, *, has_text_values: bool = False) -> tuple[tuple[Any, ...], list[Mistake]]:

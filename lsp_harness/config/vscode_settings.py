@@ -14,6 +14,7 @@ from typing import Any
 
 from lsp_harness.config.load import EDITOR_FORBIDDEN_KEYS
 from lsp_harness.config.schema import Kind, item_type, tables
+from lsp_harness.config.setting_values import WORDS
 from lsp_harness.config.settings_page import setting_descriptions
 
 SECTION = "lspHarness"
@@ -43,7 +44,7 @@ def _group(table: str) -> dict[str, Any]:
         "title": table.capitalize(),
         "properties": {
             f"{SECTION}.{table}.{key}": {
-                **_json_type(kind, default),
+                **_json_type(f"{table}.{key}", kind, default),
                 "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
                 "markdownDescription": _plain(descriptions.get(key, "")),
             }
@@ -53,7 +54,9 @@ def _group(table: str) -> dict[str, Any]:
     }
 
 
-def _json_type(kind: Kind, default: Any) -> dict[str, Any]:
+def _json_type(name: str, kind: Kind, default: Any) -> dict[str, Any]:
+    if name in WORDS:
+        return {"type": ["string", "boolean"], "enum": [*WORDS[name], False, True], "default": default}
     if item_type(kind) is None:
         return {"type": JSON_TYPES[kind], "default": default}
     return {"type": "array", "items": {"type": "string"}, "default": list(default)}

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lsp_harness.session.events.event_types import SessionEvent
     from lsp_harness.session.log.session_log import SessionLog
     from lsp_harness.session.session import Session
+    from lsp_harness.verify.types.checker_pool import CheckerPool
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
 
@@ -157,14 +158,19 @@ class Services:
     def verifier(self) -> "Verifier":
         """The linter and the checks of edits."""
         from lsp_harness.harness.verification.check_permission import CheckPermission
-        from lsp_harness.harness.verification.verifier import create_verifier
+        from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
+        from lsp_harness.verify.review.reviewer import Reviewer
 
         if self._verifier:
             return self._verifier
-        permission = CheckPermission(lambda: self.permission.check_gate)
-        verifier = create_verifier(permission, self._find_affected_tests, is_trusted=self.workspace.is_trusted)
-        self.closers.append(verifier.aclose)
-        return verifier
+        supply = CheckSupply(
+            CheckPermission(lambda: self.permission.check_gate),
+            self._find_affected_tests,
+            self.checkers,
+            Reviewer(lambda: self.engines.current, self.workspace.private_files.reason),
+            self.works_ahead,
+        )
+        return create_verifier(supply, is_trusted=self.workspace.is_trusted)
 
     async def _find_affected_tests(self, root: Path, path: str) -> "Sequence[AffectedTest]":
         return await self.index.query.affected_tests(root.as_uri(), path)
@@ -231,7 +237,31 @@ class Services:
             return None
         from lsp_harness.verify.types.type_gate import TypeGate
 
-        return TypeGate(self.workspace, lambda: self._config, lambda: [opened.text for opened in self.documents])
+        return TypeGate(self.workspace, lambda: self._config, self.checkers)
+
+    @cached_property
+    def checkers(self) -> "CheckerPool":
+        """The type checkers, which suggestions and edits share."""
+        from lsp_harness.verify.types.checker_pool import CheckerPool
+
+        return CheckerPool(lambda: self._config.knowledge.python, lambda: [opened.text for opened in self.documents])
+
+    def record_file_change(self, uri: str) -> None:
+        """Tell the checkers that a file changed on disk."""
+        if checkers := self.checkers_if_any:
+            checkers.record_file_change(uri)
+        if verifier := self.verifier_if_any:
+            verifier.record_file_change()
+
+    @property
+    def verifier_if_any(self) -> "Verifier | None":
+        """The checks of edits, or None if nothing was checked yet."""
+        return self.__dict__.get("verifier")
+
+    @property
+    def checkers_if_any(self) -> "CheckerPool | None":
+        """The type checkers, or None if nothing was checked yet."""
+        return self.__dict__.get("checkers")
 
     @property
     def type_gate_if_any(self) -> "TypeGate | None":
@@ -258,6 +288,10 @@ class Services:
             await edits.aclose()
         if gate := self.type_gate_if_any:
             await gate.aclose()
+        if verifier := self.verifier_if_any:
+            await verifier.aclose()
+        if checkers := self.checkers_if_any:
+            await checkers.aclose()
         if log := self.session_log_if_any:
             log.close()
         await self.engines.aclose()

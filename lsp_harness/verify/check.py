@@ -1,14 +1,18 @@
 """The interface of a check: one question about a proposal, in one class and one file."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
+from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
+from lsp_harness.verify.project_tools.type_comparison import TypeComparison
+from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 
 
@@ -19,10 +23,16 @@ class CheckTools:
     Attributes:
         ruff: The linter.
         suites: Runs the tests of projects. None if no tests may run.
+        linters: Runs the linters that read files. None if none may run.
+        types: Finds type errors. None if no type checker may run.
+        reviewer: Asks a model for its opinion. None if there is no model.
     """
 
     ruff: Ruff
     suites: SuiteComparison | None = None
+    linters: ToolComparison | None = None
+    types: TypeComparison | None = None
+    reviewer: Reviewer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,7 @@ class CheckContext:
         subject: What the finding is about, or None if there is no finding.
         task: The request in words. It may be empty.
         must_pass: Names of failing tests that the edit has to repair.
+        settings: The settings of the checks.
     """
 
     tools: CheckTools
@@ -42,6 +53,7 @@ class CheckContext:
     subject: Subject | None = None
     task: str = ""
     must_pass: frozenset[str] = frozenset()
+    settings: Verification = field(default_factory=Verification)
 
 
 class Check(ABC):

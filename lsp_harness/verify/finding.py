@@ -42,6 +42,7 @@ class Outcome:
         ms: How long the check took.
         lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
         title: The name of the check that people read, if it is another one.
+        is_opinion: Whether it is the opinion of a model, which alone never lets a text pass.
     """
 
     check: str
@@ -51,6 +52,7 @@ class Outcome:
     ms: float = 0.0
     lines: tuple[str, ...] = ()
     title: str = field(default="", compare=False)
+    is_opinion: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,9 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """True if no check failed and at least one ran."""
+        """True if no check failed and at least one ran that is no opinion."""
         ran = [outcome for outcome in self.outcomes if outcome.status != "skipped"]
-        return bool(ran) and all(outcome.status == "passed" for outcome in ran)
+        return any(not outcome.is_opinion for outcome in ran) and all(outcome.status == "passed" for outcome in ran)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

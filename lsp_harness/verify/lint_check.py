@@ -1,15 +1,19 @@
 """The second check: does the linter report something about the proposed text that it did not report before?"""
 
-from collections import Counter
+import asyncio
 from pathlib import Path
 
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.document_check import DocumentCheck
-from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_identity import identity
+from lsp_harness.verify.checks.comparison_check import ComparisonCheck
+from lsp_harness.verify.finding_identity import find_new_findings
+from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError, join_comparisons
+from lsp_harness.verify.project_tools.project_tool import ProjectTool
+from lsp_harness.verify.project_tools.project_tool_registry import find_configured_tool
+from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
 BEHAVIOUR_RULES = ("invalid-syntax", "E9", "F", "B", "PLE", "PLW", "ASYNC", "RUF0")
@@ -22,66 +26,73 @@ def is_python(document: Document, file: Path) -> bool:
     return any(spec and spec.linter == "ruff" for spec in (find_language(document.language), language))
 
 
-def find_new_findings(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings after a change that are not among those before it, in the order of the text."""
-    old_counts = Counter(identity(finding) for finding in before)
-    new: list[Finding] = []
-    # of equal findings, those away from the edits are the old ones, so they are matched first
-    for finding in sorted(after, key=lambda f: change.touches(f.start, f.end)):
-        key = identity(finding)
-        if old_counts[key] > 0:
-            old_counts[key] -= 1
-        else:
-            new.append(finding)
-    if any(finding.code == "invalid-syntax" for finding in before):
-        # ruff reports little else about a text that does not parse, so most findings of the repaired text are old ones
-        new = [finding for finding in new if _is_in_repaired_text(change, finding)]
-    if change.author == "repair":
-        # a rule about style may object to the correct name and not to the misspelt one; the repair is right
-        # nevertheless
-        new = [finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES)]
-    return tuple(sorted(new, key=lambda f: f.start))
+class LintCheck(ComparisonCheck):
+    """Fails an edit that adds findings of the linter: of ruff for Python, else of the one that the project configures.
 
-
-def _is_in_repaired_text(change: Change, finding: Finding) -> bool:
-    """Return whether a finding lies in changed text or, if it is about an unknown name, on a changed line."""
-    if finding.code != "F821":
-        return change.touches(finding.start, finding.end)
-    start, end = change.after.line_span(change.after.line_of(finding.start))
-    return change.touches(start + 1, end - 1)
-
-
-class LintCheck(DocumentCheck):
-    """Fails an edit that adds findings of ruff."""
+    Args:
+        ruff: The linter for Python.
+        tools: Runs the linters of other languages. None if none may run.
+    """
 
     name = "lint"
     title = "lint"
     feedback_label = "LINT"
     criterion = (
-        "ruff has no new diagnostic. For a repair of one token, new style diagnostics do not count, because the fault "
-        "had hidden them"
+        "the linter has no new diagnostic: ruff, or else the one that the project configures "
+        "([Linters](lint.md)). For a repair of one token, new style diagnostics do not count, because the fault had "
+        "hidden them"
     )
     setting = "lint"
 
-    def __init__(self, ruff: Ruff) -> None:
-        self._ruff = ruff
+    def __init__(self, ruff: Ruff, tools: ToolComparison | None = None) -> None:
+        self._ruff, self._tools = ruff, tools
 
     @classmethod
     def create(cls, context: CheckContext) -> "LintCheck":
-        return cls(context.tools.ruff)
+        return cls(context.tools.ruff, context.tools.linters)
 
-    def skip_reason(self, change: Change) -> str | None:
-        """Return why the change is not linted: it is not Python, or ruff is not installed. None if it can be linted."""
+    async def compare(self, changes: ChangeSet) -> Comparison:
+        """Compare the findings of each linter that reads one of the documents."""
+        groups = await asyncio.to_thread(_group, changes)
+        return await join_comparisons([self._compare_group(tool, some) for tool, some in groups])
+
+    async def _compare_group(self, tool: ProjectTool | None, changes: ChangeSet) -> list[NewFinding]:
+        if tool is None:
+            return await self._compare_document(changes.main)
+        if self._tools is None:
+            raise NothingComparedError("this workspace is not trusted, so no linter runs on it")
+        return await self._tools.compare(tool, changes, "warning")
+
+    async def _compare_document(self, change: Change) -> list[NewFinding]:
+        """Compare the findings of ruff."""
         if not is_python(change.before, change.file):
-            return f"no linter is known for {change.file.suffix or 'this text'}"
-        return self._ruff.missing_reason or None
-
-    async def run(self, change: Change) -> Outcome:
-        """Compare ruff's findings before and after the edit. Skip if ruff fails."""
+            raise NothingComparedError(f"no linter is known for {change.file.suffix or 'this text'}")
+        if self._ruff.missing_reason:
+            raise NothingComparedError(self._ruff.missing_reason)
         try:
-            before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
-            after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
+            before = await self._ruff.find_findings(change.before, change.file, change.root)
+            after = await self._ruff.find_findings(change.after, change.file, change.root)
         except RuffFailed as error:
-            return Outcome(self.name, "skipped", reason=error.message)
-        new = find_new_findings(change, before, after)
-        return Outcome(self.name, "failed" if new else "passed", new)
+            raise NothingComparedError(error.message) from error
+        was_broken = any(finding.code == "invalid-syntax" for finding in before)
+        new = find_new_findings(change, before, after, was_broken=was_broken)
+        if change.author == "repair":
+            # a rule about style may object to the correct name and not to the misspelt one; the repair is right
+            # nevertheless
+            new = tuple(finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES))
+        return [NewFinding(change, finding) for finding in new]
+
+
+def _group(changes: ChangeSet) -> list[tuple[ProjectTool | None, ChangeSet]]:
+    """Return the changes by the linter of their files. Those that ruff reads stand alone, without a tool."""
+    alone: list[tuple[ProjectTool | None, ChangeSet]] = []
+    groups: dict[str, tuple[ProjectTool, list[Change]]] = {}
+    for change in changes:
+        tool = None
+        if change.root and not is_python(change.before, change.file):
+            tool = find_configured_tool("lint", change.root, change.file)
+        if tool is None:
+            alone.append((None, ChangeSet.of(change)))
+        else:
+            groups.setdefault(tool.name, (tool, []))[1].append(change)
+    return [*alone, *((tool, ChangeSet(tuple(some))) for tool, some in groups.values())]

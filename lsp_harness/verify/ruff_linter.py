@@ -19,7 +19,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Position, decode, encode
 from lsp_harness.text.surrogates import to_valid_utf8
-from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding import Finding, Severity
 
 Json = dict[str, Any]
 
@@ -103,6 +103,14 @@ class Ruff:
             self._answers.popitem(last=False)
         return reports
 
+    async def find_findings(self, document: Document, file: Path, root: Path | None) -> tuple[Finding, ...]:
+        """Return ruff's findings about a text by the settings of the project. The arguments are those of `check`.
+
+        Raises:
+            RuffFailed: Ruff did not check the text.
+        """
+        return tuple(report.finding for report in await self.check(document, file, root))
+
     async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
         if self.missing_reason:
             raise RuffFailed(self.missing_reason)
@@ -116,7 +124,7 @@ class Ruff:
             *options,
         ]
         if "--isolated" not in options:
-            command += _settings_options(file)
+            command += settings_options(file)
         command += ["--stdin-filename", str(file), "-"]
         result = await tool_run.run_tool(command, stdin=text, cwd=root if root and root.is_dir() else None)
         if result.exit_code is None:
@@ -146,7 +154,7 @@ def _find_cause(error_output: str) -> str:
     return f"{reason} ({place})" if place else reason
 
 
-def _settings_options(file: Path) -> list[str]:
+def settings_options(file: Path) -> list[str]:
     """Return options that keep ruff from a settings file that never ends: a pipe, or a link to a device.
 
     Ruff opens each `pyproject.toml` above the file. If one of them never ends, ruff must use the nearest settings below
@@ -198,9 +206,8 @@ def _to_offset(document: Document, place: Json) -> int:
 def _to_report(document: Document, row: Json) -> Report:
     code = str(row.get("code") or "invalid-syntax")
     start, end = _to_offset(document, row["location"]), _to_offset(document, row["end_location"])
-    finding = Finding(
-        start, max(start, end), str(row["message"]), "ruff", code, "warning" if row.get("code") else "error"
-    )
+    severity: Severity = "error" if code == "invalid-syntax" else "warning"
+    finding = Finding(start, max(start, end), str(row["message"]), "ruff", code, severity)
     fix = cast("Json | None", row.get("fix"))
     if not fix or fix.get("applicability") not in ("safe", "unsafe"):
         return Report(finding)

@@ -20,6 +20,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
@@ -40,7 +41,8 @@ async def check_answers(rows: Iterable[Case], answers: Mapping[str, Mapping[str,
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / name
             checked_out(root, texts[name])
-            gate = TypeGate(Workspace([root]), lambda: config)
+            pool = CheckerPool()
+            gate = TypeGate(Workspace([root]), lambda: config, pool)
             for case in some:
                 cursor = _open(root, case)
                 for run, texts_of_run in answers.items():
@@ -52,6 +54,7 @@ async def check_answers(rows: Iterable[Case], answers: Mapping[str, Mapping[str,
                             print(f"{run} {case['id']}: {outcome.findings[0].message}")
                 (root / case["input"]["path"]).write_text(texts[name].get(case["input"]["path"], ""))
             await gate.aclose()
+            await pool.aclose()
     return counts
 
 

@@ -223,9 +223,10 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
 
 
 def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
-    # the third: tests/harness/test_edit_verbs.py, the fourth: tests/verify/test_suite_check.py
-    tested = {"model.path", "index.update_on_save", "context.few_shot_examples", "verification.test"}
-    tested |= {*ENGINE, *FIX_KEYS}
+    # the third: tests/harness/test_edit_verbs.py
+    # tests/verify/test_suite_check.py, test_types_check.py and test_review_check.py
+    in_verify = {"verification.test", "verification.type_check", "verification.diff_review"}
+    tested = {*in_verify, "model.path", "index.update_on_save", "context.few_shot_examples", *ENGINE, *FIX_KEYS}
     assert tested == set(CHANGED)
     elsewhere = {
         "engine.url",  # these and the next: tests/inference/test_providers.py, tests/inference/backends

@@ -28,6 +28,8 @@ CHANGED: dict[str, Any] = {
     "verification.parse_check": False,
     "verification.test": False,
     "verification.lint": False,
+    "verification.type_check": "auto",
+    "verification.diff_review": "veto",
     "index.embedding_model": "other",
     "index.update_on_save": False,
 }
@@ -82,6 +84,33 @@ def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_p
     table, name = key.split(".")
     from_editor, complaints = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
     assert (from_editor, complaints) == (from_env, [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "word"),
+    [
+        ("verification.type_check", True, "on"),
+        ("verification.type_check", False, "off"),
+        ("verification.diff_review", True, "report"),
+        ("verification.diff_review", False, "off"),
+    ],
+)
+def test_a_setting_with_words_may_be_true_or_false(
+    home: Path, tmp_path: Path, key: str, value: bool, word: str
+) -> None:
+    table, name = key.split(".")
+    base, _ = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
+    (tmp_path / "localcode.toml").write_text(toml(key, value))
+    config, problems = load(tmp_path, {})
+    assert (value_of(config, key), problems) == (word, [])
+    assert value_of(load(tmp_path, env(key, value))[0], key) == word
+    assert value_of(apply_editor_settings(base, {table: {name: value}})[0], key) == word
+
+
+def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "lsp-harness.toml").write_text('[verification]\ntype_check = "maybe"\n')
+    message = "verification.type_check must be one of off, on, auto, or true or false, not 'maybe'"
+    assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
 
 
 @pytest.mark.parametrize("key", PLANNED_KEYS)

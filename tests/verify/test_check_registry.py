@@ -8,6 +8,7 @@ from rich.console import Console
 
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.config.schema import Verification
+from lsp_harness.config.setting_values import WORDS
 from lsp_harness.harness.verification.verdict_document import render_document as verdict_document
 from lsp_harness.session.events.code_events import ChecksCompleted
 from lsp_harness.session.log.session_log import SessionLog
@@ -69,6 +70,7 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
 
 def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
     switches = {field.name for field in fields(Verification) if field.type in ("bool", bool)}
+    switches |= {name.removeprefix("verification.") for name in WORDS if name.startswith("verification.")}
     assert {check.setting for check in CHECKS} - {""} == switches
 
 
@@ -79,6 +81,7 @@ def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
         (Verification(), True, ["syntax", "kept", "lint", "gone"]),
         (Verification(lint=False), True, ["syntax", "kept"]),
         (Verification(parse_check=False, kept=False), True, ["lint", "gone"]),
+        (Verification(type_check="auto"), False, ["syntax", "lint", "types"]),
     ],
 )
 def test_settings_and_the_purpose_of_an_edit_choose_its_checks(

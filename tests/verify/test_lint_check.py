@@ -99,7 +99,7 @@ async def test_without_a_linter_for_the_language_the_check_is_skipped(ruff: Ruff
 
 async def test_a_ruff_that_fails_is_skipped_and_never_passed(project: Path) -> None:
     (project / "ruff.toml").write_text("no-such-setting = 1\n")
-    outcome = await LintCheck(Ruff()).run(change("x = 1\n", "x = undefined\n", project))
+    outcome = await check_change(LintCheck(Ruff()), change("x = 1\n", "x = undefined\n", project))
     assert outcome.status == "skipped"
     assert outcome.reason.startswith(
         "ruff failed: TOML parse error at line 1, column 1: unknown field `no-such-setting`"

@@ -6,7 +6,13 @@ from pathlib import Path
 from lsp_harness.cli.console import JsonOption, console, encodable_mark, print_json
 from lsp_harness.cli.doctor.doctor_engine import check_background, check_engines
 from lsp_harness.cli.doctor.doctor_index import check_index
-from lsp_harness.cli.doctor.doctor_installation import check_model, check_packages, check_settings, check_tools
+from lsp_harness.cli.doctor.doctor_installation import (
+    check_model,
+    check_packages,
+    check_project_tools,
+    check_settings,
+    check_tools,
+)
 from lsp_harness.cli.doctor.doctor_row import Row
 from lsp_harness.cli.doctor.doctor_surroundings import check_surroundings
 from lsp_harness.config.load import load
@@ -46,3 +52,4 @@ def _check_all(folder: Path) -> Iterator[Row]:
     except (HarnessError, OSError) as error:
         yield Row("note", "index", getattr(error, "message", str(error)))
     yield from check_tools()
+    yield from check_project_tools(folder)

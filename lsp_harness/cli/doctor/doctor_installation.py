@@ -15,6 +15,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.target import is_remote
 from lsp_harness.process import tool_run
+from lsp_harness.verify.project_tools.configured_tools import list_project_tools
 
 PACKAGES = ("pygls", "llama-cpp-python", "tree-sitter")
 """Packages whose versions matter in a bug report."""
@@ -74,3 +75,16 @@ def check_tools() -> Iterator[Row]:
             yield Row("ok", tool, program)
         else:
             yield Row("note", tool, f"{consequence}; run: pip install {tool}")
+
+
+def check_project_tools(folder: Path) -> Iterator[Row]:
+    """Report the type checkers and linters that a project configures, by which its edits are checked.
+
+    No program of the project is run to find out.
+    """
+    for tool in list_project_tools(folder):
+        if tool.program:
+            yield Row("ok", tool.name, f"{tool.configuration} configures it: {tool.program}")
+        else:
+            says = f"{tool.configuration} configures it, but it is not found, so edits are not checked by it"
+            yield Row("note", tool.name, f"{says}; run: {tool.install_hint}")

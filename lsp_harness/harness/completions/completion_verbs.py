@@ -164,13 +164,12 @@ class CompletionVerbs:
         """Record that the user closed a document with this text."""
         if self._recent_edits:
             self._recent_edits.record_close(text)
-        if gate := self._services.type_gate_if_any:
-            gate.forget_document(text.uri)
+        if checkers := self._services.checkers_if_any:
+            checkers.forget_document(text.uri)
 
     def record_file_change(self, uri: str) -> None:
         """Record that a file changed on disk."""
-        if gate := self._services.type_gate_if_any:
-            gate.record_file_change(uri)
+        self._services.record_file_change(uri)
 
     def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user accepted a suggestion. The edit is verified from now on."""
@@ -202,12 +201,12 @@ class CompletionVerbs:
 
     def state(self) -> dict[str, Any]:
         """Return where completion is paused, the tokens and times of the last request, and the counts of this run."""
-        gate = self._services.type_gate_if_any
+        checkers = self._services.checkers_if_any
         return {
             "paused": self._pause.known_scope or False,
             "last": self.last_figures or None,
             "statistics": asdict(self._statistics.counts),
-            "types": gate.state() if gate else [],
+            "types": checkers.state() if checkers else [],
         }
 
     @property

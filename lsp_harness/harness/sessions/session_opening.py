@@ -32,7 +32,7 @@ from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.check_permission import CheckPermission
-from lsp_harness.harness.verification.verifier import create_verifier
+from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
@@ -55,6 +55,7 @@ from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.stop_pipe import remove_pipe
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
@@ -248,7 +249,9 @@ async def _create_parts(
         return await query.affected_tests(root.as_uri(), path) if query else ()
 
     # the gate decides about each program, as it does about the commands of this session
-    verifier = create_verifier(CheckPermission(lambda: gate), find_affected, is_trusted=True)
+    checkers = CheckerPool(lambda: config.knowledge.python)
+    stack.push_async_callback(checkers.aclose)
+    verifier = create_verifier(CheckSupply(CheckPermission(lambda: gate), find_affected, checkers), is_trusted=True)
     stack.push_async_callback(verifier.aclose)
     environment = ToolEnvironment(
         roots=[root],

@@ -5,6 +5,7 @@ from pathlib import Path
 from lsp_harness.harness.verification.check_permission import CheckPermission
 from lsp_harness.session.permission.action import LINT_TOOL, Action
 from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
 
 LINT = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-"))
@@ -33,3 +34,8 @@ class GatedRuff(Ruff):
         if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
             raise RuffFailed(problem)
         return await self._linter.check(document, file, root, select=select, isolated=isolated)
+
+    async def find_findings(self, document: Document, file: Path, root: Path | None) -> tuple[Finding, ...]:
+        if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
+            raise RuffFailed(problem)
+        return await self._linter.find_findings(document, file, root)

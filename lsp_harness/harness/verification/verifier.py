@@ -9,11 +9,16 @@ from lsp_harness.harness.verification.check_permission import CheckPermission
 from lsp_harness.harness.verification.gated_ruff import GatedRuff
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
-from lsp_harness.session.permission.action import SUITE_TOOL, Action
+from lsp_harness.session.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
+from lsp_harness.verify.project_tools.type_comparison import TypeComparison
+from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
+from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.verify.types.checker_pool import CheckerPool
 
 CheckFactory = Callable[[Verification, CheckContext], list[Check]]
 """Returns the checks that the settings enable for an edit, from cheap to expensive."""
@@ -49,25 +54,64 @@ class Verifier:
         """The linter."""
         return self.tools.ruff
 
+    def record_file_change(self) -> None:
+        """Forget what programs said about the files of the project, because one of them changed."""
+        if self.tools.linters:
+            self.tools.linters.record_file_change()
+
     async def aclose(self) -> None:
-        """End the programs that still run."""
+        """End the programs that still run, and remove what programs have written for the checks."""
         if self.tools.suites:
             await self.tools.suites.aclose()
+        if self.tools.linters:
+            await self.tools.linters.aclose()
 
 
-def create_verifier(permission: CheckPermission, find_affected: FindAffected, *, is_trusted: bool) -> Verifier:
+@dataclass(frozen=True, slots=True)
+class CheckSupply:
+    """The supply of the checks of a workspace that the user trusts: permissions, programs and the model.
+
+    Attributes:
+        permission: Asks the permission gate before a program runs.
+        find_affected: Finds the tests for a changed file.
+        checkers: The checkers that run all the time.
+        reviewer: Asks the model for its opinion. None if there is no model.
+        is_lasting: Whether the client stays, so that a server for the linter is worth its start.
+    """
+
+    permission: CheckPermission
+    find_affected: FindAffected
+    checkers: CheckerPool
+    reviewer: Reviewer | None = None
+    is_lasting: bool = True
+
+
+def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
     """Return the checks that the trust of the user allows. No program runs on a workspace that is not trusted.
 
     Args:
-        permission: Asks the permission gate before a program runs.
-        find_affected: Finds the tests for a changed file.
+        supply: The permissions, programs and the model of the checks.
         is_trusted: Whether the user trusts the workspace.
     """
     if not is_trusted:
-        return Verifier(CheckTools(UntrustedRuff()))
+        return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer))
 
-    async def find_objection(command: Sequence[str]) -> str:
-        return await permission.find_problem(Action(SUITE_TOOL, "execute", argv=tuple(command)), "the tests")
+    async def find_test_objection(command: Sequence[str]) -> str:
+        action = Action(SUITE_TOOL, "execute", argv=tuple(command))
+        return await supply.permission.find_problem(action, "the tests")
 
-    access = ProjectAccess(find_affected, find_objection, machine_sandbox)
-    return Verifier(CheckTools(GatedRuff(Ruff(), permission), SuiteComparison(access)))
+    async def find_tool_objection(command: Sequence[str]) -> str:
+        action = Action(LINT_TOOL, "execute", argv=tuple(command))
+        return await supply.permission.find_problem(action, Path(command[0]).name)
+
+    ruff = WarmRuff(supply.checkers) if supply.is_lasting else Ruff()
+    tools = ToolComparison(ToolAccess(find_tool_objection, machine_sandbox))
+    return Verifier(
+        CheckTools(
+            GatedRuff(ruff, supply.permission),
+            SuiteComparison(ProjectAccess(supply.find_affected, find_test_objection, machine_sandbox)),
+            tools,
+            TypeComparison(supply.checkers, tools),
+            supply.reviewer,
+        )
+    )

@@ -4,22 +4,20 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
-from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
+from lsp_harness.process.sandbox.confined_run import ConfinedResult
 from lsp_harness.process.sandbox.sandbox import Sandbox
-from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.project_tests.project_copy import copy_project
+from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
 from lsp_harness.verify.project_tests.runner_registry import Selection, SuiteRunner
 
-READ_ONLY_MARKS = (b"Read-only file system", b"EROFS", b"Permission denied")
-"""Words in the output of tests that want to write into their project."""
 MAX_REPORT_BYTES = 16 << 20
 
 
@@ -84,76 +82,23 @@ async def run_tests(
     """
     start = perf_counter()
     scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="lsp-harness-tests-"))
-    run = _Run(runner, root, texts, choice, sandbox, scratch)
+    report, overlay = scratch / "report.xml", ProjectOverlay(root, texts, scratch, sandbox)
+    command = runner.command(Selection(choice.files, report, choice.max_failures))
     try:
-        is_on_copy = not sandbox.can_replace_files
-        result = await (run.on_copy() if is_on_copy else run.in_place())
-        if not is_on_copy and result.exit_code != 0 and any(mark in result.output for mark in READ_ONLY_MARKS):
-            is_on_copy = True
-            result = await run.on_copy()
-        digest = await asyncio.to_thread(run.read_digest, result)
+        run = await overlay.run(ConfinedProgram(command, runner.env or {}, runner.programs, choice.limits))
+        digest = await asyncio.to_thread(_read_digest, runner, overlay, report, run.result)
     finally:
         await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
-    return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy)
+    return SuiteRun(digest, run.result, (perf_counter() - start) * 1000, run.is_on_copy)
 
 
-def confine(policy: SandboxPolicy, runner: SuiteRunner, root: Path, limits: ResourceLimits) -> SandboxPolicy:
-    """Return a policy that also hides the home of the user, except for the project and its programs."""
-    home = Path.home()
-    # the root folder, as the home of a service account, cannot be hidden
-    hidden = (home,) if home != Path("/") and home.is_dir() else ()
-    return replace(policy, hidden=hidden, visible=(*runner.programs, root), limits=limits)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    runner: SuiteRunner
-    root: Path
-    texts: Mapping[Path, bytes]
-    choice: "SuiteChoice"
-    sandbox: Sandbox
-    scratch: Path
-
-    async def in_place(self) -> ConfinedResult:
-        """Run in the folder of the project, which is read-only, with the texts mounted over their files."""
-        replaced: dict[Path, Path] = {}
-        for number, (file, content) in enumerate(self.texts.items()):
-            replaced[file] = self.scratch / f"text-{number}"
-            await asyncio.to_thread(replaced[file].write_bytes, content)
-        return await self._start(SandboxPolicy(self.root, (self.scratch,), replaced))
-
-    async def on_copy(self) -> ConfinedResult:
-        """Run in a copy of the project, with the texts written into it."""
-        copy = self.scratch / "project"
-        await asyncio.to_thread(self._write_copy, copy)
-        return await self._start(SandboxPolicy(copy, (self.scratch,)))
-
-    def _write_copy(self, copy: Path) -> None:
-        copy_project(self.root, copy)
-        for file, content in self.texts.items():
-            target = copy / file.relative_to(self.root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-
-    async def _start(self, policy: SandboxPolicy) -> ConfinedResult:
-        policy = confine(policy, self.runner, self.root, self.choice.limits)
-        selection = Selection(self.choice.files, self._report, self.choice.max_failures)
-        env = confined_environment(str(self.scratch), str(self.scratch), self.runner.env)
-        return await run_confined(self.runner.command(selection), self.sandbox, policy, env)
-
-    @property
-    def _report(self) -> Path:
-        return self.scratch / "report.xml"
-
-    def read_digest(self, result: ConfinedResult) -> Digest:
-        """Return the digest of the report, or of the output if there is none."""
-        tool = self.runner.name if self.runner.name in READERS_BY_TOOL else ""
-        try:
-            # the tests may have put anything there
-            is_file = not self._report.is_symlink()
-            report = read_start(self._report, MAX_REPORT_BYTES).decode("utf-8", "replace") if is_file else ""
-        except FileError:
-            report = ""
-        folder = str(self.scratch / "project")
-        text = report or result.output.decode("utf-8", "replace").replace(f"{folder}/", "")
-        return digest_output(text, tool, str(self.root))
+def _read_digest(runner: SuiteRunner, overlay: ProjectOverlay, report: Path, result: ConfinedResult) -> Digest:
+    """Return the digest of the report, or of the output if there is none."""
+    tool = runner.name if runner.name in READERS_BY_TOOL else ""
+    try:
+        # the tests may have put anything there
+        text = "" if report.is_symlink() else read_start(report, MAX_REPORT_BYTES).decode("utf-8", "replace")
+    except FileError:
+        text = ""
+    text = text or result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
+    return digest_output(text, tool, str(overlay.root))

@@ -26,8 +26,9 @@ from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.project_tests import pytest_worker
-from lsp_harness.verify.project_tests.confined_tests import MAX_REPORT_BYTES, SuiteChoice, SuiteRun, confine
+from lsp_harness.verify.project_tests.confined_tests import MAX_REPORT_BYTES, SuiteChoice, SuiteRun
 from lsp_harness.verify.project_tests.project_copy import copy_project
+from lsp_harness.verify.project_tests.project_overlay import hide_home
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
 
 START_S = 20.0
@@ -84,7 +85,7 @@ class SuiteWorker:
         copy, script = scratch / "project", scratch / "pytest_worker.py"
         await asyncio.to_thread(copy_project, root, copy)
         await asyncio.to_thread(shutil.copyfile, pytest_worker.__file__, script)
-        policy = confine(SandboxPolicy(copy, (scratch,)), runner, root, limits)
+        policy = hide_home(SandboxPolicy(copy, (scratch,)), (*runner.programs, root), limits)
         command = sandbox.wrap([str(runner.python), str(script)], policy)
         environment = confined_environment(str(scratch), str(scratch), runner.env)
         reading, writing = os.pipe()

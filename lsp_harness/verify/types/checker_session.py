@@ -6,7 +6,7 @@ checker looks at another document, it gets the present text of every document.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -33,6 +33,10 @@ ANSWER_LIMIT_S = 30.0
 MAX_WAITING_TEXTS = 2
 """How many texts may wait for the checker. Further ones are not checked."""
 MAX_ANSWERS = 64
+
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+"""The URI of a document, and the URI and hash of each text that the checker has meanwhile."""
 
 
 class CheckerBusy(HarnessError):
@@ -74,7 +78,7 @@ class CheckerSession:
         self._is_missing = False
         self._failures = 0
         self._next_start_s = float("-inf")
-        self._answers: OrderedDict[tuple[str, str], tuple[Finding, ...]] = OrderedDict()
+        self._answers: OrderedDict[Key, tuple[Finding, ...]] = OrderedDict()
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[tuple[Finding, ...]]] = set()
         self._closings: set[asyncio.Task[None]] = set()
@@ -105,6 +109,12 @@ class CheckerSession:
             self._starting = asyncio.ensure_future(self._start(document))
         return False
 
+    async def wait_until_ready(self, document: Document) -> bool:
+        """Return whether it is ready, after it was started. If not, `reason` says why."""
+        if not self.prepare(document) and self._starting:
+            await asyncio.shield(self._starting)
+        return self._is_warm
+
     async def _start(self, document: Document) -> None:
         try:
             program = self.checker.find_program(self._root, local_path(document.uri) or self._root)
@@ -114,7 +124,7 @@ class CheckerSession:
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
             self._conversation = await program.start(program.argv, self._root, self._settings)
-            await self._ask(document)
+            await self._ask(document, self._find_texts(document))
             self._is_warm, self.reason = True, ""
         except TimeoutError:
             self._record_failure("it did not answer")
@@ -154,21 +164,29 @@ class CheckerSession:
             await conversation.close()
 
     # -- findings
-    async def find_findings(self, document: Document) -> tuple[Finding, ...]:
+    async def find_findings(
+        self, document: Document, others: Iterable[Document] = (), *, is_patient: bool = False
+    ) -> tuple[Finding, ...]:
         """Return all findings in a text. If the caller stops waiting, the answer is kept for the next time.
+
+        Args:
+            document: The text.
+            others: Texts of other documents that the checker sees instead of the open ones and those on disk.
+            is_patient: Whether to wait, however many texts wait already.
 
         Raises:
             CheckerBusy: Other texts wait already.
             ChildFailed: The checker ended.
             TimeoutError: The checker does not answer.
         """
-        key = document.uri, document.hash
+        texts = self._find_texts(document, others)
+        key = document.uri, tuple((text.uri, text.hash) for text in texts)
         if key in self._answers:
             self._answers.move_to_end(key)
             return self._answers[key]
-        if len(self._tasks) > MAX_WAITING_TEXTS:
+        if len(self._tasks) > MAX_WAITING_TEXTS and not is_patient:
             raise CheckerBusy(f"{self.checker.name} is busy")
-        task = asyncio.ensure_future(self._look(key, document))
+        task = asyncio.ensure_future(self._look(key, document, texts))
         self._tasks.add(task)
         task.add_done_callback(self._end)
         return await asyncio.shield(task)
@@ -179,10 +197,16 @@ class CheckerSession:
             # nobody may wait for it any more
             task.exception()
 
-    async def _look(self, key: tuple[str, str], document: Document) -> tuple[Finding, ...]:
+    def _find_texts(self, document: Document, others: Iterable[Document] = ()) -> tuple[Document, ...]:
+        """Return the texts that the checker has while it looks at a document, which is the last one."""
+        texts = {text.uri: text for text in (*filter(self._is_ours, self._list_open_texts()), *others)}
+        texts.pop(document.uri, None)
+        return (*texts.values(), document)
+
+    async def _look(self, key: Key, document: Document, texts: Sequence[Document]) -> tuple[Finding, ...]:
         conversation = self._conversation
         try:
-            findings = await self._ask(document)
+            findings = await self._ask(document, texts)
         except TimeoutError:
             if conversation is self._conversation:
                 self._record_failure("it did not answer")
@@ -192,15 +216,12 @@ class CheckerSession:
             self._answers.popitem(last=False)
         return findings
 
-    async def _ask(self, document: Document) -> tuple[Finding, ...]:
+    async def _ask(self, document: Document, texts: Sequence[Document]) -> tuple[Finding, ...]:
         async with self._lock:
             conversation = self._conversation
             if conversation is None:
                 raise ChildFailed(f"{self.checker.name} has ended")
-            for other in self._list_open_texts():
-                if other.uri != document.uri and self._is_ours(other):
-                    conversation.send_text(other)
-            conversation.send_text(document)
+            conversation.send_only(texts)
             findings = await conversation.find_findings(document, ANSWER_LIMIT_S)
         return tuple(
             replace(self.checker.interpret(finding, document), source=self.checker.name) for finding in findings

@@ -49,6 +49,14 @@ class Conversation(ABC):
             sent_text.version, sent_text.document = sent_text.version + 1, document
             self._change(before, document, sent_text.version)
 
+    def send_only(self, documents: Sequence[Document]) -> None:
+        """Let the checker see these texts, and all other documents as they are on disk."""
+        kept = {document.uri for document in documents}
+        for uri in [uri for uri in self._sent_texts if uri not in kept]:
+            self.forget_text(uri)
+        for document in documents:
+            self.send_text(document)
+
     def forget_text(self, uri: str) -> None:
         """Let the checker read a document from disk again."""
         if self._sent_texts.pop(uri, None):

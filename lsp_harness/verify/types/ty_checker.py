@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.types.project_settings import find_configuration
 from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker, find_chosen_program, find_in_folder
 
 PROGRAM_VARIABLE = "LSP_HARNESS_TY"
@@ -49,6 +50,9 @@ class TyChecker(TypeChecker):
             folders = (root / folder / "bin" for folder in (OWN_FOLDER, *OTHER_FOLDERS))
             program = next(filter(None, (find_in_folder(folder, "ty") for folder in folders)), None) or find_tool("ty")
         return Program([program, "server"]) if program else None
+
+    def find_configuration(self, root: Path, file: Path) -> str:
+        return find_configuration(root, ("ty.toml",), self.name)
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings that name the environment if ty would not find it."""

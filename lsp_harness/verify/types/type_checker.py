@@ -39,11 +39,23 @@ class TypeChecker(ABC):
         name: Its name, by which a language names its checker (`LanguageSpec.type_checker`).
         counting_rules: The rules whose findings count, and when.
         install_hint: How to install it.
+        stands_for: The checker that a language names and that this one replaces in projects that configure it.
     """
 
     name: ClassVar[str]
     counting_rules: ClassVar[Mapping[str, Condition]]
     install_hint: ClassVar[str]
+    stands_for: ClassVar[str] = ""
+
+    def find_configuration(self, root: Path, file: Path) -> str:
+        """Return where a project says that it uses this checker, or an empty text.
+
+        Args:
+            root: The workspace folder.
+            file: A file in it.
+        """
+        del root, file
+        return ""
 
     @abstractmethod
     def find_program(self, root: Path, file: Path) -> Program | None:

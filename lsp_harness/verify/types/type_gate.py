@@ -18,8 +18,8 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.lint_check import find_new_findings
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
+from lsp_harness.verify.finding_identity import find_new_findings
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.type_checker import TypeChecker
 from lsp_harness.workspace.cursor import Cursor
@@ -32,27 +32,18 @@ MAX_TEXT_BYTES = 500_000
 
 
 class TypeGate:
-    """The type checkers of one client: one process for each workspace folder and checker.
+    """The type check of suggestions.
 
     Args:
         workspace: The folders, and whether the user trusts them. For folders that are not trusted, nothing is started.
         read_settings: Returns the present settings.
-        list_open_texts: Returns the present texts of the open documents.
-        checkers: The type checkers.
+        pool: The type checkers.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        read_settings: Callable[[], Config],
-        list_open_texts: Callable[[], Iterable[Document]] = tuple,
-        checkers: Sequence[TypeChecker] = TYPE_CHECKERS,
-    ) -> None:
+    def __init__(self, workspace: Workspace, read_settings: Callable[[], Config], pool: CheckerPool) -> None:
         self._workspace = workspace
         self._read_settings = read_settings
-        self._list_open_texts = list_open_texts
-        self._checkers = checkers
-        self._sessions: dict[tuple[str, Path], CheckerSession] = {}
+        self._pool = pool
         self._warming: set[asyncio.Task[None]] = set()
 
     def prepare(self, document: Document) -> None:
@@ -107,47 +98,26 @@ class TypeGate:
             return None, "completion.type_gate is off"
         if not self._workspace.is_trusted:
             return None, "this workspace is not trusted, so no type checker runs on it"
-        name = find_language(document.language).type_checker
-        checker = next((checker for checker in self._checkers if checker.name == name), None)
-        if checker is None:
-            return None, f"no type checker is known for {document.language or 'this text'}"
-        root = self._workspace.snapshot(document).root
-        if root is None:
+        name, root = find_language(document.language).type_checker, self._workspace.snapshot(document).root
+        if root is None and name:
             return None, "the file is in no workspace folder"
-        if len(document.data) > MAX_TEXT_BYTES or document.is_binary:
+        if is_too_large(document):
             return None, "the text is too large"
-        key = checker.name, root
-        if key not in self._sessions:
-            self._sessions[key] = CheckerSession(
-                checker, root, lambda: self._read_settings().knowledge.python, self._list_open_texts
-            )
-        return self._sessions[key], ""
-
-    def state(self) -> list[dict[str, str]]:
-        """Return the checkers that were wanted so far, with their state and why they do not run."""
-        return [
-            {"checker": name, "folder": str(root), "state": session.state, "reason": session.reason}
-            for (name, root), session in self._sessions.items()
-        ]
-
-    def record_file_change(self, uri: str) -> None:
-        """Tell all checkers that a file changed on disk."""
-        for session in self._sessions.values():
-            session.record_file_change(uri)
-
-    def forget_document(self, uri: str) -> None:
-        """Tell all checkers that a document was closed."""
-        for session in self._sessions.values():
-            session.forget_document(uri)
+        session = self._pool.find(name, root) if root else None
+        if session is None:
+            return None, f"no type checker is known for {document.language or 'this text'}"
+        return session, ""
 
     async def aclose(self) -> None:
-        """End all checkers."""
+        """End the checks that nobody waits for."""
         for task in self._warming:
             task.cancel()
         await asyncio.gather(*self._warming, return_exceptions=True)
-        sessions = [*self._sessions.values()]
-        self._sessions.clear()
-        await asyncio.gather(*(session.aclose() for session in sessions))
+
+
+def is_too_large(document: Document) -> bool:
+    """Return whether a text is too large for a type checker, or no text."""
+    return len(document.data) > MAX_TEXT_BYTES or document.is_binary
 
 
 async def _look(session: CheckerSession, document: Document) -> None:

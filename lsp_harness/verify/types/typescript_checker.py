@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.types.project_settings import find_configuration, folders_up_to
 from lsp_harness.verify.types.tsserver_conversation import TsserverConversation
 from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
 
@@ -23,6 +24,7 @@ PROGRAM_VARIABLE = "LSP_HARNESS_TYPESCRIPT"
 """The environment variable with the path of another package `typescript`, or of its `tsc`. If there is no such package,
 none is used."""
 PACKAGE = "typescript"
+PROJECT_FILES = ("tsconfig.json", "jsconfig.json")
 FIRST_NATIVE_VERSION = 7
 ARGUMENT_COUNTS = ("2554", "2555")
 TOO_FEW_ARGUMENTS = "too few arguments"
@@ -71,6 +73,10 @@ class TypeScriptChecker(TypeChecker):
         options = ["--disableAutomaticTypingAcquisition", "--suppressDiagnosticEvents", "--locale", "en"]
         return Program([node, str(package / "lib" / "tsserver.js"), *options], TsserverConversation.start)
 
+    def find_configuration(self, root: Path, file: Path) -> str:
+        names = (find_configuration(folder, PROJECT_FILES) for folder in folders_up_to(root, file))
+        return next(filter(None, names), "")
+
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings that keep it from downloading types."""
         return {
@@ -110,17 +116,11 @@ def find_call_end(data: bytes, callee_end: int) -> int | None:
 def _find_package(root: Path, file: Path) -> Path | None:
     if chosen := os.environ.get(PROGRAM_VARIABLE):
         return _package_of(Path(chosen))
-    packages = (folder / "node_modules" / PACKAGE for folder in _folders_up_to(root, file))
+    packages = (folder / "node_modules" / PACKAGE for folder in folders_up_to(root, file))
     if package := next((package for package in packages if (package / "package.json").is_file()), None):
         return package
     program = shutil.which("tsc")
     return _package_of(Path(program)) if program else None
-
-
-def _folders_up_to(root: Path, file: Path) -> Iterator[Path]:
-    """Yield the folders of a file up to the workspace folder."""
-    if file.is_relative_to(root):
-        yield from (folder for folder in file.parents if folder.is_relative_to(root))
 
 
 def _package_of(path: Path) -> Path | None:

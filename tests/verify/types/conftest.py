@@ -22,6 +22,7 @@ async def make(tmp_path: Path) -> AsyncIterator[Make]:
     yield create
     for desk in desks:
         await desk.gate.aclose()
+        await desk.pool.aclose()
 
 
 @pytest.fixture

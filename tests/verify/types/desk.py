@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 from lsp_harness.config.schema import Config
 from lsp_harness.text.document import Document
-from lsp_harness.verify.types import type_gate
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.tsserver_conversation import TsserverConversation
 from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
+from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
@@ -67,12 +68,8 @@ class Desk:
         self.checker = FakeChecker(folder / "log", *manner)
         self.config: Config = settings(completion={"type_gate_ms": BUDGET_MS, **completion})
         self.open_texts: list[Document] = []
-        self.gate = type_gate.TypeGate(
-            Workspace([folder], is_trusted=is_trusted),
-            lambda: self.config,
-            lambda: self.open_texts,
-            [self.checker],
-        )
+        self.pool = CheckerPool(lambda: self.config.knowledge.python, lambda: self.open_texts, [self.checker])
+        self.gate = TypeGate(Workspace([folder], is_trusted=is_trusted), lambda: self.config, self.pool)
 
     def release(self) -> None:
         """Let the fake server send the answer that it delays."""
@@ -86,11 +83,11 @@ class Desk:
 
     @property
     def session(self) -> CheckerSession:
-        [session] = self.gate._sessions.values()
+        [session] = self.pool._sessions.values()
         return session
 
     async def wait_until(self, state: str) -> None:
-        await wait_for(lambda: self.gate.state()[0]["state"] == state)
+        await wait_for(lambda: self.pool.state()[0]["state"] == state)
 
     async def warm(self) -> None:
         """Start the checker and wait until it is ready."""

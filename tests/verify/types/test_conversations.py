@@ -13,7 +13,7 @@ async def test_published_findings_of_the_right_version_count(make: Make):
     # what is published of an unknown or an earlier version says that all is wrong
     assert await desk.check("x = <|>\n", "right", "wrong", "right", "1") == ["passed", "failed", "passed", "passed"]
     assert await desk.check("<|>\n", "import absent") == ["failed"]
-    desk.gate.forget_document(desk.cursor("").document.uri)
+    desk.pool.forget_document(desk.cursor("").document.uri)
     assert await desk.check("x = <|>\n", "right", "wrong") == ["passed", "failed"]
     assert [row[0] for row in desk.rows("close")] == ["close"]
 
@@ -78,7 +78,7 @@ async def test_tsserver_is_told_of_closed_documents(make: Make):
     desk = make("tsserver")
     await desk.warm()
     await desk.check("<|>", "a")
-    desk.gate.record_file_change("file:///elsewhere/b.py")
-    desk.gate.forget_document(desk.cursor("").document.uri)
+    desk.pool.record_file_change("file:///elsewhere/b.py")
+    desk.pool.forget_document(desk.cursor("").document.uri)
     await wait_for(lambda: bool(desk.rows("close")))
     assert [row[0] for row in desk.rows()] == ["request", "request", "open", "change", "close"]

@@ -6,6 +6,7 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types import ty_checker
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE, TyChecker
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
@@ -38,10 +39,11 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
     (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
     config = settings(completion={"type_gate_ms": 20_000})
-    gate = TypeGate(Workspace([tmp_path]), lambda: config)
+    pool = CheckerPool()
+    gate = TypeGate(Workspace([tmp_path]), lambda: config, pool)
     uri = (tmp_path / "a.py").as_uri()
     gate.prepare(Document.from_text(uri, HEAD, language="python"))
-    await wait_for(lambda: gate.state()[0]["state"] == "ready")
+    await wait_for(lambda: pool.state()[0]["state"] == "ready")
     statuses: list[str] = []
     for marked, text, _ in CASES:
         before, _, after = (HEAD + marked).partition("<|>")
@@ -50,10 +52,11 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
         statuses.append(outcome.status)
     # a file that is written by another program
     (tmp_path / "other.py").write_text("class Shape:\n    title: str = ''\n")
-    gate.record_file_change((tmp_path / "other.py").as_uri())
+    pool.record_file_change((tmp_path / "other.py").as_uri())
     document = Document.from_text(uri, HEAD, language="python")
     [outcome] = await gate.check(Cursor(document, None, len(HEAD), "a.py"), ["Shape().name"])
     await gate.aclose()
+    await pool.aclose()
     assert statuses == [status for _, _, status in CASES]
     assert outcome.status == "failed"
 

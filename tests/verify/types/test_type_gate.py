@@ -93,7 +93,7 @@ async def test_a_checker_that_is_missing_is_named(make: Make):
     # it is not searched at every key, but later
     desk.checker.is_installed = True
     assert await desk.check("<|>", "wrong") == ["skipped"]
-    assert desk.gate.state()[0]["state"] == "missing"
+    assert desk.pool.state()[0]["state"] == "missing"
     desk.session._next_start_s = 0.0
     await desk.check("<|>", "wrong")
     await desk.wait_until("ready")
@@ -115,7 +115,7 @@ async def test_nothing_is_started_for_what_is_not_trusted_or_not_wanted(make: Ma
     ]
     for one in (untrusted, off, desk):
         one.gate.prepare(one.cursor("", name="../b.py").document)
-        assert one.gate.state() == []
+        assert one.pool.state() == []
     await asyncio.sleep(0.1)
     assert desk.rows() == []
 
@@ -128,7 +128,7 @@ async def test_a_checker_that_crashes_is_restarted_some_times(make: Make, monkey
         await desk.warm()
         assert await desk.check("<|>", "crash") == ["skipped"]
     assert await desk.check("<|>", "right") == ["skipped"]
-    [state] = desk.gate.state()
+    [state] = desk.pool.state()
     assert state["state"] == "failed"
     assert "ty failed: it ended" in state["reason"]
     assert "it is not started again" in state["reason"]
@@ -141,7 +141,7 @@ async def test_a_restart_waits(make: Make):
     await desk.warm()
     await desk.check("<|>", "crash")
     assert await desk.check("<|>", "right") == ["skipped"]
-    assert desk.gate.state()[0]["state"] == "off"
+    assert desk.pool.state()[0]["state"] == "off"
     await asyncio.sleep(0.05)
     assert len(desk.rows("start")) == 1
 
@@ -150,7 +150,7 @@ async def test_a_checker_that_does_not_start_says_why(make: Make):
     desk = make("broken")
     desk.gate.prepare(desk.cursor("").document)
     await desk.wait_until("off")
-    assert "ty failed: it did not start" in desk.gate.state()[0]["reason"]
+    assert "ty failed: it did not start" in desk.pool.state()[0]["reason"]
 
 
 async def test_a_stuck_checker_is_ended(make: Make, monkeypatch: pytest.MonkeyPatch):
@@ -159,7 +159,7 @@ async def test_a_stuck_checker_is_ended(make: Make, monkeypatch: pytest.MonkeyPa
     await desk.warm()
     assert await desk.check("<|>", "stuck") == ["skipped"]
     await desk.wait_until("off")
-    assert desk.gate.state()[0]["reason"] == "ty failed: it did not answer"
+    assert desk.pool.state()[0]["reason"] == "ty failed: it did not answer"
 
 
 async def test_requests_of_the_checker_are_answered(desk: Desk):
@@ -177,7 +177,7 @@ async def test_no_process_is_left(make: Make, tmp_path: Path):
     await desk.warm()
     children = [child for child in psutil.Process(os.getpid()).children() if str(tmp_path) in " ".join(child.cmdline())]
     assert len(children) == 1
-    await desk.gate.aclose()
+    await desk.pool.aclose()
     assert not children[0].is_running()
 
 
@@ -195,7 +195,7 @@ async def test_the_same_text_is_not_checked_twice(desk: Desk):
     await desk.check("<|>", "a")
     await desk.check("<|>", "a")
     assert len(desk.rows("change")) == 1
-    desk.gate.record_file_change("file:///elsewhere/b.py")
+    desk.pool.record_file_change("file:///elsewhere/b.py")
     await desk.check("<|>", "b", "a")
     assert [row[1:] for row in desk.rows("change", "watched")] == [
         ["a.py", 2, "a"],
@@ -216,10 +216,15 @@ async def test_other_documents_are_as_the_editor_has_them(desk: Desk):
         ["change", "a.py", 3, "1\n"],
         ["open", "c.py", 1, "3"],
     ]
-    desk.gate.forget_document(text.uri)
+    desk.pool.forget_document(text.uri)
     desk.open_texts = []
     await desk.check("1\n<|>", "2")
-    assert desk.rows("open", "change", "close")[-2:] == [["close", "a.py"], ["open", "a.py", 1, "1\n2"]]
+    assert desk.rows("open", "change", "close")[-3:] == [
+        ["close", "a.py"],
+        # the text of an earlier candidate, in a document that is not open
+        ["close", "c.py"],
+        ["open", "a.py", 1, "1\n2"],
+    ]
 
 
 async def test_a_text_is_looked_at_while_the_model_writes(desk: Desk):

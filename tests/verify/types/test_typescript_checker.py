@@ -11,6 +11,7 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types import typescript_checker
+from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.verify.types.typescript_checker import (
     PROGRAM_VARIABLE,
@@ -45,14 +46,15 @@ CASES = [
 ]
 
 
-def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> TypeGate:
+def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
     monkeypatch.setenv(PROGRAM_VARIABLE, str(package))
     (folder / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "skipLibCheck": true}}')
     (folder / "other.ts").write_text(
         "export interface Shape { name: string }\nexport function area(w: number, h: number) { return w * h; }\n"
     )
     config = settings(completion={"type_gate_ms": 30_000})
-    return TypeGate(Workspace([folder]), lambda: config)
+    pool = CheckerPool()
+    return TypeGate(Workspace([folder]), lambda: config, pool), pool
 
 
 async def check(gate: TypeGate, file: Path, marked: str, text: str, language: str) -> str:
@@ -64,15 +66,17 @@ async def check(gate: TypeGate, file: Path, marked: str, text: str, language: st
 
 @pytest.mark.parametrize("package", REAL_TYPESCRIPTS, ids=str)
 async def test_typescript_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: Path):
-    gate, file = gate_for(tmp_path, package, monkeypatch), tmp_path / "a.ts"
+    gate, pool = gate_for(tmp_path, package, monkeypatch)
+    file = tmp_path / "a.ts"
     gate.prepare(Document.from_text(file.as_uri(), HEAD, language="typescript"))
-    await wait_for(lambda: gate.state()[0]["state"] == "ready")
+    await wait_for(lambda: pool.state()[0]["state"] == "ready")
     statuses = [await check(gate, file, HEAD + marked, text, "typescript") for marked, text, _ in CASES]
     scripts = [
         await check(gate, tmp_path / "b.js", "const shape = { title: 1 };\n<|>\n", text, "javascript")
         for text in ("shape.title;", "shap.title;", "unknownName;")
     ]
     await gate.aclose()
+    await pool.aclose()
     assert [(case[1], status) for case, status in zip(CASES, statuses, strict=True)] == [
         (text, status) for _, text, status in CASES
     ]

@@ -1,0 +1,1 @@
+"""Checks that ask the programs of a project, or the model."""

@@ -1,0 +1,45 @@
+"""The check by the type checker of the project: does a proposal add a type error?"""
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.checks.comparison_check import ComparisonCheck
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.project_tools.new_findings import Comparison, NothingComparedError
+from lsp_harness.verify.project_tools.type_comparison import TypeComparison
+
+
+class TypesCheck(ComparisonCheck):
+    """Fails an edit that adds an error of the type checker.
+
+    Args:
+        types: The type checkers. None if none may run.
+        is_automatic: Whether only projects that use types are checked.
+    """
+
+    name = "types"
+    title = "types"
+    feedback_label = "TYPE ERROR"
+    criterion = (
+        "the type checker of the project has no new error in the changed texts, which it sees together. Warnings do "
+        "not count. See [Types of edits](types.md#types-of-edits)"
+    )
+    setting = "type_check"
+
+    def __init__(self, types: TypeComparison | None, *, is_automatic: bool = False) -> None:
+        self._types, self._is_automatic = types, is_automatic
+
+    @classmethod
+    def create(cls, context: CheckContext) -> "TypesCheck":
+        return cls(context.tools.types, is_automatic=context.settings.type_check == "auto")
+
+    async def compare(self, changes: ChangeSet) -> Comparison:
+        if self._types is None:
+            raise NothingComparedError("this workspace is not trusted, so no type checker runs on it")
+        if self._is_automatic and not self._types.is_in_use(changes):
+            raise NothingComparedError("the project configures no type checker, and none is running")
+        return await self._types.compare(changes)
+
+    def format_finding(self, finding: Finding, document: Document) -> str:
+        """Return a line such as "TYPE ERROR at line 5: Incompatible return value type"."""
+        return f"{self.feedback_label} at line {document.line_of(finding.start) + 1}: {finding.message}"

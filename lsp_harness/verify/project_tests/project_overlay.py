@@ -1,0 +1,115 @@
+"""A project with other contents of some files than the disk has, for programs that run in a sandbox."""
+
+import asyncio
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.verify.project_tests.project_copy import copy_project
+
+READ_ONLY_MARKS = (b"Read-only file system", b"EROFS", b"Permission denied")
+"""Words in the output of programs that want to write into their project."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfinedProgram:
+    """A program that runs on a project.
+
+    Attributes:
+        argv: The command.
+        env: More variables of the environment.
+        visible: Folders that the program needs although they may lie in the home of the user.
+        limits: The resources.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    visible: tuple[Path, ...] = ()
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayRun:
+    """The result of a run, and whether it was on a copy of the project."""
+
+    result: ConfinedResult
+    is_on_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectOverlay:
+    """A project with other contents of some files. Nothing of the project is changed.
+
+    Attributes:
+        root: The folder of the project.
+        texts: File → its content.
+        scratch: A folder in which the program may write, and which may hold a copy of the project.
+        sandbox: The sandbox.
+    """
+
+    root: Path
+    texts: Mapping[Path, bytes]
+    scratch: Path
+    sandbox: Sandbox
+
+    @property
+    def copy(self) -> Path:
+        """The folder of the copy, if one is made."""
+        return self.scratch / "project"
+
+    async def run(self, program: ConfinedProgram) -> OverlayRun:
+        """Run a program in the folder of the project, which it can only read.
+
+        If it wants to write there, it runs again on a copy. New files, a sandbox that cannot replace files, and no
+        sandbox at all need a copy at once.
+
+        Raises:
+            TooLargeError: A copy of the project is needed, and it is too large.
+            OSError: A program cannot be started, or a file cannot be written.
+        """
+        is_read_only = not isinstance(self.sandbox, NoSandbox)
+        is_replaceable = self.sandbox.can_replace_files and all(file.is_file() for file in self.texts)
+        if is_read_only and (is_replaceable or not self.texts):
+            result = await self._run_in_place(program)
+            if result.exit_code == 0 or not any(mark in result.output for mark in READ_ONLY_MARKS):
+                return OverlayRun(result, is_on_copy=False)
+        return OverlayRun(await self._run_on_copy(program), is_on_copy=True)
+
+    async def _run_in_place(self, program: ConfinedProgram) -> ConfinedResult:
+        """Run in the folder of the project, which is read-only, with the texts mounted over their files."""
+        replaced: dict[Path, Path] = {}
+        for number, (file, content) in enumerate(self.texts.items()):
+            replaced[file] = self.scratch / f"text-{number}"
+            await asyncio.to_thread(replaced[file].write_bytes, content)
+        return await self._start(program, SandboxPolicy(self.root, (self.scratch,), replaced))
+
+    async def _run_on_copy(self, program: ConfinedProgram) -> ConfinedResult:
+        """Run in a copy of the project, with the texts written into it."""
+        await asyncio.to_thread(self._write_copy)
+        return await self._start(program, SandboxPolicy(self.copy, (self.scratch,)))
+
+    def _write_copy(self) -> None:
+        shutil.rmtree(self.copy, ignore_errors=True)
+        copy_project(self.root, self.copy)
+        for file, content in self.texts.items():
+            target = self.copy / file.relative_to(self.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+
+    async def _start(self, program: ConfinedProgram, policy: SandboxPolicy) -> ConfinedResult:
+        policy = hide_home(policy, (*program.visible, self.root), program.limits)
+        env = confined_environment(str(self.scratch), str(self.scratch), program.env)
+        return await run_confined(program.argv, self.sandbox, policy, env)
+
+
+def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: ResourceLimits) -> SandboxPolicy:
+    """Return a policy that also hides the home of the user, except for some folders in it."""
+    home = Path.home()
+    # the root folder, as the home of a service account, cannot be hidden
+    hidden = (home,) if home != Path("/") and home.is_dir() else ()
+    return replace(policy, hidden=hidden, visible=visible, limits=limits)

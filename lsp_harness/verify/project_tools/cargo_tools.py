@@ -1,0 +1,59 @@
+"""The tools of Rust: `cargo check` as the type checker, and `cargo clippy` where a project configures it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
+from lsp_harness.verify.types.project_settings import find_configuration, read_table
+
+
+class CargoTool(ProjectTool):
+    """A command of cargo on all packages of a workspace, without the network."""
+
+    reader = "cargo"
+    suffixes = (".rs",)
+    install_hint = "install Rust from rustup.rs"
+    command = "check"
+
+    def find_configuration(self, root: Path, file: Path) -> str:
+        return find_configuration(root, ("Cargo.toml",))
+
+    def find_program(self, root: Path, file: Path) -> str | None:
+        return find_tool("cargo")
+
+    def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:
+        options = ["--workspace", "--all-targets", "--offline", "--message-format=json", "--target-dir", str(job.cache)]
+        return [[job.program, self.command, "--quiet", *options]]
+
+    def create_environment(self, job: ToolJob) -> Mapping[str, str]:
+        home = Path.home()
+        return {"CARGO_HOME": str(home / ".cargo"), "RUSTUP_HOME": str(home / ".rustup"), "CARGO_TERM_COLOR": "never"}
+
+    def list_folders(self, program: str) -> tuple[Path, ...]:
+        return (*super().list_folders(program), Path.home() / ".cargo", Path.home() / ".rustup")
+
+
+class CargoCheck(CargoTool):
+    """The compiler without code generation."""
+
+    name = "cargo check"
+    check = "types"
+
+
+class CargoClippy(CargoTool):
+    """The linter of Rust."""
+
+    name = "cargo clippy"
+    check = "lint"
+    command = "clippy"
+    install_hint = "rustup component add clippy"
+
+    def find_configuration(self, root: Path, file: Path) -> str:
+        manifest = root / "Cargo.toml"
+        if read_table(manifest, "lints", "clippy") or read_table(manifest, "workspace", "lints", "clippy"):
+            return "[lints.clippy] in Cargo.toml"
+        return find_configuration(root, ("clippy.toml", ".clippy.toml"))
+
+    def find_program(self, root: Path, file: Path) -> str | None:
+        return find_tool("cargo") if find_tool("cargo-clippy") else None

@@ -1,0 +1,53 @@
+"""The findings that a proposal adds, or the reason why no tool can say anything about it."""
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Finding
+
+
+class NothingComparedError(Exception):
+    """A tool cannot say anything about a proposal. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFinding:
+    """A finding that a proposal adds, and the change whose text it is in."""
+
+    change: Change
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The findings that a proposal adds.
+
+    Attributes:
+        new: The new findings.
+        refusals: Why some of its documents were not compared.
+    """
+
+    new: tuple[NewFinding, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+async def join_comparisons(parts: Sequence[Awaitable[Sequence[NewFinding]]]) -> Comparison:
+    """Return the comparison of all documents of a proposal.
+
+    Args:
+        parts: The comparisons of some of them. They run one after the other.
+
+    Raises:
+        NothingComparedError: None of them says anything.
+    """
+    found: list[NewFinding] = []
+    refusals: list[str] = []
+    for part in parts:
+        try:
+            found += await part
+        except NothingComparedError as error:
+            refusals.append(str(error))
+    if len(refusals) == len(parts):
+        raise NothingComparedError("; ".join(dict.fromkeys(refusals)))
+    return Comparison(tuple(found), tuple(dict.fromkeys(refusals)))

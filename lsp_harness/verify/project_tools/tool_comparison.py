@@ -1,0 +1,204 @@
+"""Asks the tools of a project about its files before and after proposals, in a sandbox."""
+
+import asyncio
+import shutil
+import tempfile
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Position
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.digest.digest import digest_output
+from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
+from lsp_harness.verify.finding import Finding, Severity
+from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
+from lsp_harness.verify.project_tests.project_copy import TooLargeError
+from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
+from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
+from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
+
+MAX_BASELINES = 32
+"""Answers about unchanged texts that are kept."""
+LIMIT_MESSAGES = {
+    "timeout": "does not end in time",
+    "output_limit": "prints without an end",
+    "process_limit": "starts too many processes",
+}
+
+Key = tuple[str, Path, tuple[tuple[Path, str], ...]]
+"""A tool, a project, and the hash of each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAccess:
+    """The functions by which tools are allowed.
+
+    Attributes:
+        find_objection: Returns why a command may not run, or an empty text.
+        choose_sandbox: Returns the sandbox of this machine.
+    """
+
+    find_objection: Callable[[Sequence[str]], Awaitable[str]]
+    choose_sandbox: Callable[[], SandboxChoice]
+
+
+class ToolComparison:
+    """Compares the answers of tools. The answers before proposals, and the caches of the tools, are kept.
+
+    Args:
+        access: How tools are allowed.
+        limits: The limits of each run.
+    """
+
+    def __init__(self, access: ToolAccess, limits: ResourceLimits | None = None) -> None:
+        self.access = access
+        self._limits = limits or ResourceLimits()
+        self._baselines: OrderedDict[Key, tuple[Problem, ...]] = OrderedDict()
+        self._scratch: dict[tuple[str, Path], Path] = {}
+        self._lock = asyncio.Lock()
+
+    def record_file_change(self) -> None:
+        """Forget all answers, because a file changed on disk."""
+        self._baselines.clear()
+
+    async def aclose(self) -> None:
+        """Remove the caches of the tools."""
+        folders, self._scratch = [*self._scratch.values()], {}
+        for folder in folders:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def compare(self, tool: ProjectTool, changes: ChangeSet, least: Severity) -> list[NewFinding]:
+        """Return what a tool finds only after a proposal, anywhere in the project.
+
+        Args:
+            tool: The tool.
+            changes: The proposal, whose files lie in one project.
+            least: The lowest severity that counts.
+
+        Raises:
+            NothingComparedError: The tool cannot say anything about the proposal.
+        """
+        root, main = changes.main.root, changes.main.file
+        if root is None or not all(change.file.is_relative_to(root) for change in changes):
+            raise NothingComparedError("the file is in no workspace folder")
+        program = await asyncio.to_thread(tool.find_program, root, main)
+        if program is None:
+            reason = tool.find_configuration(root, main)
+            raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
+        if objection := await self.access.find_objection((program, *tool.name.split()[1:])):
+            raise NothingComparedError(objection)
+        # two runs would write to one cache
+        async with self._lock:
+            before = await self._find_before(tool, program, root, changes)
+            texts = {change.file: change.after.data for change in changes}
+            after = await self._ask(tool, program, root, texts)
+        counting = SEVERITY_ORDER[: SEVERITY_ORDER.index(least) + 1]
+        return _find_new(
+            changes,
+            [problem for problem in before if problem.severity in counting],
+            [problem for problem in after if problem.severity in counting],
+        )
+
+    async def _find_before(
+        self, tool: ProjectTool, program: str, root: Path, changes: ChangeSet
+    ) -> tuple[Problem, ...]:
+        key = tool.name, root, tuple((change.file, change.before.hash) for change in changes)
+        if key not in self._baselines:
+            texts = {change.file: change.before.data for change in changes}
+            self._baselines[key] = await self._ask(tool, program, root, texts)
+            while len(self._baselines) > MAX_BASELINES:
+                self._baselines.popitem(last=False)
+        self._baselines.move_to_end(key)
+        return self._baselines[key]
+
+    async def _ask(
+        self, tool: ProjectTool, program: str, root: Path, texts: Mapping[Path, bytes]
+    ) -> tuple[Problem, ...]:
+        """Return what a tool finds in a project with other contents of some files."""
+        choice = self.access.choose_sandbox()
+        if not choice.is_confined:
+            reasons = "; ".join(f"{name}: {problem}" for name, problem in choice.problems.items())
+            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and none works here ({reasons})")
+        try:
+            scratch = await asyncio.to_thread(self._prepare, tool, root, texts)
+            named = {file.relative_to(root): scratch / f"text-{n}" for n, file in enumerate(texts)}
+            job = ToolJob(root, program, named, scratch / "cache")
+            overlay = ProjectOverlay(root, texts if tool.needs_files else {}, scratch, choice.sandbox)
+            problems: list[Problem] = []
+            for command in tool.create_commands(job):
+                problems += await self._run(tool, overlay, command, job)
+        except (OSError, TooLargeError) as error:
+            raise NothingComparedError(f"{tool.name} could not run: {error}") from error
+        # a file may belong to several targets, such as a library and its tests
+        return tuple(dict.fromkeys(problems))
+
+    def _prepare(self, tool: ProjectTool, root: Path, texts: Mapping[Path, bytes]) -> Path:
+        """Return the folder of a tool, with the texts in it."""
+        key = tool.name, root
+        if key not in self._scratch:
+            self._scratch[key] = Path(tempfile.mkdtemp(prefix="lsp-harness-tools-"))
+        scratch = self._scratch[key]
+        (scratch / "cache").mkdir(exist_ok=True)
+        for number, content in enumerate(texts.values()):
+            (scratch / f"text-{number}").write_bytes(content)
+        return scratch
+
+    async def _run(
+        self, tool: ProjectTool, overlay: ProjectOverlay, command: Sequence[str], job: ToolJob
+    ) -> tuple[Problem, ...]:
+        folders = tool.list_folders(job.program)
+        run = await overlay.run(ConfinedProgram(command, tool.create_environment(job), folders, self._limits))
+        result, text = run.result, run.result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
+        if result.end != "exited":
+            raise NothingComparedError(f"{tool.name} {LIMIT_MESSAGES[result.end]}")
+        digest = digest_output(text, tool.reader, str(overlay.root))
+        if refusal := tool.find_refusal(digest):
+            raise NothingComparedError(refusal)
+        if result.exit_code != 0 and not any(problem.path for problem in digest.problems):
+            last = " ".join(text.strip().splitlines()[-1:]) or f"its exit status is {result.exit_code}"
+            raise NothingComparedError(f"{tool.name} failed: {last}")
+        return digest.problems
+
+
+def _find_new(changes: ChangeSet, before: Sequence[Problem], after: Sequence[Problem]) -> list[NewFinding]:
+    """Return the problems that are new: in the changed texts by place and names, elsewhere by their words."""
+    found: list[NewFinding] = []
+    paths = {change.file: change for change in changes}
+    root = changes.main.root or Path()
+    for file, change in paths.items():
+        old = [_as_finding(problem, change.before) for problem in before if root / problem.path == file]
+        new = [_as_finding(problem, change.after) for problem in after if root / problem.path == file]
+        was_broken = had_syntax_error(change)
+        found += [NewFinding(change, f) for f in find_new_findings(change, old, new, was_broken=was_broken)]
+    elsewhere = Counter(_words(problem) for problem in before if root / problem.path not in paths)
+    for problem in after:
+        if root / problem.path in paths:
+            continue
+        if elsewhere[_words(problem)] > 0:
+            elsewhere[_words(problem)] -= 1
+        else:
+            # the place is in a text that does not change, so the finding is shown where the proposal begins
+            start = changes.main.edits[0].start if changes.main.edits else 0
+            message = f"{problem.place}: {problem.message}" if problem.place else problem.message
+            finding = Finding(start, start, message, "", problem.code, problem.severity)
+            found.append(NewFinding(changes.main, finding))
+    return found
+
+
+def _words(problem: Problem) -> Problem:
+    return replace(problem, column=0)
+
+
+def _as_finding(problem: Problem, document: Document) -> Finding:
+    """Return a problem as a finding about the word at its place."""
+    start = document.offset(Position(max(0, problem.line - 1), max(0, problem.column - 1)), "utf-32")
+    line_end = document.line_span(document.line_of(start))[1]
+    end = start
+    while end < line_end and (document.data[end : end + 1].isalnum() or document.data[end : end + 1] == b"_"):
+        end += 1
+    return Finding(start, max(start, end), problem.message, "", problem.code, problem.severity)

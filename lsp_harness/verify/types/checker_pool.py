@@ -1,0 +1,71 @@
+"""The checkers of one client that run all the time: one process for each workspace folder and checker."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
+from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.type_checker import TypeChecker
+
+
+class CheckerPool:
+    """The sessions of type checkers, which suggestions and edits share. They start when they are first prepared.
+
+    Args:
+        read_python: Returns the Python environment of the settings.
+        list_open_texts: Returns the present texts of the open documents.
+        checkers: The type checkers.
+    """
+
+    def __init__(
+        self,
+        read_python: Callable[[], str] = str,
+        list_open_texts: Callable[[], Iterable[Document]] = tuple,
+        checkers: Sequence[TypeChecker] = TYPE_CHECKERS,
+    ) -> None:
+        self._read_python = read_python
+        self._list_open_texts = list_open_texts
+        self._checkers = {checker.name: checker for checker in checkers}
+        self._sessions: dict[tuple[str, Path], CheckerSession] = {}
+
+    def find(self, name: str, root: Path) -> CheckerSession | None:
+        """Return the session of a checker for a workspace folder that the user trusts, or None without such a checker.
+
+        It is not started.
+        """
+        checker = self._checkers.get(name)
+        if checker is None:
+            return None
+        if (name, root) not in self._sessions:
+            self._sessions[name, root] = CheckerSession(checker, root, self._read_python, self._list_open_texts)
+        return self._sessions[name, root]
+
+    def is_warm(self, name: str, root: Path) -> bool:
+        """Return whether a checker runs for a workspace folder and is ready."""
+        session = self._sessions.get((name, root))
+        return session is not None and session.state == "ready"
+
+    def state(self) -> list[dict[str, str]]:
+        """Return the checkers that were wanted so far, with their state and why they do not run."""
+        return [
+            {"checker": name, "folder": str(root), "state": session.state, "reason": session.reason}
+            for (name, root), session in self._sessions.items()
+        ]
+
+    def record_file_change(self, uri: str) -> None:
+        """Tell all checkers that a file changed on disk."""
+        for session in self._sessions.values():
+            session.record_file_change(uri)
+
+    def forget_document(self, uri: str) -> None:
+        """Tell all checkers that a document was closed."""
+        for session in self._sessions.values():
+            session.forget_document(uri)
+
+    async def aclose(self) -> None:
+        """End all checkers."""
+        sessions = [*self._sessions.values()]
+        self._sessions.clear()
+        await asyncio.gather(*(session.aclose() for session in sessions))

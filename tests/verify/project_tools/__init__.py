@@ -1,0 +1,1 @@
+"""Type checkers and linters that read the files of a project."""

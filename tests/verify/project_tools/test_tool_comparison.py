@@ -1,0 +1,134 @@
+"""The runs of tools on the files of a project: what is kept, and why there may be no answer."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
+from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
+from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
+from tests.verify.project_tools.workbench import Workbench
+
+PROGRAM = """
+import pathlib, sys
+print(len(sys.argv), file=open(sys.argv[1] + "/runs", "a"))
+for file in sorted(pathlib.Path().glob("*.txt")):
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if "bad" in line:
+            print(f"{file}({number},1): error TS1: {line}")
+        elif "poor" in line:
+            print(f"{file}({number},1): warning TS2: {line}")
+        elif line == "sleep":
+            import time; time.sleep(60)
+        elif line == "write":
+            pathlib.Path("b.txt").write_text("gone"); pathlib.Path("../../outside").write_text("gone")
+        elif line == "crash":
+            sys.exit("it broke")
+sys.exit(0)
+"""
+
+
+class WordTool(ProjectTool):
+    """A tool that finds words in all files of a project."""
+
+    name = "words check"
+    check = "lint"
+    reader = "tsc"
+    suffixes = (".txt",)
+    install_hint = "install it"
+
+    def __init__(self) -> None:
+        self.program: str | None = sys.executable
+
+    def find_configuration(self, root: Path, file: Path) -> str:
+        return "words.toml"
+
+    def find_program(self, root: Path, file: Path) -> str | None:
+        return self.program
+
+    def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:
+        return [[job.program, "-c", PROGRAM, str(job.cache)]]
+
+    def create_environment(self, job: ToolJob) -> Mapping[str, str]:
+        return {"PYTHONNOUSERSITE": "1"}
+
+    def list_folders(self, program: str) -> tuple[Path, ...]:
+        return (Path(sys.prefix), Path(sys.base_prefix), Path(program).resolve().parent.parent)
+
+
+@pytest.fixture
+def needs_sandbox() -> None:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+
+
+@pytest.fixture
+def bench(workbench: Workbench, needs_sandbox: None) -> Workbench:
+    workbench.write({"a.txt": "bad one\n", "b.txt": "bad two\n"})
+    return workbench
+
+
+async def compare(bench: Workbench, text: str, tool: ProjectTool | None = None) -> list[str]:
+    changes = bench.propose({"a.txt": text})
+    return [new.finding.message for new in await bench.tools.compare(tool or WordTool(), changes, "error")]
+
+
+async def test_only_new_errors_anywhere_in_the_project_count(bench: Workbench) -> None:
+    assert await compare(bench, "fine\nbad one\npoor\n") == []
+    assert await compare(bench, "bad one\nbad three\n") == ["bad three"]
+    assert [*(bench.root / "a.txt").read_text().splitlines()] == ["bad one"]
+
+
+async def test_the_answer_before_is_kept_until_a_file_changes(bench: Workbench) -> None:
+    await compare(bench, "x\n")
+    await compare(bench, "y\n")
+    [scratch] = bench.tools._scratch.values()
+    assert (scratch / "cache" / "runs").read_text().count("\n") == 3
+    bench.tools.record_file_change()
+    await compare(bench, "z\n")
+    assert (scratch / "cache" / "runs").read_text().count("\n") == 5
+    await bench.tools.aclose()
+    assert not scratch.exists()
+
+
+async def test_a_tool_that_writes_changes_nothing_of_the_user(bench: Workbench) -> None:
+    # it may write into a copy, and then there is an answer
+    with suppress(NothingComparedError):
+        await compare(bench, "write\n")
+    assert (bench.root / "b.txt").read_text() == "bad two\n"
+    assert not (bench.root.parent / "outside").exists()
+
+
+async def test_why_there_is_no_answer(bench: Workbench) -> None:
+    tool = WordTool()
+    with pytest.raises(NothingComparedError, match="words check failed: it broke"):
+        await compare(bench, "crash\n")
+    bench.objection = "python may not run: a rule denies it"
+    with pytest.raises(NothingComparedError, match="a rule denies it"):
+        await compare(bench, "x\n")
+    assert bench.asked[-1] == (sys.executable, "check")
+    bench.objection, bench.sandbox = "", SandboxChoice(NoSandbox(), {"landlock": "it is too old"})
+    with pytest.raises(
+        NothingComparedError, match=r"only in a sandbox, and none works here \(landlock: it is too old\)"
+    ):
+        await compare(bench, "x\n")
+    tool.program = None
+    with pytest.raises(NothingComparedError, match=r"words.toml asks for words check, which is not installed"):
+        await compare(bench, "x\n", tool)
+
+
+async def test_a_tool_without_an_end_is_killed(workbench: Workbench, needs_sandbox: None) -> None:
+    async def allow(argv: Sequence[str]) -> str:
+        return ""
+
+    workbench.write({"a.txt": "x\n"})
+    tools = ToolComparison(ToolAccess(allow, machine_sandbox), ResourceLimits(wall_s=2.0))
+    with pytest.raises(NothingComparedError, match="words check does not end in time"):
+        await tools.compare(WordTool(), workbench.propose({"a.txt": "sleep\n"}), "error")
+    await tools.aclose()
