@@ -227,6 +227,12 @@ class Background:
     """While you do nothing and the local engine is idle, evaluate the prompts of this many files that you open most; 0
     turns it off. It needs `remember_places`.
     """
+    prepare_fixes: int = 1000
+    """Compute and verify the fix of a diagnostic after it has stood for this many milliseconds where you are; 0 turns
+    it off. See [Verification](verification.md#fixes-that-are-ready).
+    """
+    fix_tokens: int = 4000
+    """How many tokens the model may evaluate and generate for such fixes, for each document and minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +292,8 @@ class Verification:
     """
     debounce_ms: int = 300
     """How many milliseconds without a change pass before an accepted or applied edit is checked again."""
+    on_save: bool = False
+    """When a document is saved, check what was changed since the last save. See [Verification](verification.md)."""
 
 
 @dataclass(frozen=True, slots=True)

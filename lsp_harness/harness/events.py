@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.wire.event import Event
 
 
@@ -15,6 +15,25 @@ class FindingsChanged:
 
     uri: str
     findings: PublishedFindings
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReported:
+    """A check of a document begins, or its verification has ended: then `check` is empty, and `findings` may tell more.
+
+    Attributes:
+        uri: The document.
+        version: The version that is verified.
+        check: The title of the check that begins.
+        done: The number of checks before it.
+        total: The number of all checks.
+    """
+
+    uri: str
+    version: int
+    check: str
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +70,15 @@ class ConversationReported:
     event: Event
 
 
-HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported | TurnReported | ConversationReported
+HarnessEvent = (
+    FindingsChanged
+    | VerificationReported
+    | IndexReported
+    | StateChanged
+    | TroubleReported
+    | TurnReported
+    | ConversationReported
+)
 Listener = Callable[[HarnessEvent], None]
 
 

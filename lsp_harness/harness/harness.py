@@ -17,7 +17,7 @@ from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.symbols.symbol_verbs import SymbolVerbs
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -40,7 +40,7 @@ UserAction = Literal["accepted", "dismissed", "applied"]
 class Harness:
     """One harness serves one client. It follows the texts of the client, and offers work on frozen snapshots of them.
 
-    The verbs of each kind of work are in `completions`, `fixes`, `edits`, `symbols`, `tasks` and `sessions`.
+    The verbs of each kind of work are properties: `completions`, `fixes`, `edits`, `verification`, `symbols` and so on.
 
     Args:
         config: The settings.
@@ -78,6 +78,7 @@ class Harness:
         self._fixes = FixVerbs(services, self._turns)
         self._edits = EditVerbs(services, self._turns)
         self._symbols = SymbolVerbs(services)
+        self._verification = VerificationVerbs(services)
 
     # -- parts
     @property
@@ -126,6 +127,11 @@ class Harness:
         return self._edits
 
     @property
+    def verification(self) -> VerificationVerbs:
+        """Verdicts about edits that the user accepted or saved."""
+        return self._verification
+
+    @property
     def symbols(self) -> SymbolVerbs:
         """Symbols of the workspace."""
         return self._symbols
@@ -161,24 +167,20 @@ class Harness:
         Raises:
             DocumentNotOpen: The document is not open.
         """
-        services, opened = self._services, self.documents.get(uri)
+        opened = self.documents.get(uri)
         before = opened.edit(edit, version)
         record_typing()
         # some clients run no command after they inserted a suggestion or applied a proposal, but the text shows it
         if base := self._completions.follow(opened, before, edit):
-            services.accepted_edits.start(opened, self.workspace.snapshot(base))
-        if accepted_edits := services.accepted_edits_if_any:
-            accepted_edits.follow(opened)
+            self._verification.start(opened, base)
+        self._verification.follow(opened)
         if proposals := opened.find_part(DocumentProposals):
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")
+        self._fixes.prepared.follow(opened)
 
     def close(self, uri: str) -> None:
-        """Close a document.
-
-        Raises:
-            DocumentNotOpen: The document is not open.
-        """
+        """Close a document. Raises DocumentNotOpen."""
         opened = self.documents.close(uri)
         if opened:
             self._visited_files.record_close(opened)
@@ -210,19 +212,22 @@ class Harness:
             return
         match action:
             case "accepted":
-                self._completions.accept(opened, result_id)
+                if base := self._completions.accept(opened, result_id):
+                    self._verification.start(opened, base)
             case "dismissed":
                 self._completions.dismiss(opened, result_id)
             case "applied":
                 proposals = opened.find_part(DocumentProposals)
                 if sent := proposals.take(result_id) if proposals else None:
-                    self._services.accepted_edits.start(opened, self.workspace.snapshot(sent.base))
+                    self._verification.start(opened, sent.base)
+                    self._fixes.prepared.record_applied(opened, result_id)
 
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
         if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
             indexes.report_change(file)
         self._completions.record_file_change(uri)
+        self._verification.record_file_change(uri)
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":
@@ -232,15 +237,11 @@ class Harness:
         engine = await self._services.engines.create_estimating_engine()
         return PromptPreviews(self._services, self._turns, self._completions, engine)
 
-    def findings(self, text: Document) -> PublishedFindings:
-        """Return the findings about accepted edits in this version of a document."""
-        edits = self._services.accepted_edits_if_any
-        return edits.findings(self.documents.find(text.uri), text) if edits else PublishedFindings(text.version)
-
     # -- settings and state
     def configure(self, config: Config) -> None:
         """Use other settings from the next request on."""
         is_other_engine = self._services.configure(config)
+        self._fixes.prepared.drop_all()
         self._completions.configure(config, is_other_engine=is_other_engine)
         if self._services.index.folder_indexes_if_any:
             self.keep_indexes()

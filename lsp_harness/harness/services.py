@@ -13,7 +13,6 @@ from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
 from lsp_harness.harness.events import (
     EventStream,
-    FindingsChanged,
     IndexReported,
     StateChanged,
     TroubleReported,
@@ -33,8 +32,8 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
+    from lsp_harness.harness.acceptance_stats import AcceptanceStats
     from lsp_harness.harness.indexes.folder_index import IndexMessage
-    from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
     from lsp_harness.harness.verification.edit_permission import EditPermission
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.index.query.affected_tests import AffectedTest
@@ -199,22 +198,11 @@ class Services:
         return self._installed[1]
 
     @cached_property
-    def accepted_edits(self) -> "AcceptedEdits":
-        """The verification of edits that the user accepted."""
-        from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+    def statistics(self) -> "AcceptanceStats":
+        """The counts of suggestions and fixes, and what became of them."""
+        from lsp_harness.harness.acceptance_stats import AcceptanceStats
 
-        return AcceptedEdits(
-            self.verifier,
-            lambda: self._config.verification,
-            lambda uri, findings: self.events.publish(FindingsChanged(uri, findings)),
-            lambda: self.session,
-            self.workspace.private_files.reason,
-        )
-
-    @property
-    def accepted_edits_if_any(self) -> "AcceptedEdits | None":
-        """The verification of accepted edits, or None if no edit was accepted yet."""
-        return self.__dict__.get("accepted_edits")
+        return AcceptanceStats(self.find_text, self.clock.call_later)
 
     @cached_property
     def session(self) -> "Session":
@@ -284,8 +272,6 @@ class Services:
             await close()
         if indexes := self.index.folder_indexes_if_any:
             await indexes.aclose()
-        if edits := self.accepted_edits_if_any:
-            await edits.aclose()
         if gate := self.type_gate_if_any:
             await gate.aclose()
         if verifier := self.verifier_if_any:

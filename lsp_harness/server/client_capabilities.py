@@ -25,6 +25,8 @@ class ClientCapabilities:
     inline_completion: bool = False
     insert_as_is: bool = False
     pull_diagnostics: bool = False
+    code_lens: bool = False
+    """The client shows lenses, and requests them again when the server asks for it."""
     action_literals: bool = False
     llm_tag: bool = False
     resolve_edit: bool = False
@@ -69,6 +71,9 @@ class ClientCapabilities:
             # without a refresh, the client would show new findings only after the next key
             pull_diagnostics=value_at(document, "diagnostic") is not None
             and value_at(workspace, "diagnostics.refreshSupport") is True,
+            # without a refresh, a lens would appear only after the next key, when it is gone again
+            code_lens=value_at(document, "codeLens") is not None
+            and value_at(workspace, "codeLens.refreshSupport") is True,
             action_literals=value_at(action, "codeActionLiteralSupport") is not None,
             llm_tag=LLM_GENERATED in list_at(action, "tagSupport.valueSet"),
             resolve_edit="edit" in resolvable,

@@ -12,9 +12,15 @@ from lsprotocol import types
 
 from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.events import FindingsChanged, HarnessEvent, StateChanged, TroubleReported
+from lsp_harness.harness.events import (
+    FindingsChanged,
+    HarnessEvent,
+    StateChanged,
+    TroubleReported,
+    VerificationReported,
+)
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server
@@ -64,7 +70,7 @@ class EditorClient:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure = ""
         self._warnings: dict[str, None] = {}
-        self._is_refresh_due = False
+        self._due_refreshes: set[str] = set()
         self._status = StatusFeed(server, harness) if capabilities.status else None
         server.lsp.on_unreadable = self.handle_unreadable
         harness.events.subscribe(self._handle_event)
@@ -73,6 +79,10 @@ class EditorClient:
         match event:
             case FindingsChanged(uri, findings):
                 self.publish(uri, findings)
+            case VerificationReported(uri, version, "") if self.capabilities.code_lens:
+                # a verification that was overtaken changes no lens
+                if (document := self.harness.documents.find(uri)) and document.text.version == version:
+                    self._schedule_refresh(types.WORKSPACE_CODE_LENS_REFRESH)
             case TroubleReported(message):
                 self.show_warning(message)
             case StateChanged() if self._status:
@@ -187,7 +197,7 @@ class EditorClient:
     def publish(self, uri: str, published: PublishedFindings) -> None:
         """Show findings for the version that they are about. Findings of an old text are not shown."""
         if self.capabilities.pull_diagnostics:
-            self._schedule_refresh()
+            self._schedule_refresh(types.WORKSPACE_DIAGNOSTIC_REFRESH)
             return
         document = self.harness.documents.find(uri)
         if document is None:
@@ -200,12 +210,12 @@ class EditorClient:
         diagnostics = lsp_diagnostics(text, published, self.capabilities)
         document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri)).push(version, diagnostics)
 
-    def _schedule_refresh(self) -> None:
-        """Ask the client to pull diagnostics. All findings of one turn of the event loop share a request."""
-        if not self._is_refresh_due:
-            self._is_refresh_due = True
-            self.spawn(self._refresh(), "workspace/diagnostic/refresh")
+    def _schedule_refresh(self, method: str) -> None:
+        """Ask the client to request something again. All results of one turn of the event loop share a request."""
+        if method not in self._due_refreshes:
+            self._due_refreshes.add(method)
+            self.spawn(self._refresh(method), method)
 
-    async def _refresh(self) -> None:
-        self._is_refresh_due = False
-        await self.server.workspace_diagnostic_refresh_async(None)
+    async def _refresh(self, method: str) -> None:
+        self._due_refreshes.discard(method)
+        await self.server.protocol.send_request_async(method, None)

@@ -1,13 +1,16 @@
 """The one mapper between LSP and our own terms: positions and byte offsets, diagnostics and findings, edits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
+from lsp_harness.harness.published_findings import Cause, PublishedFindings
 from lsp_harness.harness.symbols.symbol_location import SymbolLocation
-from lsp_harness.harness.verification.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.json_value import value_at
 from lsp_harness.text.document import Document
@@ -17,6 +20,11 @@ from lsp_harness.verify.finding import Finding, Severity
 
 SOURCE = "lsp-harness"
 """The source of our diagnostics."""
+CAUSES: dict[Cause, str] = {
+    "accepted": "it came with a suggestion that was accepted here",
+    "saved": "it came with a change that was saved here",
+}
+"""Cause of a verification → the text at the changed place."""
 VERDICT_SCHEME = "lsp-harness-verdict"
 """The URI scheme of the documents of verdicts."""
 ANNOTATION_ID = "lsp-harness"
@@ -78,34 +86,68 @@ def lsp_location(symbol: SymbolLocation, encoding: Encoding) -> types.Location:
 def lsp_diagnostics(
     document: Document, published: PublishedFindings, capabilities: ClientCapabilities
 ) -> list[types.Diagnostic]:
-    """Return the findings of a text, each with its source and a link to its verdict, if the client shows links."""
-    return [_lsp_diagnostic(document, finding, published, capabilities) for finding in published.findings]
+    """Return the findings of a text, each with its check, and a link to its verdict if the client shows links."""
+    return [
+        _lsp_diagnostic(document, check, finding, published, capabilities) for check, finding in published.by_check()
+    ]
 
 
 def _lsp_diagnostic(
-    document: Document, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
+    document: Document, check: str, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
 ) -> types.Diagnostic:
-    # the tool is in `data`, so that a request for a fix of this diagnostic knows who found it
-    data = {"source": finding.source, "verdict": verdict_uri(published.verdict) if published.verdict else ""}
-    has_link = published.verdict and capabilities.code_description and finding.code
-    related_information = None
-    if published.accepted and capabilities.related_information:
-        accepted_range = lsp_range(document, *published.accepted, capabilities.encoding)
-        related_information = [
-            types.DiagnosticRelatedInformation(
-                types.Location(document.uri, accepted_range), "it came with a suggestion that was accepted here"
-            )
-        ]
+    verdict = verdict_uri(published.verdict) if published.verdict else ""
+    # a request for a fix sends it back, so that the finding need not be found again
+    data = {"check": check, "hash": document.hash, "finding": pack_finding(finding), "verdict": verdict}
+    code = finding.code if finding.code in ("", check) else f"{check}/{finding.code}"
     return types.Diagnostic(
         range=lsp_range(document, finding.start, finding.end, capabilities.encoding),
         message=finding.message,
         severity=SEVERITIES[finding.severity],
         source=SOURCE,
-        code=finding.code or None,
-        code_description=types.CodeDescription(verdict_uri(published.verdict)) if has_link else None,
-        related_information=related_information,
-        data={name: value for name, value in data.items() if value} or None,
+        code=code or check,
+        code_description=types.CodeDescription(verdict) if verdict and capabilities.code_description else None,
+        related_information=_related_information(document, finding, published, capabilities),
+        data={name: value for name, value in data.items() if value},
     )
+
+
+def _related_information(
+    document: Document, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
+) -> list[types.DiagnosticRelatedInformation] | None:
+    """Return the places in other files, and the changed text if the finding lies outside of it."""
+    if not capabilities.related_information:
+        return None
+    related: list[types.DiagnosticRelatedInformation] = []
+    for place in finding.related:
+        position = types.Position(place.line - 1, 0)
+        location = types.Location(Path(place.path).as_uri(), types.Range(position, position))
+        related.append(types.DiagnosticRelatedInformation(location, place.message))
+    if published.accepted:
+        changed_range = lsp_range(document, *published.accepted, capabilities.encoding)
+        location = types.Location(document.uri, changed_range)
+        related.append(types.DiagnosticRelatedInformation(location, CAUSES[published.cause]))
+    return related or None
+
+
+def pack_finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON, without its places in other files."""
+    return {key.name: getattr(finding, key.name) for key in fields(finding) if key.name != "related"}
+
+
+def unpack_finding(document: Document, packed: Any) -> Finding:
+    """Return the finding that `pack_finding` packed.
+
+    Raises:
+        ValueError: It is none, or not about this text.
+    """
+    try:
+        finding = Finding(**packed)
+        is_inside = 0 <= finding.start <= finding.end <= len(document.data)
+    except TypeError as error:
+        raise ValueError("the finding is incomplete") from error
+    if not is_inside:
+        raise ValueError("the finding lies outside of the text")
+    return finding
 
 
 def verdict_uri(name: str) -> str:
@@ -126,17 +168,21 @@ def verdict_name(uri: str) -> str:
 
 
 def to_finding(document: Document, diagnostic: types.Diagnostic, encoding: Encoding) -> Finding:
-    """Convert a diagnostic of any server to a finding."""
+    """Convert a diagnostic of any server to a finding. One of ours, about this text, has the finding in its data."""
+    is_ours = diagnostic.source == SOURCE
+    if is_ours and value_at(diagnostic.data, "hash") == document.hash:
+        with suppress(ValueError):
+            return unpack_finding(document, value_at(diagnostic.data, "finding"))
     start, end = byte_span(document, diagnostic.range, encoding)
-    source = diagnostic.source or ""
-    if source == SOURCE:
-        source = str(value_at(diagnostic.data, "source") or "")
+    source = str(value_at(diagnostic.data, "finding.source") or "") if is_ours else diagnostic.source or ""
+    code = "" if diagnostic.code is None else str(diagnostic.code)
     return Finding(
         start=start,
         end=end,
         message=diagnostic.message,
         source=source,
-        code="" if diagnostic.code is None else str(diagnostic.code),
+        # ours begin with the name of the check
+        code=code.rpartition("/")[2] if is_ours else code,
         severity=SEVERITY_NAMES.get(diagnostic.severity or types.DiagnosticSeverity.Error, "error"),
     )
 

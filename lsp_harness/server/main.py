@@ -137,7 +137,7 @@ def _create_client(
     make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport
 ) -> "EditorClient":
     """Create the client. The LSP types are imported here, after `initialize` was answered."""
-    from lsp_harness.server import client_settings, index_progress
+    from lsp_harness.server import client_settings, index_progress, verification_progress
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.execution.edit_application import change_open_text
     from lsp_harness.server.feature_binding import bind
@@ -156,6 +156,7 @@ def _create_client(
     client.project = project
     client.load_project = lambda: load(project)
     harness.events.subscribe(index_progress.index_listener(client))
+    harness.events.subscribe(verification_progress.verification_listener(client))
     harness.events.subscribe(SessionFeed(client).handle)
     if greeting.capabilities.apply_edit:
         harness.services.apply_edit = partial(change_open_text, client)

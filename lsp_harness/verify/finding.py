@@ -10,6 +10,21 @@ STATUS_MARKS: dict[str, str] = {"passed": "✓", "failed": "✗", "skipped": "�
 
 
 @dataclass(frozen=True, slots=True)
+class RelatedPlace:
+    """A line of another file that a finding is about, such as that of a failing test.
+
+    Attributes:
+        path: The file, absolute.
+        line: The line, counted from 1.
+        message: What is there.
+    """
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong in a range of a text.
 
@@ -20,6 +35,7 @@ class Finding:
         source: The tool.
         code: The rule of the tool.
         severity: How serious it is.
+        related: Places in other files.
     """
 
     start: int
@@ -28,6 +44,7 @@ class Finding:
     source: str = ""
     code: str = ""
     severity: Severity = "error"
+    related: tuple[RelatedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

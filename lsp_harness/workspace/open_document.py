@@ -34,6 +34,7 @@ class OpenDocument:
         history: The latest edit, and the places where the user rejected a suggestion.
         cursor: The byte offset at which the user was seen last, or None if nobody has seen them in this document.
         is_edited: Whether the user edited the text since it was opened.
+        saved_text: The text when the document was opened or last saved.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class OpenDocument:
         rhythm: TypingRhythm | None = None,
         cursor: int | None = None,
     ) -> None:
-        self.text = text
+        self.text = self.saved_text = text
         self.syntax = DocumentSyntax(syntax or SyntaxService())
         self.history = EditHistory(rhythm or TypingRhythm())
         self.cursor = cursor
@@ -65,6 +66,11 @@ class OpenDocument:
         self.cursor = edit.start + count_bytes_before_cursor(edit.new)
         self.history.add(before, edit, after)
         self.syntax.follow(before, edit, after)
+        return before
+
+    def save(self) -> Document:
+        """Record that the user saved the present text, and return the text that was saved before."""
+        before, self.saved_text = self.saved_text, self.text
         return before
 
     # -- versions

@@ -37,11 +37,15 @@ class OpenDocuments:
     Args:
         syntax: Parses the texts.
         rhythm: Measures how fast the user types, in whichever document.
+
+    Attributes:
+        focused_uri: The document in which the user was seen last. Empty until the user was seen.
     """
 
     def __init__(self, syntax: SyntaxService | None = None, rhythm: TypingRhythm | None = None) -> None:
         self._syntax = syntax or SyntaxService()
         self._rhythm = rhythm or TypingRhythm()
+        self.focused_uri = ""
         self._open: dict[str, OpenDocument] = {}
         self._lost: dict[str, LostText] = {}
         self._closed: dict[str, int | None] = {}

@@ -266,8 +266,10 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("completion.patience_ms", "completion.min_short_probability"),  # tests/completion/test_patience.py
         "background.when",  # tests/harness/test_background.py
         *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
+        *("background.prepare_fixes", "background.fix_tokens"),  # tests/harness/test_prepared_fixes.py
         "verification.debounce_ms",  # tests/harness
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
+        "verification.on_save",  # tests/harness/test_saved_edits.py
         # tests/config/test_permission_layers.py, tests/session/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py

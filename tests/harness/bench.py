@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.indexes.folder_index import IndexMessage
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.document import Document

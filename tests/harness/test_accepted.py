@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.projections.summary import summarize
 from lsp_harness.text.document import Document
@@ -24,12 +24,12 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     assert await b.next() == (2, [("F821", 1)])
-    published = b.harness.findings(b.harness.documents.get(src.document.uri).text)
+    published = b.harness.verification.findings(b.harness.documents.get(src.document.uri).text)
     assert (published.version, [f.code for f in published.findings]) == (2, ["F821"])
     assert published.accepted == (src.cursor, src.cursor + len("pi * r ** 2"))
     assert "LINT: F821" in b.harness.turns.verdict(published.verdict)
     b.type(src, "from math import pi\n", 0)
-    assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
+    assert b.harness.verification.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
     told = [event for events in b.harness.services.session.log.turns.values() for event in events]
     assert [path for path, _ in summarize(told).open] == ["a.py"]
     assert await b.next() == (3, [])
@@ -57,7 +57,7 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     await b.next()
     assert [path for path, _ in b.harness.services.session.log.summary.open] == ["src/a.py"]
     snapshot = b.harness.snapshot(src.document.uri)
-    [offer] = await b.harness.fixes.offer(snapshot, b.harness.findings(snapshot.document).findings)
+    [offer] = await b.harness.fixes.offer(snapshot, b.harness.verification.findings(snapshot.document).findings)
     proposal = await b.harness.fixes.fix(snapshot, offer, lambda progress: None)
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, snapshot.document.version + 1)
@@ -185,7 +185,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     await b.next()
     b.harness.close(src.document.uri)
     assert b.published[-1] == (2, [])
-    assert b.harness.findings(src.document) == PublishedFindings(src.document.version)
+    assert b.harness.verification.findings(src.document) == PublishedFindings(src.document.version)
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
@@ -210,4 +210,4 @@ async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
     src = b.open("x = 1\n")
     b.harness.record(src.document.uri, "unknown", "accepted")
     b.harness.record("file:///nowhere.py", "unknown", "accepted")
-    assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(1)
+    assert b.harness.verification.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(1)

@@ -136,7 +136,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     )
     assert "openly" in b.engine.prompt(-1)
     assert "secretly" not in b.engine.prompt(-1)
-    b.harness.services.accepted_edits.start(b.harness.documents.get(uri), b.harness.workspace.snapshot(src.document))
+    b.harness.verification.start(b.harness.documents.get(uri), src.document)
     b.harness.close(uri)
     assert not b.harness.services.session.log.path.exists()
 

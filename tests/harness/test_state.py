@@ -102,6 +102,12 @@ async def test_state_tells_what_is_known_without_asking(bench: Make):
         "types_cut": 0,
         "types_hidden": 0,
         "types_skipped": 0,
+        "fixes_prepared": 0,
+        "fixes_used": 0,
+        "fixes_dropped": 0,
+        "fixes_offered": 0,
+        "fixes_ready": 0,
+        "fix_tokens": 0,
     }
     assert state["types"] == []
     assert state["last"]["generated"] == 3
@@ -112,7 +118,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await b.next()
-    name = b.harness.findings(b.harness.documents.get(src.document.uri).text).verdict
+    name = b.harness.verification.findings(b.harness.documents.get(src.document.uri).text).verdict
     text = b.harness.turns.verdict(name)
 
     later: Bench = bench()

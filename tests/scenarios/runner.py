@@ -145,7 +145,7 @@ class Player:
         self.harness.record(self.uri, suggestion.id, "accepted")
         await wait_until_verified()
         document = self.harness.documents.get(self.uri).text
-        findings = self.harness.findings(self.harness.documents.get(self.uri).text).findings
+        findings = self.harness.verification.findings(self.harness.documents.get(self.uri).text).findings
         lines = [f"line {document.line_of(f.start) + 1}: {f.source} {f.code} {f.message}\n" for f in findings]
         return "".join(lines) or "nothing\n"
 

@@ -5,7 +5,8 @@
 - `boom`: it fails with an unexpected error that has a path in it;
 - `down`: the engine does not answer;
 - `print`: it prints to the standard output;
-- each `teh`: it reports a finding when the document is opened and after `go on`.
+- each `teh`: it reports a finding when the document is opened and after `go on`;
+- `slow`: the verification that begins when the document is opened ends only after `go on`.
 
 If a suggestion with the id `tell` is accepted, the harness reports a change of state twice. When it warms a place, it
 writes `warm <offset>, trusted <or not>` to the standard error stream.
@@ -24,10 +25,11 @@ from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.turns import Turns
-from lsp_harness.harness.events import FindingsChanged
+from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.harness import Harness, UserAction
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.published_findings import PublishedFindings
+from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.server import commands
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import FixOffer, Progress, Proposal, Report, Suggestion
@@ -40,7 +42,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
-CHECK_OUTCOMES = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
+CHECK_OUTCOMES = (Outcome("syntax", "passed", title="parse"), Outcome("lint", "skipped"))
 HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
 
 
@@ -121,6 +123,14 @@ class FakeFixes(FixVerbs):
         return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")
 
 
+class FakeVerification(VerificationVerbs):
+    def findings(self, text: Document) -> PublishedFindings:
+        return _published(text, _typos(text))
+
+    def stop(self, uri: str) -> None:
+        sys.stderr.write(f"stopped {uri}\n")
+
+
 class FakeTurns(Turns):
     def verdict_name(self, proposal: Proposal) -> str:
         return f"{SESSION}/{proposal.turn}"
@@ -137,6 +147,7 @@ class FakeHarness(Harness):
         self._script = Script()
         self._fake_turns = FakeTurns(self.services)
         self._fake_completions = FakeCompletions(self.services, self._script)
+        self._fake_verification = FakeVerification(self.services)
         self._fake_fixes = FakeFixes(self.services, self._fake_turns, self._script)
 
     @property
@@ -153,7 +164,10 @@ class FakeHarness(Harness):
 
     def open(self, text: Document) -> None:
         self.documents.open(text)
-        self._publish(text.uri)
+        if "slow" in text.text:
+            self.events.publish(VerificationReported(text.uri, text.version, "tests", 1, 2))
+        else:
+            self._publish(text.uri)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         self.documents.get(uri).edit(edit, version)
@@ -179,13 +193,11 @@ class FakeHarness(Harness):
             self.services.report_state()
             return self.services.report_state()
         findings = [_finding(0, f"{action} {result_id}")]
-        return self.events.publish(FindingsChanged(uri, self._findings(uri, findings)))
+        return self.events.publish(FindingsChanged(uri, _published(self.documents.get(uri).text, findings)))
 
-    def findings(self, text: Document) -> PublishedFindings:
-        return PublishedFindings(text.version, _typos(text), Span(0, 1), f"{SESSION}/0")
-
-    def _findings(self, uri: str, findings: list[Finding]) -> PublishedFindings:
-        return PublishedFindings(self.documents.get(uri).text.version, findings, Span(0, 1), f"{SESSION}/0")
+    @property
+    def verification(self) -> VerificationVerbs:
+        return self._fake_verification
 
     def state(self) -> dict[str, Any]:
         return {"engine": "off", "documents": len(list(self.documents))}
@@ -199,12 +211,23 @@ class FakeHarness(Harness):
         sys.stderr.write("harness closed\n")
 
     def _publish(self, uri: str) -> None:
-        findings = self._findings(uri, _typos(self.documents.get(uri).text))
-        asyncio.get_running_loop().call_soon(self.events.publish, FindingsChanged(uri, findings))
+        findings = self.verification.findings(self.documents.get(uri).text)
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self.events.publish, FindingsChanged(uri, findings))
+        loop.call_soon(self.events.publish, VerificationReported(uri, findings.version, "", 2, 2))
 
 
 def _refuse_engine(config: Config) -> Any:
     raise EngineUnavailable("a script needs no engine")
+
+
+def _published(text: Document, findings: list[Finding]) -> PublishedFindings:
+    outcomes = (
+        Outcome("syntax", "passed", title="syntax"),
+        Outcome("spelling", "failed" if findings else "passed", tuple(findings), title="spelling"),
+        Outcome("tests", "passed", reason="12 tests in 3 files", title="tests"),
+    )
+    return PublishedFindings(text.version, outcomes, Span(0, 1), f"{SESSION}/0", is_complete=True)
 
 
 def _typos(document: Document) -> list[Finding]:
@@ -223,8 +246,10 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
     imported_modules = [name for name in HEAVY_MODULES if name in sys.modules]
     if imported_modules:
         raise UsageError(f"these modules are imported too early: {imported_modules}")
+    from lsp_harness.server import verification_progress
     from lsp_harness.server.features.language import inline_completion
 
+    verification_progress.PROGRESS_DELAY_S = 0.0
     inline_completion.PROGRESS_DELAY_S = 0.0
     return FakeHarness(config, workspace)
 

@@ -13,9 +13,26 @@ TYPO = {
     "message": "typo: teh -> the",
     "severity": 2,
     "source": "lsp-harness",
-    "code": "typo",
-    "data": {"source": "speller", "verdict": "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"},
+    "code": "spelling/typo",
 }
+VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
+FINDING = {
+    "start": 5,
+    "end": 8,
+    "message": "typo: teh -> the",
+    "source": "speller",
+    "code": "typo",
+    "severity": "warning",
+}
+
+
+def without_hash(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return diagnostics after the hash of their text was looked at."""
+    assert all(len(diagnostic["data"]["hash"]) == 32 for diagnostic in diagnostics)
+    return [
+        {**diagnostic, "data": {name: value for name, value in diagnostic["data"].items() if name != "hash"}}
+        for diagnostic in diagnostics
+    ]
 
 
 async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
@@ -24,7 +41,9 @@ async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
     editor.open(URI, "😀 teh", version=7)
 
     pushed = await editor.find_params("textDocument/publishDiagnostics")
-    assert pushed == {"uri": URI, "version": 7, "diagnostics": [TYPO]}
+    [diagnostic] = without_hash(pushed["diagnostics"])
+    assert (pushed["uri"], pushed["version"]) == (URI, 7)
+    assert diagnostic == {**TYPO, "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT}}
 
 
 async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
@@ -81,19 +100,19 @@ async def test_what_was_asked_before_the_document_was_closed_is_answered(
 async def test_our_own_diagnostic_comes_back_with_the_tool_that_found_it(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "😀 teh")
-    context = {"diagnostics": [TYPO]}
+    [diagnostic] = (await editor.find_params("textDocument/publishDiagnostics"))["diagnostics"]
 
-    params = {"textDocument": {"uri": URI}, "range": TYPO["range"], "context": context}
-    action = (await editor.request("textDocument/codeAction", params))[0]
+    async def sent_back(diagnostic: dict[str, Any]) -> Any:
+        context = {"diagnostics": [diagnostic]}
+        params = {"textDocument": {"uri": URI}, "range": TYPO["range"], "context": context}
+        return (await editor.request("textDocument/codeAction", params))[0]["data"]["finding"]
 
-    assert action["data"]["finding"] == {
-        "start": 5,
-        "end": 8,
-        "message": "typo: teh -> the",
-        "source": "speller",
-        "code": "typo",
-        "severity": "warning",
-    }
+    # with its data, the place and the words that an editor may have changed do not matter
+    assert await sent_back({**diagnostic, "message": "cut o…", "range": typo_range(0)}) == FINDING
+    # without it, the range and the code are read
+    assert await sent_back(TYPO) == {**FINDING, "source": ""}
+    broken = {**diagnostic, "data": {**diagnostic["data"], "finding": {"start": 99, "end": 100, "message": "?"}}}
+    assert await sent_back(broken) == {**FINDING, "source": ""}
 
 
 async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
@@ -109,9 +128,10 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
         "range": typo_range(3),
         # the accepted text ends at a byte inside the emoji
         "relatedInformation": [{**accepted_place, "message": "it came with a suggestion that was accepted here"}],
-        "codeDescription": {"href": TYPO["data"]["verdict"]},
+        "codeDescription": {"href": VERDICT},
+        "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT},
     }
-    assert (report["kind"], report["items"]) == ("full", [diagnostic])
+    assert (report["kind"], without_hash(report["items"])) == ("full", [diagnostic])
     again = await pull(editor, previousResultId=report["resultId"])
     assert again == {"kind": "unchanged", "resultId": report["resultId"]}
 

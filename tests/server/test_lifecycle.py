@@ -220,8 +220,8 @@ async def test_each_capability_is_answered_for(spawn: Spawn):
     editor = await spawn(
         "plain",
         capabilities={
-            "textDocument": {"diagnostic": {}},
-            "workspace": {"diagnostics": {"refreshSupport": True}},
+            "textDocument": {"diagnostic": {}, "codeLens": {}},
+            "workspace": {"diagnostics": {"refreshSupport": True}, "codeLens": {"refreshSupport": True}},
             "experimental": {"lspHarness": {"fallback": True}},
         },
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer
-from lsp_harness.harness.completions.acceptance_stats import AcceptanceStats
+from lsp_harness.harness.acceptance_stats import AcceptanceStats
 from lsp_harness.harness.completions.background_import import call_after_import
 from lsp_harness.harness.completions.hot_files import HotFiles
 from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
@@ -46,7 +46,7 @@ class CompletionVerbs:
         self.hot_files = HotFiles(services, visited_files, self._prepare)
         self._documents = services.documents
         self._pause = Pause(services.report_state)
-        self._statistics = AcceptanceStats(services.find_text, services.clock.call_later)
+        self._statistics = services.statistics
         self._completer: Completer | None = None
         self._recent_edits: RecentEdits | None = None
 
@@ -70,6 +70,7 @@ class CompletionVerbs:
         """
         services, text = self._services, snapshot.document
         self.hot_files.postpone()
+        self._documents.focused_uri = text.uri
         if automatic and not self._is_enabled():
             return []
         opened = self._documents.find(text.uri) or self._documents.create_detached(text)
@@ -104,6 +105,7 @@ class CompletionVerbs:
         if opened is None:
             return
         self.hot_files.postpone()
+        self._documents.focused_uri = uri
         if offset is not None:
             opened.cursor = offset
             self._visited_files.plan_save()
@@ -150,6 +152,7 @@ class CompletionVerbs:
             The text without the suggestion that this edit completed, or None if it completed none.
         """
         self.hot_files.postpone()
+        self._documents.focused_uri = opened.uri
         if self._recent_edits:
             added_lines = len(opened.text.line_starts) - len(before.line_starts)
             path = self._services.workspace.snapshot(opened.text).path
@@ -171,17 +174,16 @@ class CompletionVerbs:
         """Record that a file changed on disk."""
         self._services.record_file_change(uri)
 
-    def accept(self, opened: OpenDocument, suggestion_id: str) -> None:
-        """Record that the user accepted a suggestion. The edit is verified from now on."""
-        services = self._services
+    def accept(self, opened: OpenDocument, suggestion_id: str) -> Document | None:
+        """Record that the user accepted a suggestion. Return the text without it, or None if it is not known."""
         displayed = self._completer.state(opened).find(suggestion_id) if self._completer else None
         self._statistics.accept(opened, suggestion_id)
-        services.report_state()
+        self._services.report_state()
         if displayed:
-            services.accepted_edits.start(opened, services.workspace.snapshot(displayed.document))
             start, new = displayed.suggestion.start, encode(displayed.suggestion.text)
             if opened.text.data[start:].startswith(new):
                 self.warm(opened.uri, start + len(new))
+        return displayed.document if displayed else None
 
     def dismiss(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user removed a suggestion."""

@@ -1,10 +1,12 @@
 """Repairs of findings: offered at once, and computed and verified when the user chooses one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.prepared_fixes import PreparedFixes
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
@@ -15,6 +17,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
+    from lsp_harness.inference.client import Engine
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
 
@@ -28,11 +31,16 @@ class FixVerbs:
     Args:
         services: The shared parts.
         turns: Begins a turn for each fix.
+
+    Attributes:
+        prepared: The fixes that were computed before the user asked.
     """
 
     def __init__(self, services: Services, turns: Turns) -> None:
         self._services = services
         self._turns = turns
+        self.prepared = PreparedFixes(services, turns, self.offer, self._prepare)
+        services.closers.append(self.prepared.aclose)
 
     async def diagnose(self, snapshot: Snapshot) -> "Examination":
         """Return what our own checks find in a text, for callers that bring no diagnostics.
@@ -73,22 +81,45 @@ class FixVerbs:
             BinaryDocument: The file is binary.
             UsageError: The workspace is not trusted.
         """
+        self.prepared.count_offers(snapshot, [offer])
+        if prepared := self.prepared.find(snapshot, offer.finding):
+            return prepared.proposal
+        self.prepared.yield_to_user(self._services.documents.find(snapshot.document.uri))
+        try:
+            work = TurnWork("fix", offer.finding.message, snapshot, report, output, offer.finding.source)
+            return await self._compute(work, offer)
+        finally:
+            self._services.index.embed()
+
+    async def _prepare(self, snapshot: Snapshot, offer: FixOffer, engine: "Engine | None") -> Proposal:
+        """Compute and verify a fix that nobody asked for."""
+        work = TurnWork("prepare", offer.finding.message, snapshot, lambda progress: None, source=offer.finding.source)
+        return await self._compute(work, offer, engine, allows_model=engine is not None)
+
+    async def _compute(
+        self, work: TurnWork, offer: FixOffer, engine: "Engine | None" = None, *, allows_model: bool = True
+    ) -> Proposal:
+        """Compute and verify a fix as one turn.
+
+        Args:
+            work: The request.
+            offer: The fix.
+            engine: The engine to use. None means that of the client.
+            allows_model: Whether the model may be asked, if it may see the text.
+        """
         from lsp_harness.coding.fix import Fix
 
-        services, turns = self._services, self._turns
-        await turns.prepare(snapshot, needs_model=offer.source == "model")
+        services, snapshot = self._services, work.snapshot
+        await self._turns.prepare(snapshot, needs_model=offer.source == "model")
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
-        finding = offer.finding
 
         async def steps(context: "TurnContext") -> Proposal:
-            proposal = await Fix(context, finding, not turns.refusal(snapshot), linter_edits).run()
+            context = replace(context, engine=engine) if engine else context
+            may_ask_model = allows_model and not self._turns.refusal(snapshot)
+            proposal = await Fix(context, offer.finding, may_ask_model, linter_edits).run()
             return register(services.documents.find(snapshot.document.uri), context, proposal)
 
-        work = TurnWork("fix", finding.message, snapshot, report, output, finding.source)
-        try:
-            return await turns.run(work, steps, lambda proposal: proposal.summary)
-        finally:
-            services.index.embed()
+        return await self._turns.run(work, steps, lambda proposal: proposal.summary)
 
     async def fix_first(
         self, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None

@@ -1,1 +1,1 @@
-"""The checks of edits, those of accepted edits, and the document about a turn that lists them."""
+"""The checks of edits, the permission to make them, and the document about a turn that lists them."""

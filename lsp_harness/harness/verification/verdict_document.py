@@ -31,6 +31,7 @@ DOCUMENT_NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
 """`SESSION/TURN`. The id of a session is a ULID, so no path can be hidden in it."""
 TITLES = {
     "fix": "Fix",
+    "prepare": "Prepared fix",
     "check": "Check",
     "edit": "Edit",
     "docstring": "Docstring",

@@ -8,10 +8,11 @@ from lsprotocol import types
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import uri_and_id
 from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.execution.quick_fix import APPLIED_COMMAND
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
-    name="lspHarness.applied",
+    name=APPLIED_COMMAND,
     arguments="[uri, proposalId]",
     description="reports that an edit was applied; the server also notices it from the text",
     result="null",

@@ -3,7 +3,7 @@
 All state of an offer is in the `data` of its code action; the server keeps none.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lsprotocol import types
@@ -12,11 +12,19 @@ from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.lsp_conversion import EditAnnotation, verdict_uri, workspace_edit
+from lsp_harness.server.lsp_conversion import (
+    EditAnnotation,
+    pack_finding,
+    unpack_finding,
+    verdict_uri,
+    workspace_edit,
+)
 from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
-from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
+
+APPLIED_COMMAND = "lspHarness.applied"
+"""The command by which a client reports that an edit is in the document (see `applied_command`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ def pack_offer(document: Document, offer: FixOffer) -> dict[str, Any]:
         "hash": document.hash,
         "title": offer.title,
         "how": offer.source,
-        "finding": asdict(offer.finding),
+        "finding": pack_finding(offer.finding),
     }
 
 
@@ -70,13 +78,12 @@ def unpack_offer(snapshot: Snapshot, data: Any) -> FixOffer:
     if data.get("hash") != snapshot.document.hash:
         raise StaleDocument("the document has changed since this fix was offered; request the code actions again")
     try:
-        finding = Finding(**data["finding"])
+        finding = unpack_finding(snapshot.document, data["finding"])
         offer = FixOffer(title=str(data["title"]), source=data["how"], finding=finding)
-        is_inside = 0 <= finding.start <= finding.end <= len(snapshot.document.data)
-    except (KeyError, TypeError) as error:
-        raise UsageError("the data of this code action is incomplete") from error
-    if not is_inside or offer.source not in FIX_SOURCES:
-        raise UsageError("the data of this code action was changed; it must be sent back as lsp-harness made it")
+    except (KeyError, ValueError) as error:
+        raise UsageError("the data of this code action was changed; send it back as lsp-harness made it") from error
+    if offer.source not in FIX_SOURCES:
+        raise UsageError("the data of this code action was changed; send it back as lsp-harness made it")
     return offer
 
 
@@ -118,14 +125,22 @@ async def prepare_written_edit(client: EditorClient, written: DocumentEdit) -> P
 async def prepare_edit(
     client: EditorClient, document: Document, proposal: Proposal, *, creates_file: bool = False
 ) -> PreparedEdit:
-    """Convert a proposal, annotated with its checks, if the permission gate allows it.
-
-    The setting `edits.confirm` decides whether the user confirms it.
+    """Convert a proposal if the permission gate allows it.
 
     Raises:
         UsageError: The settings do not allow the edit.
     """
     await client.harness.turns.require_permission(proposal)
+    return convert_edit(client, document, proposal, creates_file=creates_file)
+
+
+def convert_edit(
+    client: EditorClient, document: Document, proposal: Proposal, *, creates_file: bool = False
+) -> PreparedEdit:
+    """Convert a proposal that the permission gate allowed, annotated with its checks.
+
+    The setting `edits.confirm` decides whether the user confirms it.
+    """
     confirm = client.harness.config.edits.confirm
     annotation = EditAnnotation(
         label=f"lsp-harness: {proposal.verdict.marks}",
@@ -146,3 +161,10 @@ async def prepare_edit(
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]
     return PreparedEdit(proposal.id, proposal.summary, edit, verdict_uri(client.harness.turns.verdict_name(proposal)))
+
+
+def applied_action_command(client: EditorClient, document: Document, edit: PreparedEdit) -> types.Command | None:
+    """Return the command that a client executes when the edit of an action is in the document, if it does that."""
+    if not client.capabilities.resolve_command:
+        return None
+    return types.Command("Applied", APPLIED_COMMAND, arguments=[document.uri, edit.id])

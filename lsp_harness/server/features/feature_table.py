@@ -14,6 +14,7 @@ from lsp_harness.server.features.documents import (
 from lsp_harness.server.features.language import (
     code_action,
     code_action_resolve,
+    code_lens,
     completion,
     definition,
     diagnostic,
@@ -53,6 +54,7 @@ FEATURES: tuple[ModuleType, ...] = (
     completion,
     code_action,
     code_action_resolve,
+    code_lens,
     execute_command,
     diagnostic,
     document_symbol,

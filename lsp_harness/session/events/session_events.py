@@ -77,7 +77,7 @@ class InvocationReceived:
 
     Attributes:
         kind: The kind of the request: "message", "command", "steer", "follow_up", "auto", or the kind of a turn that
-            changes code: "fix", "edit", "docstring", "tests", "explain" or "check".
+            changes code: "fix", "prepare", "edit", "docstring", "tests", "explain" or "check".
         text: The request in words.
         path: The path of the document in its workspace.
         source: The tool that reported the finding, for a fix; else the surface.

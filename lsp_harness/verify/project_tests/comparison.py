@@ -13,7 +13,7 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.problem import Problem
-from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, find_runner
@@ -239,7 +239,10 @@ def _as_finding(problem: Problem, changes: ChangeSet) -> Finding:
     main = changes.main
     start = main.edits[0].start if main.edits else 0
     name = f"{problem.title} — " if problem.title else ""
-    return Finding(start, start, f"{name}{problem.message}", "tests", problem.title)
+    related = ()
+    if problem.path and problem.line and main.root:
+        related = (RelatedPlace(str(main.root / problem.path), problem.line, problem.title or problem.message),)
+    return Finding(start, start, f"{name}{problem.message}", "tests", problem.title, related=related)
 
 
 def _describe(suite: _Suite, run: SuiteRun) -> str:

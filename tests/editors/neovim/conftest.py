@@ -122,6 +122,8 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
         script.write_text(json.dumps(replies))
         monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
         monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+        # the title of a fix says what passed once it is ready, so it would depend on the time
+        monkeypatch.setenv("LSP_HARNESS_BACKGROUND__PREPARE_FIXES", "0")
         editor = start(SERVE, before=before)
         (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
         ours = f"[generation]\ncandidates = 1\nrepairs = {str(repairs).lower()}\n[verification]\ndebounce_ms = 1\n"

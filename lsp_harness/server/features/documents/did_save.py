@@ -1,6 +1,7 @@
 """`textDocument/didSave`: use a saved settings file at once, and tell the index of any other file.
 
-A save is also a pause of the user, in which a completion can be prepared.
+What was changed since the last save is verified, if the settings say so. A save is also a pause of the user, in which a
+completion can be prepared.
 """
 
 from lsprotocol import types
@@ -13,4 +14,5 @@ METHOD = types.TEXT_DOCUMENT_DID_SAVE
 
 def run(client: EditorClient, params: types.DidSaveTextDocumentParams) -> None:
     file_watching.handle_changes(client, [params.text_document.uri])
+    client.harness.verification.record_save(params.text_document.uri)
     client.harness.completions.warm(params.text_document.uri)

@@ -16,7 +16,6 @@ from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, to_finding
 from lsp_harness.session.results import FixOffer
-from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
@@ -55,9 +54,14 @@ async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.C
         finding = to_finding(document, diagnostic, capabilities.encoding)
         key = (finding.start, finding.code or finding.message)
         problems.setdefault(key, (finding, []))[1].append(diagnostic)
-    offers = await client.harness.fixes.offer(snapshot, [finding for finding, _ in problems.values()])
+    findings, harness_fixes = [finding for finding, _ in problems.values()], client.harness.fixes
+    offers = await harness_fixes.offer(snapshot, findings)
+    if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
+        harness_fixes.prepared.count_offers(snapshot, offers)
+    # for the next time, if they still stand
+    harness_fixes.prepared.record(snapshot, findings)
     diagnostics_of = dict(problems.values())
-    fixes = [_fix_action(document, offer, diagnostics_of.get(offer.finding), capabilities) for offer in offers]
+    fixes = [_fix_action(client, snapshot, offer, diagnostics_of.get(offer.finding)) for offer in offers]
     return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
 
 
@@ -101,14 +105,19 @@ def _command_action(
 
 
 def _fix_action(
-    document: Document, offer: FixOffer, diagnostics: list[types.Diagnostic] | None, capabilities: ClientCapabilities
+    client: EditorClient, snapshot: Snapshot, offer: FixOffer, diagnostics: list[types.Diagnostic] | None
 ) -> Action:
+    """Return the action of an offer. If its fix is ready, the action has the edit, and its title says what passed."""
+    document, capabilities = snapshot.document, client.capabilities
+    fix = client.harness.fixes.prepared.find(snapshot, offer.finding)
+    is_ready = fix is not None and fix.offer.source == offer.source
+    title = fix.title if fix and is_ready else offer.title
     data = quick_fix.pack_offer(document, offer)
-    command = types.Command(offer.title, fix_command.COMMAND.name, arguments=[data])
+    command = types.Command(title, fix_command.COMMAND.name, arguments=[data])
     if not capabilities.action_literals and not capabilities.resolve_edit:
         return command
-    return types.CodeAction(
-        title=offer.title,
+    action = types.CodeAction(
+        title=title,
         kind=types.CodeActionKind.QuickFix,
         diagnostics=diagnostics,
         is_preferred=True if offer.source != "model" else None,
@@ -116,3 +125,7 @@ def _fix_action(
         command=None if capabilities.resolve_edit else command,
         tags=[types.CodeActionTag.LlmGenerated] if capabilities.llm_tag and offer.source == "model" else None,
     )
+    if fix and is_ready:
+        edit = quick_fix.convert_edit(client, document, fix.proposal)
+        action.edit, action.command = edit.edit, quick_fix.applied_action_command(client, document, edit)
+    return action

@@ -5,8 +5,8 @@ from typing import NoReturn
 from lsprotocol import types
 
 from lsp_harness.errors import DocumentOutOfSync
-from lsp_harness.server.commands import applied_command
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.execution.quick_fix import compute_fix, offer_uri
 from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
@@ -30,8 +30,5 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Cod
     with show_progress(client, params.title) as report:
         fix = await compute_fix(client, snapshot, params.data, report)
     params.edit = fix.edit
-    if client.capabilities.resolve_command:
-        # the client executes it when the edit is in the document
-        arguments = [snapshot.document.uri, fix.id]
-        params.command = types.Command("Applied", applied_command.COMMAND.name, arguments=arguments)
+    params.command = quick_fix.applied_action_command(client, snapshot.document, fix) or params.command
     return params

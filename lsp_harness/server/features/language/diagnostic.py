@@ -25,7 +25,7 @@ async def run(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     document = snapshot.document
     # only the findings of this version; a refresh announces new ones
-    published = client.harness.findings(document)
+    published = client.harness.verification.findings(document)
     items = lsp_diagnostics(document, published, client.capabilities)
     result_id = f"{document.hash}-{hash((tuple(published.findings), published.verdict)) & 0xFFFFFFFF:08x}"
     if params.previous_result_id == result_id:

@@ -86,6 +86,8 @@ def server_capabilities(client: ClientCapabilities) -> dict[str, Any]:
     if client.fallback:
         # a guess must not stand beside the answer of a server that knows types
         result |= {"definitionProvider": True, "referencesProvider": True}
+    if client.code_lens:
+        result["codeLensProvider"] = {"resolveProvider": False}
     if client.pull_diagnostics:
         result["diagnosticProvider"] = {
             "identifier": "lsp-harness",

@@ -50,6 +50,12 @@ class Counts:
         types_cut: Suggestions of which it left the first lines.
         types_hidden: Suggestions that it hid.
         types_skipped: Suggestions that it could not check.
+        fixes_prepared: Fixes that were computed and verified before the user asked for them.
+        fixes_used: Those that were applied.
+        fixes_dropped: Those that an edit made void before.
+        fixes_offered: Diagnostics for which the user saw fixes where fixes may be prepared.
+        fixes_ready: Those of which a prepared fix was ready by then.
+        fix_tokens: Tokens that the engine evaluated and generated for prepared fixes.
     """
 
     shown: int = 0
@@ -63,6 +69,12 @@ class Counts:
     types_cut: int = 0
     types_hidden: int = 0
     types_skipped: int = 0
+    fixes_prepared: int = 0
+    fixes_used: int = 0
+    fixes_dropped: int = 0
+    fixes_offered: int = 0
+    fixes_ready: int = 0
+    fix_tokens: int = 0
 
     def plus(self, other: "Counts", sign: int = 1) -> "Counts":
         return Counts(*(getattr(self, f.name) + sign * getattr(other, f.name) for f in fields(Counts)))
@@ -192,8 +204,11 @@ class AcceptanceStats:
 
     def record_types(self, result: "TypeResult") -> None:
         """Record what the type gate did with a suggestion."""
-        name = f"types_{result}"
-        setattr(self.counts, name, getattr(self.counts, name) + 1)
+        self.add(f"types_{result}")
+
+    def add(self, name: str, count: int = 1) -> None:
+        """Add to one of the counts."""
+        setattr(self.counts, name, getattr(self.counts, name) + count)
 
     # -- keeping
     def totals(self) -> dict[str, Any]:

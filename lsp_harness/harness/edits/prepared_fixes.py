@@ -1,0 +1,281 @@
+"""Fixes of diagnostics that were computed and verified before the user asks for them.
+
+When a diagnostic has stood for a moment in the document in which the user is, its fix is computed in the background, if
+the machine and the engine have nothing else to do. The fix is about exactly one version of the text: the checks read
+all of it, so any edit drops it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from lsp_harness.errors import HarnessError
+from lsp_harness.harness.edits.background_engine import BackgroundEngine, TokenBudget
+from lsp_harness.harness.edits.turns import Turns
+from lsp_harness.harness.events import FindingsChanged, HarnessEvent
+from lsp_harness.harness.services import Services
+from lsp_harness.inference.client import Engine
+from lsp_harness.session.results import FixOffer, Proposal
+from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import STATUS_MARKS, Finding
+from lsp_harness.workspace.open_document import OpenDocument
+from lsp_harness.workspace.snapshot import Snapshot
+
+MAX_FINDINGS = 3
+"""Diagnostics of one version whose fixes are prepared, the closest ones to the cursor first."""
+
+Problem = tuple[int, str]
+"""The place and the rule of a finding. Two tools that report the same problem get one fix."""
+FindOffers = Callable[[Snapshot, Sequence[Finding]], Awaitable[list[FixOffer]]]
+ComputeFix = Callable[[Snapshot, FixOffer, Engine | None], Awaitable[Proposal]]
+"""Computes and verifies a fix. Without an engine it asks no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFix:
+    """A fix that has already passed its checks.
+
+    Attributes:
+        offer: The offer that it belongs to.
+        proposal: The verified edit.
+    """
+
+    offer: FixOffer
+    proposal: Proposal
+
+    @property
+    def title(self) -> str:
+        """The title of the offer, with the checks that the edit passed."""
+        mark, outcomes = STATUS_MARKS["passed"], self.proposal.verdict.outcomes
+        passed = [outcome.title or outcome.check for outcome in outcomes if outcome.status == "passed"]
+        return f"{self.offer.title} ({', '.join(f'{name} {mark}' for name in passed)})"
+
+
+@dataclass(slots=True)
+class _Preparation:
+    """The part of an open document that holds its prepared fixes (see `OpenDocument.part`).
+
+    Attributes:
+        owner: The service that it belongs to.
+        opened: The document.
+        budget: The tokens that it may use.
+        text: The version that everything below is about.
+        findings: The diagnostics that stand in it.
+        counted: Those for which the user asked for fixes.
+        tried: Those whose fix was computed, or could not be.
+        ready: The fixes that passed.
+        dropped_ids: The ids of the proposals of the last version that were dropped with it.
+        task: The work under way.
+        is_planned: Whether the work begins by itself after a delay.
+    """
+
+    owner: "PreparedFixes"
+    opened: OpenDocument
+    budget: TokenBudget
+    text: Document
+    findings: dict[Problem, Finding] = field(default_factory=dict[Problem, Finding])
+    counted: set[Problem] = field(default_factory=set[Problem])
+    tried: set[Problem] = field(default_factory=set[Problem])
+    ready: dict[Problem, PreparedFix] = field(default_factory=dict[Problem, PreparedFix])
+    dropped_ids: set[str] = field(default_factory=set[str])
+    task: "asyncio.Task[None] | None" = None
+    is_planned: bool = False
+
+    def close(self) -> None:
+        self.owner.reset(self)
+
+
+class PreparedFixes:
+    """The prepared fixes of one client.
+
+    Args:
+        services: The shared parts.
+        turns: Says which texts may be edited, and asks the permission gate.
+        find_offers: Returns the fixes that could be computed for findings.
+        compute: Computes a fix.
+    """
+
+    def __init__(self, services: Services, turns: Turns, find_offers: FindOffers, compute: ComputeFix) -> None:
+        self._services = services
+        self._turns = turns
+        self._find_offers = find_offers
+        self._compute = compute
+        self._tasks: set[asyncio.Task[None]] = set()
+        services.events.subscribe(self._handle_event)
+
+    def record(self, snapshot: Snapshot, findings: Sequence[Finding]) -> None:
+        """Record that diagnostics stand in a text. Their fixes are prepared if they still stand after the delay."""
+        opened = self._services.documents.find(snapshot.document.uri)
+        if opened is None or opened.text is not snapshot.document or not findings or not self._is_wanted(snapshot):
+            return
+        part = self._part(opened)
+        part.findings |= {_problem(finding): finding for finding in findings}
+        self._plan(part)
+
+    def find(self, snapshot: Snapshot, finding: Finding) -> PreparedFix | None:
+        """Return the fix of a finding that is ready for this text, or None."""
+        opened = self._services.documents.find(snapshot.document.uri)
+        part = opened.find_part(_Preparation) if opened else None
+        if part is None or part.text is not snapshot.document:
+            return None
+        return part.ready.get(_problem(finding))
+
+    def count_offers(self, snapshot: Snapshot, offers: Sequence[FixOffer]) -> None:
+        """Count the diagnostics for which the user sees fixes, each once, and those of which a fix is ready."""
+        opened = self._services.documents.find(snapshot.document.uri)
+        if opened is None or opened.text is not snapshot.document or not self._is_wanted(snapshot):
+            return
+        part = self._part(opened)
+        new = {_problem(offer.finding) for offer in offers} - part.counted
+        part.counted |= new
+        self._count("fixes_offered", len(new))
+        self._count("fixes_ready", len(new & part.ready.keys()))
+
+    def record_applied(self, opened: OpenDocument, proposal_id: str) -> None:
+        """Record that the edit of a proposal is in the text."""
+        part = opened.find_part(_Preparation)
+        if part is None:
+            return
+        used = [problem for problem, fix in part.ready.items() if fix.proposal.id == proposal_id]
+        for problem in used:
+            del part.ready[problem]
+        if used or proposal_id in part.dropped_ids:
+            self._count("fixes_used")
+        if not used and proposal_id in part.dropped_ids:
+            # the first of several edits had dropped it
+            part.dropped_ids.discard(proposal_id)
+            self._count("fixes_dropped", -1)
+
+    def follow(self, opened: OpenDocument) -> None:
+        """Drop what was prepared for the text before an edit."""
+        if (part := opened.find_part(_Preparation)) and part.text is not opened.text:
+            self.reset(part)
+
+    def yield_to_user(self, opened: OpenDocument | None) -> None:
+        """Stop the work under way for a document, because the user now asks for a fix there."""
+        if opened and (part := opened.find_part(_Preparation)):
+            self._stop(part)
+
+    def drop_all(self) -> None:
+        """Drop everything that was prepared: other settings may not allow it."""
+        for opened in self._services.documents:
+            if part := opened.find_part(_Preparation):
+                self.reset(part)
+
+    def reset(self, part: _Preparation) -> None:
+        """Drop what was prepared for a document, and wait for the diagnostics of its present text."""
+        self._stop(part)
+        self._count("fixes_dropped", len(part.ready))
+        part.dropped_ids = {fix.proposal.id for fix in part.ready.values()}
+        part.text = part.opened.text
+        for known in (part.findings, part.ready, part.counted, part.tried):
+            known.clear()
+
+    async def wait_until_idle(self) -> None:
+        """Wait for the work under way, for callers that have no event to wait for."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def aclose(self) -> None:
+        """Cancel all work and wait until it has ended."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- when
+    def _handle_event(self, event: HarnessEvent) -> None:
+        opened = self._services.documents.find(event.uri) if isinstance(event, FindingsChanged) else None
+        if isinstance(event, FindingsChanged) and opened and event.findings.version == opened.text.version:
+            self.record(self._services.workspace.snapshot(opened.text), event.findings.findings)
+
+    def _is_wanted(self, snapshot: Snapshot) -> bool:
+        services = self._services
+        settings = services.config.background
+        is_on = services.works_ahead and settings.prepare_fixes > 0 and not services.background.is_off
+        # also nothing without a model: a private file is none of the background's business
+        return is_on and self._turns.refusal(snapshot) is None
+
+    def _plan(self, part: _Preparation) -> None:
+        """Begin after the delay, however often this is called until then."""
+        if not part.is_planned and part.findings.keys() - part.tried:
+            part.is_planned = True
+            delay_s = self._services.config.background.prepare_fixes / 1000
+            self._services.clock.call_later(delay_s, partial(self._start, part, part.text))
+
+    def _start(self, part: _Preparation, text: Document) -> None:
+        part.is_planned = False
+        services = self._services
+        if part.opened is not services.documents.find(part.opened.uri) or not part.findings or part.task:
+            return
+        if text is not part.text or self._is_engine_busy():
+            # the diagnostics have not stood long enough, or the user waits for something else
+            self._plan(part)
+            return
+        if services.documents.focused_uri != part.opened.uri:
+            return
+        part.task = asyncio.ensure_future(self._run(part, text))
+        self._tasks.add(part.task)
+        part.task.add_done_callback(partial(self._finish, part))
+
+    def _stop(self, part: _Preparation) -> None:
+        task, part.task = part.task, None
+        if task:
+            task.cancel()
+
+    def _finish(self, part: _Preparation, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if part.task is task:
+            part.task = None
+
+    # -- work
+    async def _run(self, part: _Preparation, text: Document) -> None:
+        services = self._services
+        snapshot = services.workspace.snapshot(text)
+        await services.background.wait()
+        cursor = part.opened.cursor or 0
+        closest = sorted(part.findings.values(), key=lambda finding: abs(finding.start - cursor))[:MAX_FINDINGS]
+        for offer in await self._find_offers(snapshot, closest):
+            problem = _problem(offer.finding)
+            if problem in part.tried:
+                continue
+            await services.background.wait()
+            engine = self._find_engine(part)
+            if offer.source == "model" and engine is None:
+                continue
+            part.tried.add(problem)
+            # the user's own request will say what is wrong
+            with suppress(HarnessError):
+                proposal = await self._compute(snapshot, offer, engine)
+                await self._turns.require_permission(proposal)
+                part.ready[problem] = PreparedFix(offer, proposal)
+                self._count("fixes_prepared")
+
+    def _find_engine(self, part: _Preparation) -> BackgroundEngine | None:
+        """Return the engine for the work, or None if it must not be asked: it is not idle, or not ours to use freely.
+
+        The work must neither start an engine nor send to a remote server what nobody asked for.
+        """
+        engines = self._services.engines
+        if not (engines.is_own and engines.is_running and engines.current.state == "ready") or part.budget.rest <= 0:
+            return None
+        return BackgroundEngine(engines.current, part.budget, lambda tokens: self._count("fix_tokens", tokens))
+
+    def _is_engine_busy(self) -> bool:
+        engines = self._services.engines
+        return engines.is_running and engines.current.state == "busy"
+
+    def _part(self, opened: OpenDocument) -> _Preparation:
+        services = self._services
+        budget = TokenBudget(lambda: services.config.background.fix_tokens, services.clock.now_s)
+        part = opened.part(_Preparation, lambda: _Preparation(self, opened, budget, opened.text))
+        self.follow(opened)
+        return part
+
+    def _count(self, name: str, count: int = 1) -> None:
+        self._services.statistics.add(name, count)
+
+
+def _problem(finding: Finding) -> Problem:
+    return finding.start, finding.code or finding.message

@@ -1,0 +1,43 @@
+"""The results of checks that an editor shows for one version of a document."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lsp_harness.text.position import Span
+from lsp_harness.verify.finding import Finding, Outcome
+
+Cause = Literal["accepted", "saved"]
+"""Why a document is verified: the user accepted a suggestion or a proposal, or saved the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFindings:
+    """The results of the checks of an edit that the user accepted or saved.
+
+    Attributes:
+        version: The version of the document that they are about.
+        outcomes: The checks that have ended. Without a failed one, the findings of earlier versions are gone.
+        accepted: The text that the user accepted or changed, in this version.
+        verdict: The name of the document that lists the checks (see `verdict_document`).
+        cause: Why the document was verified.
+        is_complete: Whether all checks have ended.
+    """
+
+    version: int
+    outcomes: Sequence[Outcome] = ()
+    accepted: Span | None = None
+    verdict: str = ""
+    cause: Cause = "accepted"
+    is_complete: bool = False
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all checks."""
+        return tuple(finding for _, finding in self.by_check())
+
+    def by_check(self) -> Iterator[tuple[str, Finding]]:
+        """Yield each finding with the name of its check."""
+        for outcome in self.outcomes:
+            if outcome.status == "failed":
+                yield from ((outcome.check, finding) for finding in outcome.findings)

@@ -1,0 +1,53 @@
+"""The line above a changed function that says which checks its last accepted or saved edit passed."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.text.wording import format_count
+from lsp_harness.verify.finding import STATUS_MARKS, Verdict
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.tree import SyntaxTree
+
+TEST_COUNT = re.compile(r"\d+ tests?\b")
+"""The number of tests in the remark of the check that ran them."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictLens:
+    """A verdict as one line at a place of a text.
+
+    Attributes:
+        offset: The first byte of the changed function, or of the change if it lies in no function.
+        title: The verdict, such as "verified ✓ 3 checks, 12 tests".
+        verdict: The name of the document that lists the checks.
+    """
+
+    offset: int
+    title: str
+    verdict: str
+
+
+def create_lens(published: PublishedFindings, tree: "SyntaxTree | None") -> VerdictLens | None:
+    """Return the lens of a complete verdict, or None while checks run."""
+    from lsp_harness.syntax.scope import enclosing_function
+
+    if not published.is_complete or published.accepted is None:
+        return None
+    function = enclosing_function(tree, published.accepted.start) if tree else None
+    offset = function.start if function else published.accepted.start
+    return VerdictLens(offset, describe_verdict(published), published.verdict)
+
+
+def describe_verdict(published: PublishedFindings) -> str:
+    """Return a verdict in a few words. A check that did not run is never counted as passed."""
+    outcomes = published.outcomes
+    if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
+        return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
+    if not Verdict("", tuple(outcomes)).passed:
+        return f"not verified {STATUS_MARKS['skipped']}"
+    passed = [outcome for outcome in outcomes if outcome.status == "passed"]
+    tests = [match[0] for outcome in passed if (match := TEST_COUNT.match(outcome.reason))]
+    return ", ".join([f"verified {STATUS_MARKS['passed']} {format_count(len(passed), 'check')}", *tests])
