@@ -63,6 +63,13 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             'run "what does geo.py do?"',
             package="sessions",
         ),
+        Command(
+            "code",
+            "Change, fix, write and explain the code of a project, in a terminal.",
+            "",
+            "code --project ~/shop",
+            package="sessions",
+        ),
         Command("chat", "Talk with the model in a terminal, in the present folder.", package="sessions"),
         Command(
             "fix",

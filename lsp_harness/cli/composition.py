@@ -9,6 +9,7 @@ from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import BinaryDocument, FileError, FileMissing, HarnessError, UsageError
+from lsp_harness.files.project_marks import is_project
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.client import Engine
@@ -28,11 +29,7 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
 
 def project_root(file: Path) -> Path:
     """Return the nearest folder above a file that looks like a project, or else the folder of the file."""
-    marks = (".git", "lsp-harness.toml", "localcode.toml", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
-    for folder in file.parents:
-        if any((folder / mark).exists() for mark in marks):
-            return folder
-    return file.parent
+    return next((folder for folder in file.parents if is_project(folder)), file.parent)
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from lsp_harness.cli.command_table import GROUPS, app
 from lsp_harness.cli.console import print_json
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
+from lsp_harness.files.project_marks import is_project
 from lsp_harness.wire.session_frames import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 
@@ -75,7 +76,8 @@ def _move_lone_hyphen(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:
-    """Return the arguments with the command that the user left out: `run` before a prompt, `chat` before nothing.
+    """Return the arguments with the command that the user left out: `run` before a prompt, and before nothing
+    `code` in the folder of a project and `chat` elsewhere.
 
     Args:
         arguments: The arguments.
@@ -87,7 +89,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     words = _prompt_words(arguments)
     if not words and not {"--help", "-h", "--version"} & set(arguments):
         if is_terminal:
-            return ["chat", *arguments]
+            return ["chat", *arguments] if arguments or not is_project(Path.cwd()) else ["code"]
         if any(word.startswith("-") and word.partition("=")[0] not in _run_options() for word in arguments):
             return arguments
         written = " ".join([PROGRAM, *arguments])

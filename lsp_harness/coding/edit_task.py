@@ -80,7 +80,9 @@ class EditTask(ABC):
     async def _run_stages(self, driver: TurnDriver) -> Proposal:
         if proposal := await self.try_existing_edits(driver):
             return proposal
-        driver.states.enter("LOCATE", reason=self.context.place or None)
+        if driver.states.current == "UNDERSTAND":
+            driver.states.enter("LOCATE")
+            driver.states.outcome = self.context.place
         if proposal := await self.try_repairs(driver):
             return proposal
         try:

@@ -7,6 +7,7 @@ and its answer is these lines, written again.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.existing_findings import describe_existing_findings
@@ -118,11 +119,14 @@ class Rewriter:
     Attributes:
         context: The document and the tools.
         tree: The syntax tree of the document, or None if it has none.
+        system: The system prompt.
         span: The lines to rewrite.
         size: The tokens of these lines.
         instruction: The instruction.
         refusal: Why the engine refused a request, or an empty text.
     """
+
+    system: ClassVar[str] = SYSTEM
 
     context: TurnContext
     tree: SyntaxTree | None
@@ -167,7 +171,7 @@ class Rewriter:
         )
         task = format_task(self.instruction)
         task = await fit_task(task, feedback, settings.task_budget, context.engine.count, findings)
-        return await build_instruction_prompt(inputs, system=SYSTEM, task=task)
+        return await build_instruction_prompt(inputs, system=self.system, task=task)
 
     async def _create_request(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest:
         context = self.context

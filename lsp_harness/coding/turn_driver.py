@@ -29,6 +29,7 @@ from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Author, Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
@@ -39,6 +40,8 @@ AMBIGUOUS_COST = 0.3
 """Repairs are equally likely if their costs differ by no more."""
 MAX_REPAIRS = 12
 """Most repairs of one finding that are checked."""
+UNCHANGED = "UNCHANGED: this is the code as it was; the instruction is not done yet"
+"""The feedback if nothing but the present code was generated."""
 MAX_FEEDBACK_CANDIDATES = 3
 """Most failed candidates whose findings the next prompt repeats."""
 
@@ -68,9 +71,12 @@ class TurnDriver:
     candidate_count: int = 0
     states: TurnStates = field(init=False)
     _planned_count: int = 0
+    _earlier_candidates: int = field(default=0, init=False)
+    _has_unchanged: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self.states = TurnStates(self.context.turn)
+        self.states = self.context.states or TurnStates(self.context.turn)
+        self._earlier_candidates = self.states.last_candidate
 
     async def run(self, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
         """Run the steps of the turn and record its states. Call it once.
@@ -79,13 +85,13 @@ class TurnDriver:
             steps: Returns the proposal.
         """
         try:
-            self.states.enter("UNDERSTAND")
+            if self.states.current is None:
+                self.states.enter("UNDERSTAND")
             if output := self.context.output:
                 self.context.turn.append(OutputRead(output.tool, output.summary))
             return await steps()
         except HarnessError as error:
-            if self.states.current not in ("FAILED", "COMPLETE"):
-                self.states.enter("FAILED", reason=error.message)
+            self._enter_failed(error.message)
             raise
         except BaseException:
             # cancelled, or a bug: the log must not end in the middle of a state
@@ -95,7 +101,7 @@ class TurnDriver:
     async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
         """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
         self.states.enter("VERIFY")
-        changes = self._create_changes(edits, "linter")
+        changes = _create_changes(self.context, edits, "linter")
         verdict = await run_checks(changes, self._quick_checks)
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate=0))
         if not verdict.passed:
@@ -148,21 +154,25 @@ class TurnDriver:
         """
         self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
         for number, plans in enumerate(rounds):
-            self.states.enter("GENERATE", round=number)
+            self.states.enter("GENERATE", round=number, reason=_describe_round(plans, self.context))
             if passed := await self._run_round(source, plans, number):
                 best = self.choose(passed)
-                chosen = best.candidate.number
+                chosen = self._number(best.candidate)
                 # candidates with a higher number may be complete first
-                maker = f"candidate {chosen} of {max(chosen, self.candidate_count)}"
+                maker = f"candidate {chosen} of {max(chosen, self._earlier_candidates + self.candidate_count)}"
                 return self._propose(best.changes, best.verdict, maker)
-        closest = [f"the closest: {line}" for line in self._feedback()[:1]]
+        closest = [f"the closest: {line}" for line in self._feedback()[:1] if line != UNCHANGED]
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
 
     def fail(self, reason: str) -> NoAnswer:
         """Enter the state FAILED and return the error to raise."""
-        self.states.enter("FAILED", reason=reason)
+        self._enter_failed(reason)
         return NoAnswer(f"{reason[0].upper()}{reason[1:]}; nothing was changed")
+
+    def _enter_failed(self, reason: str) -> None:
+        if self.context.item is None and not self.states.has_ended:
+            self.states.enter("FAILED", reason=reason)
 
     def _passed(self) -> list[CheckedCandidate]:
         return [result for result in self.results if result.verdict.passed]
@@ -173,7 +183,8 @@ class TurnDriver:
 
     def _feedback(self) -> list[str]:
         """Return the findings of the checks in the best failed candidates, as lines."""
-        return list(dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines))
+        lines = dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines)
+        return [*lines] or [UNCHANGED] * self._has_unchanged
 
     async def _retry_lines(self) -> list[str]:
         """Return the feedback for the next round, with the documentation of package members in failed candidates."""
@@ -224,10 +235,11 @@ class TurnDriver:
 
     def _record_candidate(self, candidate: Candidate) -> None:
         self.candidate_count += 1
-        usage = candidate.usage
+        number, usage = self._number(candidate), candidate.usage
+        self.states.last_candidate = max(self.states.last_candidate, number)
         self.context.turn.append(
             CandidateGenerated(
-                candidate.number,
+                number,
                 candidate.plan.kind,
                 candidate.plan.temperature,
                 candidate.seed,
@@ -248,30 +260,27 @@ class TurnDriver:
         if not candidate.edits:
             self._reject(candidate, "nothing usable was generated")
             return
-        changes = self._create_changes(candidate.edits, candidate.author)
+        changes = _create_changes(self.context, candidate.edits, candidate.author)
         if changes.hash == self.context.document.hash:
+            self._has_unchanged = True
             self._reject(candidate, "it changes nothing")
             return
         if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
-            self._reject(candidate, f"the same as candidate {twin.candidate.number}")
+            self._reject(candidate, f"the same as candidate {self._number(twin.candidate)}")
             return
         verdict = await run_checks(changes, checks)
         result = CheckedCandidate(candidate, changes, verdict)
         self.results.append(result)
-        self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate.number))
+        self.context.turn.append(ChecksCompleted.from_verdict(verdict, self._number(candidate)))
         if not verdict.passed:
             self._reject(candidate, "; ".join(result.finding_lines) or "no check could run")
 
-    def _create_changes(self, edits: Sequence[Edit], author: Author) -> ChangeSet:
-        document = self.context.document
-        # prompts have no lone surrogates: they are restored where the model repeats the text
-        restored = [
-            edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits
-        ]
-        return ChangeSet.of(Change.from_edits(document, restored, self.context.file, self.context.root, author))
-
     def _reject(self, candidate: Candidate, reason: str) -> None:
-        self.context.turn.append(CandidateRejected(candidate.number, reason))
+        self.context.turn.append(CandidateRejected(self._number(candidate), reason))
+
+    def _number(self, candidate: Candidate) -> int:
+        """Return the number of a candidate in the turn, which may have had other tasks before this one."""
+        return self._earlier_candidates + candidate.number
 
     def _propose(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool = True) -> Proposal:
         text = "".join(
@@ -281,7 +290,21 @@ class TurnDriver:
             for change in changes
         )
         summary = f"{maker} passes ({verdict.marks})"
+        if self.context.item is not None:
+            return Proposal("", changes, verdict, text, summary, self.context.turn.number, is_by_model)
         event = self.context.turn.append(EditProposed(verdict.hash, text, summary))
         self.states.enter("COMPLETE")
         self.context.report(Progress(summary, 100))
         return Proposal(event.id, changes, verdict, text, summary, self.context.turn.number, is_by_model)
+
+
+def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext) -> str:
+    count = format_count(sum(len(plan.numbers) for plan in plans), "candidate")
+    return f"Producing {count}{f' for {context.place}' if context.item and context.place else ''}..."
+
+
+def _create_changes(context: TurnContext, edits: Sequence[Edit], author: Author) -> ChangeSet:
+    document = context.document
+    # prompts have no lone surrogates: they are restored where the model repeats the text
+    restored = [edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits]
+    return ChangeSet.of(Change.from_edits(document, restored, context.file, context.root, author))

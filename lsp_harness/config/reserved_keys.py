@@ -3,7 +3,5 @@
 A key moves to the schema when its feature is built.
 """
 
-PLANNED_KEYS: dict[str, frozenset[str]] = {
-    "generation": frozenset({"temperature_classify"}),
-}
+PLANNED_KEYS: dict[str, frozenset[str]] = {}
 """Table → planned keys."""

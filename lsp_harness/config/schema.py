@@ -111,10 +111,10 @@ class Generation:
     """
     test_repair_s: int = 120
     """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
+    temperature_classify: float = 0.1
+    """The temperature of the word that says what a prompt asks for. See [The code driver](code-driver.md)."""
     temperature: float = 0.6
-    """The sampling temperature of all rewrites except for the first. The first rewrite and the first fill of each kind
-    use temperature 0; other fills use 0.1 more than this.
-    """
+    """The temperature of rewrites. The first rewrite and the first fill of each kind use 0, other fills 0.1 more."""
 
 
 @dataclass(frozen=True, slots=True)

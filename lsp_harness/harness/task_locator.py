@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.coding.task_location import RANKINGS, TaskPlace, TaskPlaces, choose_place, find_task_places
+from lsp_harness.coding.task_location import (
+    RANKINGS,
+    TaskPlace,
+    TaskPlaces,
+    TextReader,
+    choose_place,
+    find_task_places,
+)
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
@@ -47,11 +54,13 @@ class LocatedTask:
         root: The workspace folder.
         ranking: The candidates, and the choice among them.
         texts: The texts of the candidates, by path.
+        read_text: Returns the text of any file of the folder that a model may see, or None.
     """
 
     root: Path
     ranking: TaskPlaces
     texts: Mapping[str, Document]
+    read_text: TextReader
 
     def document(self, candidate: TaskPlace) -> Document:
         """Return the text of a candidate."""
@@ -117,7 +126,16 @@ class TaskLocator:
             raise NoAnswer(f"no code in {root.name} fits this task; name a function in it, or {request.alternative}")
         if config.locate.ranking == "model":
             ranking = await choose_place(services.engines.current, request.task, ranking, config.context.task_budget)
-        return LocatedTask(root, ranking, texts.texts)
+        return LocatedTask(root, ranking, texts.texts, texts.read)
+
+    def reopen(self, request: LocationRequest, place: TaskPlace, text_hash: str) -> LocatedTask | None:
+        """Return a place that was found earlier, or None if its text is another one now."""
+        root, _ = self._find_folder(request.uri)
+        texts = _FolderTexts(self._services, root)
+        document = texts.read(place.path)
+        if document is None or document.hash != text_hash:
+            return None
+        return LocatedTask(root, TaskPlaces((place,)), texts.texts, texts.read)
 
     async def instruct(
         self, request: LocationRequest, report: Report, printed: str = ""

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
+from lsp_harness.index.graph.dependents import Dependents, find_dependents
 from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
@@ -157,6 +158,12 @@ class IndexQuery:
             lambda view: find_usage(view, path, qualified_name, failing_tests),
             DeclarationUsage(),
             is_slow=True,
+        )
+
+    async def dependents(self, uri: str, path: str, qualified_name: str) -> Dependents:
+        """Return the declarations that a change of a declaration may concern."""
+        return await self._run(
+            uri, lambda view: find_dependents(view, path, qualified_name), Dependents(), is_slow=True
         )
 
     # -- search

@@ -1,9 +1,10 @@
 """The changes of one proposal, one for each document that it edits."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 
 
@@ -38,7 +39,12 @@ class ChangeSet:
     @property
     def hash(self) -> str:
         """The hash of all texts with their edits. For one document it is the hash of its text."""
-        if len(self.changes) == 1:
-            return self.main.after.hash
-        lines = (f"{change.after.uri} {change.after.hash}\n" for change in self.changes)
-        return hashlib.blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return hash_texts([change.after for change in self.changes])
+
+
+def hash_texts(documents: Sequence[Document]) -> str:
+    """Return the hash of texts. For a single text it is its own hash."""
+    if len(documents) == 1:
+        return documents[0].hash
+    lines = (f"{document.uri} {document.hash}\n" for document in documents)
+    return hashlib.blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -239,9 +239,10 @@ class StateChange(ClientEvent):
     Attributes:
         state: The name of the state.
         round: The number of the round of candidates, from 0.
-        reason: Why the turn failed.
+        reason: Why the turn failed, or what it does in the state.
         status: "entered" or "exited".
         ms: The time that the turn spent in the state, when it leaves it.
+        outcome: What was found or decided in the state, when the turn leaves it.
     """
 
     state: str
@@ -249,6 +250,7 @@ class StateChange(ClientEvent):
     reason: str | None = None
     status: str = "entered"
     ms: int = 0
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ FRAMES: dict[str, Encoder] = {
     "queue.removed": _fields("queue", "item_id", status="removed"),
     "queue.taken": _fields("queue", "item_id", "text", status="taken"),
     "state.entered": _fields("state", "state", "round", "reason", status="entered"),
-    "state.exited": _fields("state", "state", "ms", status="exited"),
+    "state.exited": _fields("state", "state", "ms", "outcome", status="exited"),
     "candidate.generated": _fields("candidate", "candidate", "kind", "text", status="generated"),
     "candidate.rejected": _fields("candidate", "candidate", "reason", status="rejected"),
     "candidate.selected": _fields("candidate", "candidate", "passed", status="selected"),
@@ -169,6 +169,8 @@ IGNORED_TYPES = frozenset(
         *("model.started", "model.cancelled"),
         # `compaction.completed` has the result
         *("compaction.started", "compaction.summary", "compaction.summary.failed", "compaction.tool_promoted"),
+        # the states say the same in words
+        *("intent.chosen", "place.chosen", "plan.proposed", "plan.skipped", "plan.item.decided", "plan.item.completed"),
         # details of edits, which the verdict document shows
         *("output.read", "context.built", "choice.made", "choice.failed"),
         # the index belongs to no turn

@@ -226,7 +226,17 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
     # the third: tests/harness/test_edit_verbs.py
     # tests/verify/test_suite_check.py, test_types_check.py and test_review_check.py
     in_verify = {"verification.test", "verification.type_check", "verification.diff_review"}
-    tested = {*in_verify, "model.path", "index.update_on_save", "context.few_shot_examples", *ENGINE, *FIX_KEYS}
+    # tests/harness/sessions/test_code_turns.py
+    in_turns = {"generation.temperature_classify"}
+    tested = {
+        *in_verify,
+        *in_turns,
+        "model.path",
+        "index.update_on_save",
+        "context.few_shot_examples",
+        *ENGINE,
+        *FIX_KEYS,
+    }
     assert tested == set(CHANGED)
     elsewhere = {
         "engine.url",  # these and the next: tests/inference/test_providers.py, tests/inference/backends

@@ -20,6 +20,7 @@ CHANGED: dict[str, Any] = {
     "model.n_gpu_layers": 0,
     "generation.candidates": 2,
     "generation.max_retries": 1,
+    "generation.temperature_classify": 0.2,
     "generation.temperature": 0.25,
     "context.system_budget": 11,
     "context.code_budget": 12,

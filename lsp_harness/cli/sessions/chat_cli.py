@@ -15,6 +15,8 @@ from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_inp
 from lsp_harness.config import paths
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
+CODE_ANSWER = " lsp-harness:\n"
+"""Stands above the lines about the states of an edit."""
 HISTORY_LINES = 1000
 HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends the conversation.
 /mode MODE    change the permission mode
@@ -36,7 +38,11 @@ def chat(*, flags: SessionFlags | None = None) -> int:
 
     The model may use tools. Before it changes a file or runs a command, you are asked.
     """
-    flags = flags or SessionFlags()
+    return converse(flags or SessionFlags())
+
+
+def converse(flags: SessionFlags) -> int:
+    """Talk in a terminal until the person ends it. Return the exit status."""
     history = _load_history()
     try:
         termination = Termination()
@@ -75,6 +81,8 @@ class Conversation:
                     raise SessionNotOpened(str(frame.get("message")), int(frame.get("exit_code") or 1))
                 if frame["type"] == "ready":
                     self._greet(frame)
+                    if frame.get("unfinished"):
+                        await self._follow(client, None)
                     break
             while (line := await self._read_line(PROMPT)) is not None:
                 text = line.strip()
@@ -90,12 +98,18 @@ class Conversation:
         sys.stdout.write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help\n")
         if frame.get("resumed_events"):
             sys.stdout.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
+        if frame.get("unfinished"):
+            _write(f"{PROMPT}{frame['unfinished']}")
 
     async def _ask(self, client: SessionClient, text: str) -> None:
         self._number += 1
         request_id = str(self._number)
         client.send({"id": request_id, "prompt": text})
-        sys.stdout.write(ANSWER)
+        await self._follow(client, request_id)
+
+    async def _follow(self, client: SessionClient, request_id: str | None) -> None:
+        """Show a turn until its end, and answer its questions. A turn that began by itself has no request."""
+        sys.stdout.write(CODE_ANSWER if self._options.driver == "code" else ANSWER)
         sys.stdout.flush()
         while (frame := await self._next_frame(client)) is not None:
             self._printer.show(frame)
@@ -120,11 +134,15 @@ class Conversation:
         """Ask the person about an action, and return the answer for the session."""
         tool, given = str(frame.get("tool")), as_object(frame.get("input"))
         self._printer.end_line()
-        _write(f"{tool} {shorten_input(given)}")
-        if tool in EDIT_TOOLS:
+        if tool in EDIT_TOOLS and self._options.driver == "code":
+            # the diff stands above
+            question = "Apply? [y/n] "
+        elif tool in EDIT_TOOLS:
+            _write(f"{tool} {shorten_input(given)}")
             _show_edit(given)
             question = "Apply? [y/n] "
         else:
+            _write(f"{tool} {shorten_input(given)}")
             suggestions = ", ".join(frame.get("suggestions") or ())
             remember = f" · s = for this session, a = always ({suggestions})" if suggestions else ""
             question = f"Allow? [y/n{remember}] "

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.config.schema import Config, Verification
 from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
@@ -43,6 +44,9 @@ class TurnContext:
         make_checks: Creates the checks that the settings enable.
         place: The code that was found for the request, in words. Empty if the user named it.
         task: The request in words.
+        states: The states of a turn that has begun already, or None.
+        item: The number of this edit among the items of a plan, from 0, or None. The edits of all items are proposed
+            together, so that one of them neither completes nor fails the turn.
     """
 
     engine: Engine
@@ -62,6 +66,8 @@ class TurnContext:
     make_checks: Callable[[Verification, CheckContext], list[Check]] = create_checks
     place: str = ""
     task: str = ""
+    states: TurnStates | None = None
+    item: int | None = None
 
     @property
     def owner(self) -> Owner:

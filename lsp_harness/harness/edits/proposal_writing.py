@@ -20,7 +20,8 @@ def require_unchanged(files: Sequence[tuple[Path, Change]]) -> None:
         try:
             present = read_file(path, MAX_TEXT_BYTES)
         except FileMissing:
-            present = None
+            # an empty text may be that of a new file
+            present = b""
         if present != change.before.data:
             raise StaleDocument(f"{path} changed while the edit was computed; run it again")
 

@@ -142,6 +142,18 @@ class OpenSession:
         for warning in self.parts.warnings:
             self.session.log.append(ErrorOccurred(warning, "warning"))
         self.notices.tell_start()
+        if unfinished := self.unfinished_prompt:
+            self.session.enqueue("follow_up", unfinished)
+
+    @property
+    def unfinished_prompt(self) -> str:
+        """The prompt about code at which the last process was killed, or an empty text.
+
+        It is continued without being asked again.
+        """
+        unfinished = self.session.state.code.unfinished if self.options.driver == "code" else ""
+        is_queued = any(item.text == unfinished for item in self.session.state.queue.values())
+        return "" if is_queued else unfinished
 
     def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver[Any]:
         """Return the driver of a turn. Raises UsageError if an edit shall have a schema."""
@@ -301,10 +313,7 @@ class OpenSession:
         if self.session.log.path.exists():
             rows += project_tasks(read_history(self._store.folder, self.session.id))
         known = {row.task_id: row for row in (*rows, *self.parts.tasks.list())}
-        return [
-            {"task_id": row.task_id, "kind": row.kind, "title": row.title, "status": row.state, "summary": row.summary}
-            for row in known.values()
-        ]
+        return [row.fields for row in known.values()]
 
     def read_task(self, task_id: str, since: int) -> dict[str, Any]:
         """Return the output of a task from a byte on. Raise UsageError for an unknown id."""

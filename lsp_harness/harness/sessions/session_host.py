@@ -132,6 +132,8 @@ class _SessionHost:
             "permission_mode": opened.permission_mode,
             "driver": options.driver,
         }
+        if unfinished := opened.unfinished_prompt:
+            ready["unfinished"] = unfinished
         self._send(ready)
         log.listeners.append(self._forward)
         opened.parts.client_hooks.send = self._send

@@ -292,7 +292,9 @@ async def _create_parts(
         artifacts=artifacts,
         checkpoints=checkpoints,
         edit_copies=copies,
-        create_edit_driver=lambda: EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies),
+        create_edit_driver=lambda: EditDriver(
+            config, models[0].engine, Workspace([root]), verifier, gate, copies, surroundings.editor_texts
+        ),
         tools=tools,
         hidden_tools=hidden,
         questions=questions,

@@ -1,7 +1,7 @@
 """The conversations of one client of a language server, by the ids of their sessions."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from lsp_harness.harness.sessions.session_commands import COMMANDS
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.harness.sessions.session_list import list_rows
 from lsp_harness.harness.sessions.session_opening import SharedModel, Surroundings, open_session
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
@@ -68,12 +68,13 @@ class SessionVerbs:
         services.closers.append(self.aclose)
 
     # -- opening
-    async def require(self, session_id: str = "", uri: str = "") -> OpenSession:
+    async def require(self, session_id: str = "", uri: str = "", driver: str = "") -> OpenSession:
         """Return a session that is open here. A saved one is continued, and without an id a new one begins.
 
         Args:
             session_id: The id of the session, or its beginning.
             uri: A file or folder in the workspace folder of a new session.
+            driver: The driver of a new session. The default is "chat", and a saved session keeps its own.
 
         Raises:
             UsageError: The workspace is not trusted, there is no such session, or another process uses it.
@@ -85,7 +86,8 @@ class SessionVerbs:
             if opened := self._open.get(name):
                 return opened
             root = self._folder_of_session(name) if name else self._folder(uri)
-            options = SessionOptions(cwd=str(root), resume=name, source="lsp", has_person=True)
+            driver = _find_driver(self._read(name)[1]) if name else driver
+            options = SessionOptions(cwd=str(root), resume=name, driver=driver or "chat", source="lsp", has_person=True)
             opened = await open_session(options, self._shared_model(), self._surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
@@ -130,7 +132,13 @@ class SessionVerbs:
 
     # -- prompts and commands
     async def run(
-        self, prompt: str, session_id: str = "", uri: str = "", on_event: Callable[[Event], None] = lambda event: None
+        self,
+        prompt: str,
+        session_id: str = "",
+        uri: str = "",
+        on_event: Callable[[Event], None] = lambda event: None,
+        *,
+        driver: str = "",
     ) -> TurnReply:
         """Run a turn and return its end. The turns of one session run one after another.
 
@@ -139,6 +147,7 @@ class SessionVerbs:
             session_id: The session to continue. Empty begins a new one.
             uri: A file or folder in the workspace folder of a new session.
             on_event: Receives the events of this turn.
+            driver: The driver of a new session: "chat" or "code".
 
         Raises:
             UsageError: The prompt is empty, or the session cannot be used.
@@ -146,7 +155,7 @@ class SessionVerbs:
         """
         if not prompt.strip():
             raise UsageError("the prompt is empty; write what to do")
-        opened = await self.require(session_id, uri)
+        opened = await self.require(session_id, uri, driver)
         request_id, number = str(ULID()), None
 
         def follow(event: Event) -> None:
@@ -202,10 +211,7 @@ class SessionVerbs:
         name = self._find(self._require_id(session_id))
         if opened := self._open.get(name):
             return opened.list_tasks()
-        return [
-            {"task_id": row.task_id, "kind": row.kind, "title": row.title, "status": row.state, "summary": row.summary}
-            for row in (task.row for task in list_tasks(self._store, name))
-        ]
+        return [task.row.fields for task in list_tasks(self._store, name)]
 
     async def wait_for_task(self, session_id: str, task_id: str, timeout_s: float) -> dict[str, Any]:
         """Wait until a task has ended, or for some seconds. Raise UsageError for an unknown id."""
@@ -296,3 +302,9 @@ class SessionVerbs:
         if any(folder.resolve().is_relative_to(root.resolve()) for root in roots):
             return folder
         raise UsageError(f"the session {name} belongs to {folder}; open that folder to continue it")
+
+
+def _find_driver(events: Sequence[Event]) -> str:
+    """Return the driver with which a session began, or an empty text."""
+    started = project_session(events).started
+    return started.driver if started and started.driver in DRIVERS else ""

@@ -15,7 +15,7 @@ class StateEntered:
     Attributes:
         state: The name of the state.
         round: The number of the round of candidates, from 0.
-        reason: Why the turn failed, or what was found.
+        reason: Why the turn failed, or what it does in this state.
     """
 
     state: str
@@ -189,10 +189,17 @@ class ChoiceFailed:
 @event_type("state.exited")
 @dataclass(frozen=True, slots=True)
 class StateExited:
-    """The event that a turn leaves a state. `ms` is the time that it spent there."""
+    """The event that a turn leaves a state.
+
+    Attributes:
+        state: The name of the state.
+        ms: How long the turn was in it.
+        outcome: What was found or decided there, in words.
+    """
 
     state: str
     ms: int = 0
+    outcome: str = ""
 
 
 @event_type("candidate.selected")

@@ -3,7 +3,7 @@
 A time, a turn and a number are not part of an event: the log adds these in the envelope (`wire.event`).
 """
 
-from lsp_harness.session.events import code_events, model_events, session_events, tool_events
+from lsp_harness.session.events import code_events, model_events, plan_events, session_events, tool_events
 from lsp_harness.session.events.event_type import EVENT_CLASSES, UnknownEvent, event_type, type_of
 
 CodeEvent = (
@@ -24,6 +24,14 @@ CodeEvent = (
     | code_events.EditReverted
     | code_events.ChoiceMade
     | code_events.ChoiceFailed
+)
+PlanEvent = (
+    plan_events.IntentChosen
+    | plan_events.PlaceChosen
+    | plan_events.PlanProposed
+    | plan_events.PlanSkipped
+    | plan_events.ItemDecided
+    | plan_events.ItemCompleted
 )
 FlowEvent = (
     session_events.SessionStarted
@@ -71,6 +79,6 @@ ToolEvent = (
     | tool_events.CheckpointCreated
     | tool_events.SkillLoaded
 )
-SessionEvent = CodeEvent | FlowEvent | ModelEvent | ToolEvent | UnknownEvent
+SessionEvent = CodeEvent | PlanEvent | FlowEvent | ModelEvent | ToolEvent | UnknownEvent
 
 __all__ = ["EVENT_CLASSES", "SessionEvent", "UnknownEvent", "event_type", "type_of"]

@@ -19,6 +19,7 @@ from lsp_harness.session.events.session_events import (
     TurnStarted,
 )
 from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted
+from lsp_harness.session.projections.code_progress import CodeProgress
 from lsp_harness.session.projections.conversation_activity import Activity
 from lsp_harness.session.projections.message_history import Conversation
 from lsp_harness.session.projections.summary import SUMMARY_TYPES, Summary
@@ -86,6 +87,7 @@ class SessionState:
         summary: The files, decisions and findings.
         activity: What the conversation was about.
         conversation: The messages for a model.
+        code: How far the last prompt of the driver "code" has come.
     """
 
     next_seq: int = 0
@@ -102,6 +104,7 @@ class SessionState:
     summary: Summary = field(default_factory=Summary)
     activity: Activity = field(default_factory=Activity)
     conversation: Conversation = field(default_factory=Conversation)
+    code: CodeProgress = field(default_factory=CodeProgress)
 
     def apply(self, event: Event) -> None:
         """Add one event. Events come in the order of their numbers."""
@@ -117,6 +120,7 @@ class SessionState:
             self.summary = self.summary.with_event(event)
         self.activity.apply(event)
         self.conversation.apply(event)
+        self.code.apply(event)
 
     def queued(self, kind: str) -> list[QueueItem]:
         """Return the queued texts of a kind, the oldest first."""

@@ -51,6 +51,17 @@ class TaskRow:
     artifact_id: str = ""
     is_background: bool = False
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields that clients get in a list of tasks."""
+        return {
+            "task_id": self.task_id,
+            "kind": self.kind,
+            "title": self.title,
+            "status": self.state,
+            "summary": self.summary,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class TaskList:

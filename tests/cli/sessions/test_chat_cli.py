@@ -155,9 +155,9 @@ def in_the_project(shell: Shell) -> Path:
     return shell.folder
 
 
-def test_the_program_alone_begins_a_conversation_on_a_terminal(shell: Shell, script: Script):
+def test_the_program_alone_begins_to_work_on_the_project_in_a_terminal(shell: Shell, script: Script):
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "LSP_HARNESS_PROVIDER": script("good morning")}
+    environment = {**os.environ, "LSP_HARNESS_PROVIDER": script("other")}
     process = subprocess.Popen(
         [sys.executable, "-m", "lsp_harness"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )
@@ -166,7 +166,7 @@ def test_the_program_alone_begins_a_conversation_on_a_terminal(shell: Shell, scr
     try:
         seen += read_until(ours, b"you: ")
         os.write(ours, b"hello\n")
-        seen += read_until(ours, b"good morning")
+        seen += read_until(ours, b"Which code is it about")
         seen += read_until(ours, b"you: ")
         os.write(ours, b"\x04")
         assert process.wait(30) == 0

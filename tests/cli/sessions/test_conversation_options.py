@@ -1,5 +1,7 @@
 """Options without a prompt: a conversation in a terminal, and an error elsewhere."""
 
+from pathlib import Path
+
 import pytest
 
 from lsp_harness.cli.usage_errors import add_command
@@ -10,13 +12,23 @@ from tests.cli.conftest import Shell
 @pytest.mark.parametrize(
     "options", [["--session", "01M8"], ["--provider=openai"], ["-p", "openai", "-m", "a"], ["--debug"], []]
 )
-def test_options_without_a_prompt_begin_a_conversation_in_a_terminal(options: list[str]):
+def test_options_without_a_prompt_begin_a_conversation_in_a_terminal(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
     assert add_command(options, is_terminal=True) == ["chat", *options]
     with pytest.raises(
         UsageError, match=r"write a prompt or a command: lsp-harness.* a conversation begins"
     ) as failure:
         add_command(options, is_terminal=False)
     assert all(option in failure.value.message for option in options)
+
+
+def test_nothing_in_a_project_begins_to_work_on_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    assert add_command([], is_terminal=True) == ["code"]
+    assert add_command(["--debug"], is_terminal=True) == ["chat", "--debug"]
 
 
 @pytest.mark.parametrize(

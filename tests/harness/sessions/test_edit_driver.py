@@ -17,7 +17,7 @@ GEO = "import math\n\n\ndef area(radius):\n    return 3 * radius\n\n\ndef edge(r
 TASK = "use math.pi in area"
 WRONG, RIGHT = (f"```python\ndef area(radius):\n    return {text} * radius ** 2\n```" for text in ("pi", "math.pi"))
 CHANGED = GEO.replace("return 3 * radius", "return math.pi * radius ** 2")
-REPLIES = [{"text": text} for text in (WRONG, RIGHT, RIGHT, RIGHT)]
+REPLIES = [{"text": text} for text in ("edit", WRONG, RIGHT, RIGHT, RIGHT, "edit")]
 
 
 @pytest.fixture
@@ -43,9 +43,16 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
     assert (stopped.reason, stopped.detail) == ("completed", "pipeline_done")
     assert stopped.text == "geo.py:4-5: candidate 2 of 4 passes (parse ✓, lint ✓, tests –); applied"
     assert file.read_text() == CHANGED
-    states = [(data["state"], data.get("reason")) for data in events(opened, "state.entered")]
-    names = ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
-    assert states == [(name, "Found area at geo.py:4-5" if name == "LOCATE" else None) for name in names]
+    states = [data["state"] for data in events(opened, "state.entered")]
+    assert states == ["UNDERSTAND", "LOCATE", "PLAN", "GENERATE", "VERIFY", "COMPLETE"]
+    outcomes = {data["state"]: data["outcome"] for data in events(opened, "state.exited")}
+    assert outcomes == {
+        "UNDERSTAND": "edit",
+        "LOCATE": "Found area at geo.py:4-5",
+        "PLAN": "Skipped: one edit; nothing else depends on area",
+        "GENERATE": "",
+        "VERIFY": "",
+    }
     decisions = [(data["tool"], data["decision"], data["by"]) for data in events(opened, "permission.decided")]
     assert decisions == [("lint", "allow", "mode"), ("edit", "allow", "mode")]
     assert "LINT: F821 Undefined name `pi`" in events(opened, "candidate.rejected")[0]["reason"]
@@ -82,7 +89,7 @@ async def test_what_the_gate_denies_is_shown_and_not_written(
     assert events(opened, "checkpoint.created") == events(opened, "edit.applied") == []
 
 
-async def start_until_question(opened: OpenSession) -> "tuple[asyncio.Task[Any], str]":
+async def start_until_question(opened: OpenSession, task: str = TASK) -> "tuple[asyncio.Task[Any], str]":
     """Start a turn, and return it with the id of its question as soon as the person is asked."""
     request: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -92,7 +99,7 @@ async def start_until_question(opened: OpenSession) -> "tuple[asyncio.Task[Any],
             asyncio.get_running_loop().call_soon(request.set_result, event.data["request_id"])
 
     opened.session.log.listeners.append(listen)
-    turn = asyncio.ensure_future(ask(opened, TASK))
+    turn = asyncio.ensure_future(ask(opened, task))
     return turn, await asyncio.wait_for(request, 30)
 
 

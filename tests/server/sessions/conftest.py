@@ -43,11 +43,13 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         client: str = "plain",
         mode: str = "",
         applies_edits: bool = True,
+        has_index: bool = False,
         **options: Any,
     ) -> Editor:
         script = tmp_path / f"script{len(editors)}.json"
         script.write_text(json.dumps([{"text": reply} if isinstance(reply, str) else reply for reply in replies]))
-        environment = {**os.environ, "LSP_HARNESS_ENGINE__SCRIPT": str(script), "LSP_HARNESS_INDEX__ENABLED": "false"}
+        environment = {**os.environ, "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
+        environment["LSP_HARNESS_INDEX__ENABLED"] = str(has_index).lower()
         # the settings of an editor can only forbid more, because they may belong to a project
         environment |= {"LSP_HARNESS_PERMISSIONS__MODE": mode} if mode else {}
         editor = await Editor.spawn("-m", "lsp_harness", "serve", env=environment, cwd=root)

@@ -4,6 +4,7 @@ from typing import Any
 
 from lsprotocol import types
 
+from lsp_harness.harness.sessions.session_options import DRIVERS
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.server.execution.editor_command import EditorCommand
@@ -16,11 +17,12 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
     name="lspHarness.agent.run",
-    arguments="[{prompt, sessionId?, uri?, partialResultToken?}]",
+    arguments="[{prompt, sessionId?, uri?, driver?, partialResultToken?}]",
     description=(
-        "runs a turn of the session, or of a new one in the workspace folder of `uri`. The progress of the request "
-        "shows the steps and tools, and with `partialResultToken` pieces of the answer arrive as `$/progress` with "
-        "`{text}`. A request that is cancelled stops the turn"
+        "runs a turn of the session, or of a new one in the workspace folder of `uri`. A new session has the `driver` "
+        "`chat`, a conversation with tools, or `code`, whose prompts become [checked edits](code-driver.md). The "
+        "progress of the request shows the steps and tools, and with `partialResultToken` pieces of the answer arrive "
+        "as `$/progress` with `{text}`. A request that is cancelled stops the turn"
     ),
     result=(
         "`sessionId`, `turn` (its number), `text` (the answer), `reason` (`completed`, `interrupted`, `max_turns`, "
@@ -34,6 +36,7 @@ MAX_LINE_CHARS = 100
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     arguments = SessionArguments(params)
     prompt, session_id, uri = arguments.text("prompt"), arguments.text("sessionId", ""), arguments.text("uri", "")
+    driver = arguments.word("driver", DRIVERS)
     token = arguments.token("partialResultToken")
     with show_progress(client, TITLE, params.work_done_token) as report:
 
@@ -45,7 +48,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
             elif line := describe_step(event):
                 report(Progress(line))
 
-        reply = await client.harness.sessions.run(prompt, session_id, uri, follow)
+        reply = await client.harness.sessions.run(prompt, session_id, uri, follow, driver=driver)
     return {
         "sessionId": reply.session_id,
         "turn": reply.turn,
@@ -61,7 +64,7 @@ def describe_step(event: Event) -> str:
     match event.type:
         case "turn.started":
             line = "thinking"
-        case "state.entered" | "candidate.generated" | "candidate.rejected" | "verify.completed":
+        case "state.entered" | "state.exited" | "candidate.rejected" | "verify.completed":
             line = describe_stage(encode_frame(event) or {})
         case "step.started":
             line = f"step {data.get('number')}"

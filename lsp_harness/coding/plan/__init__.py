@@ -1,0 +1,1 @@
+"""The first states of a prompt: what it asks for, and which symbols its edit changes."""

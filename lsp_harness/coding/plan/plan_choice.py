@@ -1,0 +1,69 @@
+"""The model's decision about each item of a plan: a grammar allows "change" and "keep"."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, cast
+
+from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.files.secrets import redact
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
+from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
+from lsp_harness.session.events.plan_events import PlannedItem
+
+CHANGE, KEEP = "change", "keep"
+SYSTEM = """A programmer changes a function. Another function uses it. Must the other one be changed, too? Answer with
+one word. change: the calls no longer fit. keep: the calls still work."""
+EXAMPLES = (
+    ("rename the parameter size of crop to width", "crop", "caller thumb: crop(image, size=9)", CHANGE),
+    ("let load take a path and not a name", "load", "caller main: load('a')", CHANGE),
+    ("remove the argument verbose of run", "run", "caller start: run(True, verbose=False)", CHANGE),
+    ("log each call of fetch", "fetch", "test test_fetch: assert fetch(1) == 2", KEEP),
+    ("make open_file async", "open_file", "caller read: file = open_file(name)", CHANGE),
+    ("add a docstring to close", "close", "caller stop: self.close()", KEEP),
+    ("return a tuple from split instead of a list", "split", "caller first: split(text).append(1)", CHANGE),
+    ("make send faster with a cache", "send", "caller loop: send(message)", KEEP),
+    ("let area take the radius and a unit", "area", "caller report: total += area(3)", CHANGE),
+    ("add input validation to load", "load", "caller main: data = load(path)", KEEP),
+    ("check the input of push", "push", "caller fill: stack.push(item)", KEEP),
+    ("use a generator in walk", "walk", "caller main: for file in walk(folder):", KEEP),
+    ("let parse return a Fraction", "parse", "caller show: print(parse(text))", KEEP),
+)
+"""The order counts: a small model prefers what the last examples say (docs/code-driver.md)."""
+ANSWER_TOKENS = 3
+MAX_TOKENS = 768
+"""Most tokens of the messages. The end of a longer task is left out."""
+
+
+async def confirm_item(engine: Engine, task: str, symbol: str, item: PlannedItem) -> bool:
+    """Return whether the model accepts an item. An answer that is neither word drops it.
+
+    Raises:
+        HarnessError: The model cannot answer.
+    """
+    messages = await build_messages(task, symbol, item, engine.count)
+    sampling = Sampling(n_predict=ANSWER_TOKENS, grammar=one_of_grammar((CHANGE, KEEP)))
+    answer = ""
+    async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
+        async for chunk in cast("AsyncIterator[Chunk]", chunks):
+            answer += chunk.text
+            if chunk.stop:
+                break
+    return parse_one_of(answer, (CHANGE, KEEP)) == CHANGE
+
+
+async def build_messages(task: str, symbol: str, item: PlannedItem, count: TokenCounter) -> list[tuple[str, str]]:
+    """Return the messages of the question, which have at most `MAX_TOKENS`."""
+    fixed = [("system", SYSTEM)]
+    for example, name, use, answer in EXAMPLES:
+        fixed += [("user", _format_question(example, name, use)), ("assistant", answer)]
+    use = redact(f"{item.role} {item.symbol or 'code'}: {item.reason.partition(': ')[2] or item.reason}")
+    task = " ".join(redact(task).split())
+    [fixed_tokens] = await count(["\n".join(content for _, content in fixed)])
+    while (await count([_format_question(task, symbol, use)]))[0] > MAX_TOKENS - fixed_tokens and (task or use):
+        task, use = task[: len(task) // 2], use if task else use[: len(use) // 2]
+    return [*fixed, ("user", _format_question(task, symbol, use))]
+
+
+def _format_question(task: str, symbol: str, use: str) -> str:
+    return f"Task: {task}\nChanged: {symbol}\nOther {use}"

@@ -1,0 +1,84 @@
+"""UNDERSTAND: the model says what a prompt asks for, as one of five words that a grammar allows.
+
+The prompt is always the same but for its last line, so the engine evaluates only that line. The order and the number of
+the examples were chosen by measurements (docs/code-driver.md).
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, Literal, cast, get_args
+
+from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.files.secrets import redact
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
+from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
+
+Intent = Literal["edit", "explain", "fix", "generate", "other"]
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+SYSTEM = """You sort what a programmer writes into one of five kinds. Answer with the kind and nothing else.
+edit: change existing code
+explain: a question about the code, nothing is changed
+fix: something is wrong, such as an error, a crash, a bug or a failing test
+generate: write new code, a new function, a new file, tests or documentation
+other: anything else, such as a greeting or a question that is not about this code"""
+EXAMPLES: tuple[tuple[str, Intent], ...] = (
+    ("deploy it to the server", "other"),
+    ("add a docstring to close", "generate"),
+    ("E501 line too long in app.py", "fix"),
+    ("describe how the scheduler works", "explain"),
+    ("read_file should close the file", "edit"),
+    ("what time is it?", "other"),
+    ("implement a binary search", "generate"),
+    ("Parser.next returns None instead of the token, correct that", "fix"),
+    ("what happens if the socket is closed?", "explain"),
+    ("sort the users by name in list_users", "edit"),
+    ("book a table for two", "other"),
+    ("create a class Queue", "generate"),
+    ("make the failing test of open_socket pass", "fix"),
+    ("what is the purpose of Worker?", "explain"),
+    ("replace the global by an argument in start", "edit"),
+    ("good morning", "other"),
+    ("write unit tests for Parser", "generate"),
+    ("send_mail crashes with an IndexError", "fix"),
+    ("how does the cache decide what to drop?", "explain"),
+    ("let read_file accept an encoding", "edit"),
+)
+ANSWER_TOKENS = 5
+"""Most tokens of an answer: one of the five words."""
+MAX_TOKENS = 1024
+"""Most tokens of the messages. The end of a longer prompt is left out: its beginning says what is asked for."""
+
+
+async def understand_prompt(engine: Engine, text: str, temperature: float) -> Intent:
+    """Return what a prompt asks for. An answer that is none of the words counts as "other".
+
+    Args:
+        engine: The client of the model.
+        text: The prompt. Secrets in it are not sent.
+        temperature: The temperature of sampling.
+
+    Raises:
+        HarnessError: The model cannot answer.
+    """
+    messages = await build_messages(text, engine.count)
+    sampling = Sampling(n_predict=ANSWER_TOKENS, temperature=temperature, grammar=one_of_grammar(INTENTS))
+    answer = ""
+    async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
+        async for chunk in cast("AsyncIterator[Chunk]", chunks):
+            answer += chunk.text
+            if chunk.stop:
+                break
+    return cast("Intent", parse_one_of(answer, INTENTS) or "other")
+
+
+async def build_messages(text: str, count: TokenCounter) -> list[tuple[str, str]]:
+    """Return the messages of the question, which have at most `MAX_TOKENS`."""
+    fixed = [("system", SYSTEM)]
+    for example, intent in EXAMPLES:
+        fixed += [("user", example), ("assistant", intent)]
+    text = " ".join(redact(text).split())
+    [fixed_tokens] = await count(["\n".join(content for _, content in fixed)])
+    while (await count([text]))[0] > MAX_TOKENS - fixed_tokens:
+        text = text[: len(text) // 2]
+    return [*fixed, ("user", text)]

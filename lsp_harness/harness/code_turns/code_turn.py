@@ -1,0 +1,282 @@
+"""The states of one prompt: UNDERSTAND, LOCATE, PLAN, GENERATE, VERIFY, or ANSWER.
+
+The table `turn_states.NEXT_STATES` says what may follow. The model only chooses one of a few words or fills a gap, and
+what is known already, because another process was killed at this prompt, is not asked again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from lsp_harness.coding.docstring import WriteDocstring
+from lsp_harness.coding.explain import Explain
+from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.plan.parameter_rename import parse_rename
+from lsp_harness.coding.plan.understanding import understand_prompt
+from lsp_harness.coding.task_location import TaskPlace, TaskPlaces
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import TurnStates
+from lsp_harness.coding.write_code import WriteCode
+from lsp_harness.coding.write_tests import WriteTests, find_target_function
+from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.harness.code_turns.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits
+from lsp_harness.harness.code_turns.turn_texts import TurnTexts, describe_edits
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
+from lsp_harness.harness.edits.turns import Turns, TurnWork
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.task_locator import LocatedTask, LocationRequest, TaskLocator
+from lsp_harness.session.events.code_events import ChecksCompleted, EditProposed
+from lsp_harness.session.events.plan_events import IntentChosen, ItemCompleted, PlaceChosen
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.projections.code_progress import CodeProgress
+from lsp_harness.session.projections.summary import Summary
+from lsp_harness.session.results import Proposal
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import diff
+from lsp_harness.text.position import Span
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.finding import Finding, Verdict
+
+ALTERNATIVE = "name one that this folder has"
+ABILITIES = (
+    "This is not clear to me. I can change code (“add input validation to parse_config”), fix an error or a failing "
+    "test (“fix the crash in load”), write code, tests or a docstring (“write tests for load”) and explain code "
+    "(“what does load do?”). Which code is it about, and what shall I do with it?"
+)
+MAX_FIXED_FINDINGS = 3
+"""Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
+TEST_WORD, DOCSTRING_WORD = "test", "docstring"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptWork:
+    """A prompt, and what is known of it.
+
+    Attributes:
+        task: The prompt.
+        summary: The history of the session before it.
+        known: What an earlier process has found out.
+    """
+
+    task: str
+    summary: Summary
+    known: CodeProgress
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult:
+    """The result of a prompt: an answer in words, or a proposal for a place."""
+
+    text: str = ""
+    place: str = ""
+    proposal: Proposal | None = None
+
+
+@dataclass(slots=True)
+class CodeTurn:
+    """The work on one prompt. Run it once.
+
+    Attributes:
+        services: The shared parts.
+        turns: Creates the contexts of edits.
+        locator: Finds the code.
+        turn: The turn.
+        work: The prompt.
+        states: The states of the turn.
+    """
+
+    services: Services
+    turns: Turns
+    locator: TaskLocator
+    turn: Turn
+    work: PromptWork
+    states: TurnStates = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.states = TurnStates(self.turn)
+
+    async def run(self) -> CodeResult:
+        """Return what became of the prompt.
+
+        Raises:
+            HarnessError: No code fits the prompt, or no edit passes its checks.
+        """
+        try:
+            return await self._run()
+        except HarnessError as error:
+            if not self.states.has_ended:
+                self.states.enter("FAILED", reason=error.message)
+            raise
+        except BaseException:
+            # cancelled, or a bug: the log must not end in the middle of a state
+            self.states.enter("CANCELLED")
+            raise
+
+    async def _run(self) -> CodeResult:
+        self.states.enter("UNDERSTAND")
+        intent = self.work.known.intent or await self._understand()
+        self.states.outcome = intent.intent
+        if intent.intent == "other":
+            self.states.enter("ANSWER")
+            return self._answer(ABILITIES)
+        self.states.enter("LOCATE")
+        located = await self._locate()
+        best = located.ranking.best
+        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}"
+        if intent.intent == "explain":
+            self.states.enter("ANSWER")
+            context = await self._create_context(located.document(best), "explain")
+            return self._answer(await Explain(context, located.span(best)).run(), best.place)
+        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._edit)
+        return CodeResult("", best.place, await write(located, best))
+
+    def _answer(self, text: str, place: str = "") -> CodeResult:
+        self.turn.send_frame("text.delta", content=text)
+        self.states.enter("COMPLETE")
+        return CodeResult(text, place)
+
+    async def _understand(self) -> IntentChosen:
+        if parse_rename(self.work.task):
+            intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
+        else:
+            temperature = self.services.config.generation.temperature_classify
+            engine = self.services.engines.current
+            intent = IntentChosen(await understand_prompt(engine, self.work.task, temperature), "model")
+        self.turn.append(intent)
+        return intent
+
+    async def _locate(self) -> LocatedTask:
+        request, known = LocationRequest(self.work.task, alternative=ALTERNATIVE), self.work.known.place
+        if known:
+            place = TaskPlace(known.path, known.symbol, known.kind, known.first, known.last, "", 0.0, ())
+            if located := self.locator.reopen(request, place, known.hash):
+                return located
+            self.work.known.forget_place()
+        located = _choose_function(await self.locator.locate(request), self.work.task)
+        best, chooser = located.ranking.best, located.ranking.chooser
+        text_hash = located.document(best).hash
+        self.turn.append(PlaceChosen(best.path, best.symbol, best.kind, best.first, best.last, chooser, text_hash))
+        return located
+
+    async def _create_context(self, document: Document, kind: str, place: str = "") -> TurnContext:
+        """Return the context of one edit or answer, which is a part of this turn."""
+        snapshot = self.services.workspace.snapshot(document)
+        await self.turns.prepare(snapshot)
+        work = TurnWork(kind, self.work.task, snapshot, lambda progress: None, place=place)
+        context = self.turns.create_context(work, self.turn, self.work.summary)
+        return replace(context, states=self.states, item=0)
+
+    # -- intents
+    async def _edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context)
+        edits = PlannedEdits(work, self.services.index.query, self.services.engines.current, located)
+        written = await edits.write()
+        if isinstance(written, Proposal):
+            return self._propose(written)
+        return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
+
+    async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        """Fix the present findings of the place, or else edit it by the prompt."""
+        document, span = located.document(best), located.span(best)
+
+        async def run(context: TurnContext) -> Proposal:
+            for finding in await self._find_findings(document, span):
+                # the place may have another finding, and the prompt may mean something that no tool reports
+                with suppress(NoAnswer):
+                    return await Fix(context, finding).run()
+            return await Instruct(context, span, self.work.task).run()
+
+        return await self._run_task(located, document, run)
+
+    async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
+        """Return the findings of a place, those first whose code the prompt names."""
+        snapshot = self.services.workspace.snapshot(document)
+        tree = self.services.documents.tree(document)
+        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.linter)
+        words = set(self.work.task.replace(",", " ").split())
+        local = [finding for finding in examination.findings if span.start <= finding.start < span.end]
+        return sorted(local, key=lambda finding: (finding.code not in words, finding.start))[:MAX_FIXED_FINDINGS]
+
+    async def _generate(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        """Write tests, a docstring, or new code below the place."""
+        document, span = located.document(best), located.span(best)
+        task = self.work.task.lower()
+        if DOCSTRING_WORD in task:
+            return await self._run_task(located, document, lambda context: WriteDocstring(context, span).run())
+        tree = await asyncio.to_thread(parse, document)
+        snapshot = self.services.workspace.snapshot(document)
+        function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
+        if function and snapshot.root and snapshot.file:
+            test_file = find_test_file(snapshot.root, snapshot.file)
+            test_document, _ = open_test_file(self.services.documents, test_file)
+            return await self._run_task(located, test_document, lambda context: WriteTests(context, function).run())
+        return await self._run_task(located, document, lambda context: WriteCode(context, span, self.work.task).run())
+
+    async def _run_task(
+        self, located: LocatedTask, document: Document, run: Callable[[TurnContext], Awaitable[Proposal]]
+    ) -> Proposal:
+        """Propose the edit of a single document. If an earlier process has written it, it is only checked again."""
+        context = await self._create_context(document, "edit")
+        item, texts = self.work.known.items.get(0), TurnTexts(located.root, located.read_text)
+        if item and item.path == context.path and texts.repeat(item):
+            self.states.enter("GENERATE", reason=REPEATED)
+            return await self._check_together(texts.create_changes(), REPEATED_SUMMARY, is_by_model=True)
+        proposal = await run(context)
+        self.turn.append(
+            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes), proposal.summary)
+        )
+        return self._propose(proposal)
+
+    # -- proposals
+    async def _check_together(self, changes: ChangeSet, maker: str, *, is_by_model: bool) -> Proposal:
+        """Check edits together, and propose them.
+
+        Raises:
+            NoAnswer: They do not pass.
+        """
+        context = await self._create_context(changes.main.before, "edit")
+        if self.states.current != "VERIFY":
+            self.states.enter("VERIFY")
+        verdict = await run_checks(changes, context.create_checks())
+        self.turn.append(ChecksCompleted.from_verdict(verdict, 0))
+        if not verdict.passed:
+            lines = [line for outcome in verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
+            raise NoAnswer("; ".join(["The edits do not pass the checks together", *lines[:3]]))
+        return self._propose(self._describe(changes, verdict, maker, is_by_model=is_by_model))
+
+    def _describe(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool) -> Proposal:
+        root = self.services.workspace.roots[0]
+        text = "".join(
+            diff(change.before.data, change.after.data, change.file.relative_to(root).as_posix()) for change in changes
+        )
+        return Proposal("", changes, verdict, text, f"{maker} ({verdict.marks})", self.turn.number, is_by_model)
+
+    def _propose(self, proposal: Proposal) -> Proposal:
+        event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
+        self.states.enter("COMPLETE")
+        return replace(proposal, id=event.id)
+
+
+def _choose_function(located: LocatedTask, task: str) -> LocatedTask:
+    """Return the places with the function that a rename names as the chosen one. Other tasks keep their place.
+
+    Raises:
+        NoAnswer: The rename names no function, or more than one.
+    """
+    rename = parse_rename(task)
+    if rename is None:
+        return located
+    candidates, name = located.ranking.candidates, rename.function
+    same = [place for place in candidates if place.symbol == name]
+    same = same or [place for place in candidates if place.symbol.endswith(f".{name}")]
+    if not same:
+        raise NoAnswer(f"there is no function {name} in {located.root.name}; name one that it has")
+    if same[1:]:
+        listed = ", ".join(f"{place.symbol} at {place.place}" for place in same)
+        raise NoAnswer(f"{name} may be one of {listed}; write the name of its class before it, or move one of them")
+    return replace(located, ranking=TaskPlaces(candidates, candidates.index(same[0])))

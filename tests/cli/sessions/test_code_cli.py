@@ -1,0 +1,94 @@
+"""`lsp-harness code`: the transcript of an edit, with fake lines of a person and a scripted model."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.session_flags import SessionFlags
+from tests.cli.conftest import Shell
+from tests.cli.sessions.conftest import Script
+from tests.cli.sessions.test_chat_cli import Person
+
+CONFIG = """\
+import json
+
+
+def parse_config(path):
+    with open(path) as file:
+        return json.load(file)
+"""
+WRONG = """```python
+def parse_config(path):
+    if not isinstance(path, str | Path):
+        raise TypeError("path must be a text")
+    with open(path) as file:
+        return json.load(file)
+```"""
+RIGHT = WRONG.replace("str | Path", "str")
+TRANSCRIPT = """\
+scripted:replies.json in {folder} · permission mode ask · /help
+ lsp-harness:
+[UNDERSTAND] edit
+[LOCATE] Found parse_config at src/config.py:4-6
+[PLAN] Skipped: one edit; nothing else depends on parse_config
+[GENERATE] Producing 5 candidates...
+[VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `Path`
+[VERIFY] Candidate 2 is rejected: the same as candidate 1
+[VERIFY] Candidate 3 passes (parse ✓, lint ✓, tests –)
+[VERIFY] Candidate 4 is rejected: the same as candidate 3
+[VERIFY] Candidate 5 is rejected: the same as candidate 3
+--- a/src/config.py
++++ b/src/config.py
+@@ -2,5 +2,7 @@
+ 
+ 
+ def parse_config(path):
++    if not isinstance(path, str):
++        raise TypeError("path must be a text")
+     with open(path) as file:
+         return json.load(file)
+
+· the edit is applied
+"""
+
+
+@pytest.fixture
+def project(shell: Shell) -> Path:
+    (shell.folder / "src").mkdir()
+    shell.file("src/config.py", CONFIG)
+    shell.file("lsp-harness.toml", "[generation]\ncandidates = 5\n[index]\nenabled = true\n")
+    return shell.folder
+
+
+def converse(flags: SessionFlags, *lines: str) -> Person:
+    person = Person(*lines)
+    assert asyncio.run(Conversation(replace(flags, driver="code"), person.read).run()) == 0
+    assert person.lines == []
+    return person
+
+
+def test_the_transcript_of_an_edit(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
+    provider = script("edit", WRONG, WRONG, RIGHT, RIGHT, RIGHT)
+    person = converse(SessionFlags(provider=provider, cwd=str(project)), "add input validation to parse_config", "y")
+    assert person.questions == ["you: ", "Apply? [y/n] ", "you: "]
+    assert capsys.readouterr().out == TRANSCRIPT.format(folder=project)
+    assert "path must be a text" in (project / "src/config.py").read_text()
+
+
+def test_a_no_leaves_the_file_and_an_answer_is_shown(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
+    provider = script("edit", *[RIGHT] * 5, "explain", "It reads a file.")
+    converse(SessionFlags(provider=provider), "validate the input of parse_config", "n", "what does parse_config do?")
+    out = capsys.readouterr().out
+    assert (project / "src/config.py").read_text() == CONFIG
+    assert "· the edit is not applied: the user said no" in out
+    assert "[UNDERSTAND] explain\n[LOCATE] Found parse_config at src/config.py:4-6\nIt reads a file." in out
+
+
+def test_the_project_is_named_once(shell: Shell):
+    refused = shell.run("code", "--project", "a", "--cwd", "b")
+    assert (refused.code, "--project and --cwd mean the same" in refused.err) == (2, True)
+    missing = shell.run("code", "--project", "nowhere")
+    assert (missing.code, "nowhere is not a folder" in missing.err) == (2, True)
