@@ -78,6 +78,13 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "fix geo.py:10",
         ),
         Command(
+            "action",
+            "Edit code by an action of the project, and show the diff.",
+            "NAME FILE:LINE",
+            "action add-types geo.py:10",
+            package="edits",
+        ),
+        Command(
             "complete",
             "Show the completion at a place in a file.",
             "FILE:LINE:COL",
@@ -113,6 +120,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         Command("engine", "Start, stop and inspect the engine, the process with the model.", has_subcommands=True),
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),
+        Command(
+            "fixes",
+            "List, share and forget the fixes that were learned in a project.",
+            has_subcommands=True,
+            package="edits",
+        ),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
     "Sessions": (

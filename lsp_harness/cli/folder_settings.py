@@ -12,6 +12,11 @@ _reported: set[Problem] = set()
 def read_settings(folder: Path | None = None) -> Config:
     """Return the settings of a folder. Each mistake is reported once in a process."""
     config, problems = load(folder)
+    if config.actions.custom:
+        # imported late, because it imports the checks
+        from lsp_harness.harness.edits.project_actions import read_actions
+
+        problems = [*problems, *read_actions(config)[1]]
     for problem in problems:
         if problem not in _reported:
             _reported.add(problem)

@@ -12,12 +12,12 @@ from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
 from lsp_harness.syntax.tree import parse
-from lsp_harness.text.position import Span, decode
+from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.wording import format_count
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
@@ -26,10 +26,11 @@ ANSWER_TOKENS = 220
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """The task that lets the model explain the lines of a span. Run it once."""
+    """The task that lets the model explain the lines of a span, or answer a question about them. Run it once."""
 
     context: TurnContext
     span: Span
+    question: str = ""
 
     async def run(self) -> str:
         """Return the explanation as Markdown. Raises NoAnswer."""
@@ -38,7 +39,8 @@ class Explain:
         span, lines_with_secrets = select_code(document, tree, self.span), secret_lines(document)
         if span is None:
             raise NoAnswer("There is no code here to explain; select the lines")
-        if not lines_with_secrets.isdisjoint(range(document.line_of(span.start), document.line_of(span.end) + 1)):
+        lines = range(document.line_of(span.start), document.line_of(span.end) + 1)
+        if not lines_with_secrets.isdisjoint(lines) or find_secrets(encode(self.question)):
             raise NoAnswer("This contains what looks like a secret, so it is not sent to the model")
         # examples of the project's style do not explain this code
         settings, count = replace(context.config.context, few_shot_examples=0), context.engine.count
@@ -52,7 +54,8 @@ class Explain:
             context.workspace,
             context.packages,
         )
-        task = await fit_task("Explain this code.", (), settings.task_budget, count)
+        question = f"Answer this question about the code: {self.question}" if self.question else "Explain this code."
+        task = await fit_task(question, (), settings.task_budget, count)
         prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
         await fit_prompt(context.engine, prompt, ANSWER_TOKENS, context.turn)
         sampling = Sampling(n_predict=ANSWER_TOKENS)

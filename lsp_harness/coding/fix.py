@@ -5,7 +5,7 @@ them passes the checks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lsp_harness.coding.candidate_generator import CandidateGenerator, plan_candidates
 from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
@@ -58,6 +58,12 @@ class Fix(EditTask):
     _subject: Subject = field(init=False)
     _place: FindingPlace = field(init=False)
     _next_number: int = field(default=1, init=False)
+    _learned_ids: dict[str, str] = field(default_factory=dict[str, str], init=False)
+
+    async def run(self) -> Proposal:
+        """Return the proposal, with the finding that it fixes. Raises NoAnswer."""
+        proposal = await EditTask.run(self)
+        return replace(proposal, finding=self.finding, learned_id=self._learned_ids.get(proposal.changes.hash, ""))
 
     async def create_checks(self) -> list[Check]:
         document = self.context.document
@@ -85,7 +91,10 @@ class Fix(EditTask):
             reason = await offload(len(document.data), lambda: no_tree_reason(document, context.path))
             raise driver.fail(f"{reason}, so that nothing about it could be checked")
         repairs = await self._find_repairs(subject, tree) if context.config.generation.repairs else []
-        proposal = await driver.try_repairs(repairs, RepairChooser(context, self.is_model_allowed))
+        try:
+            proposal = await driver.try_repairs(repairs, RepairChooser(context, self.is_model_allowed))
+        finally:
+            self._record_learned(driver, repairs)
         self._next_number = driver.candidate_count + 1
         return proposal
 
@@ -133,12 +142,22 @@ class Fix(EditTask):
         """Return whether a candidate is as small as a repair can be."""
         return min(result.size.tokens for result in passed) <= MIN_REPAIR_TOKENS
 
+    def _record_learned(self, driver: TurnDriver, repairs: Sequence[Repair]) -> None:
+        """Count in the error cache which of its fixes passed the checks."""
+        for result in driver.results:
+            repair = repairs[result.candidate.number - 1]
+            if self.context.learned and repair.learned_id:
+                self.context.learned.record(repair.learned_id, is_passed=result.verdict.passed)
+                if result.verdict.passed:
+                    self._learned_ids[result.changes.hash] = repair.learned_id
+
     async def _find_repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         """Return the repairs that need no model, the most likely first."""
         context = self.context
         index = context.workspace.index if context.workspace else None
         request = RepairRequest(
-            self.finding, subject, tree, context.path, index, context.installed, context.root, context.file
+            *(self.finding, subject, tree, context.path, index, context.installed, context.root, context.file),
+            context.learned,
         )
         repairs = await find_repairs(request, MAX_REPAIRS_FOUND)
         repairs += await find_linter_repairs(self.finding, context.document, context.ruff, context.file, context.root)

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lsp_harness.coding.comment_request import has_mark, remove_comments
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.existing_findings import describe_existing_findings
 from lsp_harness.coding.sampling import (
@@ -47,11 +48,19 @@ FIRST_RETRY_SEED = 100
 
 @dataclass(frozen=True, slots=True)
 class Instruct(EditTask):
-    """The task that lets the model rewrite a span of a document by an instruction."""
+    """The task that lets the model rewrite a span of a document by an instruction.
+
+    Attributes:
+        context: The document and the tools.
+        span: The code, or an empty span in it.
+        instruction: The instruction.
+        comments: Comments that gave the instruction. The edit removes them.
+    """
 
     context: TurnContext
     span: Span
     instruction: str
+    comments: tuple[str, ...] = ()
 
     async def plan_rounds(self) -> list[list[CandidatePlan]]:
         pace = Pace.from_props((await self.context.engine.props()).raw)
@@ -85,7 +94,7 @@ class Instruct(EditTask):
                 f"the instruction has {sum(costs)} tokens, and context.task_budget allows {settings.task_budget}; "
                 "shorten it"
             )
-        return Rewriter(context, tree, span, size, self.instruction)
+        return Rewriter(context, tree, span, size, self.instruction, self.comments)
 
 
 def format_task(instruction: str) -> str:
@@ -123,6 +132,7 @@ class Rewriter:
         span: The lines to rewrite.
         size: The tokens of these lines.
         instruction: The instruction.
+        comments: Comments that an answer must not keep.
         refusal: Why the engine refused a request, or an empty text.
     """
 
@@ -133,6 +143,7 @@ class Rewriter:
     span: Span
     size: int
     instruction: str
+    comments: tuple[str, ...] = ()
     refusal: str = field(default="", init=False)
 
     async def generate(
@@ -193,6 +204,12 @@ class Rewriter:
             return None
         document = self.context.document
         old = decode(document.data[slice(*self.span)])
+        if self.comments:
+            code = remove_comments(code, self.comments)
+            # to remove the comment is not to do what it says
+            is_unchanged = code.strip() == remove_comments(to_lf(old), self.comments).strip()
+            if is_unchanged or has_mark(code):
+                return None
         new = reindent(code.rstrip(), old)
         new += "\n" if old.endswith("\n") else ""
         return Edit(self.span.start, self.span.end, encode(new.replace("\n", document.newline)))

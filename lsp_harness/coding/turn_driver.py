@@ -132,7 +132,8 @@ class TurnDriver:
             candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
             self._record_candidate(candidate)
             self.states.enter_verify(0)
-            await self._check_candidate(candidate, self._quick_checks)
+            # a learned fix was made by a model
+            await self._check_candidate(candidate, self.checks if repair.learned_id else self._quick_checks)
             passed = self._passed()
         if not passed:
             return None

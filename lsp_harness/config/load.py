@@ -34,6 +34,8 @@ ENV_PREFIX = "LSP_HARNESS_"
 USER_ONLY_TABLES = frozenset({"engine"})
 EDITOR_FORBIDDEN_KEYS = {
     "engine": frozenset({"url", "model", "api_key_env", "script"}),
+    # a list of tables, which no editor has a form for
+    "actions": frozenset({"custom"}),
     **EDITOR_FORBIDDEN_PERMISSIONS,
 }
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
@@ -191,6 +193,8 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
     schema = tables()
     for table, values in settings.items():
         header = _header_line(layer.text, table)
+        if (table, type(values)) == ("actions", list):
+            values = {"custom": values}
         if table in schema and not isinstance(values, Mapping):
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, header))
             if table in RULE_TABLES:
@@ -232,7 +236,9 @@ def _set_value(
     (table, key, kind), (layer, line) = setting, place
     current = getattr(getattr(config, table), key)
     if isinstance(current, tuple):
-        wanted = Wanted(f"{table}.{key}", kind, layer.file, line, layer.text)
+        # `[[actions]]` is a short form
+        name_in_file = "actions" if (table, key) == ("actions", "custom") else f"{table}.{key}"
+        wanted = Wanted(name_in_file, kind, layer.file, line, layer.text)
         items, mistakes = read_list(wanted, value, has_text_values=layer.has_text_values)
         for mistake in mistakes:
             problems.append(Problem(mistake.message, layer.file, mistake.line))

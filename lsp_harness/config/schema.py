@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from types import GenericAlias
 from typing import Any, get_args, get_type_hints
 
+from lsp_harness.config.action_schema import Actions
 from lsp_harness.config.permission_schema import Hooks, Permissions, Sessions
 
 
@@ -347,7 +348,7 @@ class Locate:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """The signatures of installed packages, read from their files. See [Knowledge](knowledge.md)."""
+    """The signatures of installed packages ([Knowledge](knowledge.md)), and the fixes that you accepted."""
 
     enabled: bool = True
     """Add the signatures of the packages that the code uses to the prompt. In a retry, also add those of the packages
@@ -356,6 +357,10 @@ class Knowledge:
     python: str = ""
     """The virtual environment with the Python packages, relative to the workspace folder. By default it is `.venv`,
     `venv` or `env` there, or else `VIRTUAL_ENV` or `CONDA_PREFIX`.
+    """
+    error_cache: bool = True
+    """Learn the fixes that you accept, and try them before the model if the same error appears again. See [Error
+    cache](error-cache.md).
     """
 
 
@@ -378,6 +383,7 @@ class Config:
     sessions: Sessions = field(default_factory=Sessions)
     permissions: Permissions = field(default_factory=Permissions)
     hooks: Hooks = field(default_factory=Hooks)
+    actions: Actions = field(default_factory=Actions)
     missing_rules: tuple[str, ...] = ()
     """Why rules or hooks may be missing: files and values that cannot be read. Then no rule allows anything."""
 

@@ -129,6 +129,6 @@ def _read_table(wanted: Wanted, item: type, entry: Any, line: int) -> tuple[Any,
 
 def _item_line(wanted: Wanted, number: int) -> int:
     """Return the line of the header of a table in a list, or the line of the list."""
-    pattern = rf"\s*\[\[\s*{re.escape(wanted.name)}\s*\]\]"
+    pattern = rf"\s*\[\[\s*{re.escape(wanted.name)}(\.custom)?\s*\]\]"
     found = [line for line, text in enumerate(wanted.text.split("\n")) if re.match(pattern, text.replace('"', ""))]
     return found[number] if number < len(found) else wanted.line

@@ -219,6 +219,7 @@ class Harness:
             case "applied":
                 proposals = opened.find_part(DocumentProposals)
                 if sent := proposals.take(result_id) if proposals else None:
+                    self._fixes.learn(sent.proposal)
                     self._verification.start(opened, sent.base)
                     self._fixes.prepared.record_applied(opened, result_id)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.knowledge.installed_packages import InstalledPackages
+    from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
     from lsp_harness.session.events.event_types import SessionEvent
     from lsp_harness.session.log.session_log import SessionLog
     from lsp_harness.session.session import Session
@@ -68,6 +69,7 @@ class Services:
         self._config = config
         self._verifier = verifier
         self._installed: tuple[Knowledge, InstalledPackages] | None = None
+        self._learned: dict[Path, LearnedFixes] = {}
         self.workspace: Final = workspace
         self.works_ahead: Final = works_ahead
         self.clock: Final = clock or Clock()
@@ -196,6 +198,16 @@ class Services:
 
             self._installed = settings, InstalledPackages(python=settings.python)
         return self._installed[1]
+
+    def learned_fixes(self, root: Path | None) -> "LearnedFixes | None":
+        """Return the error cache of a project, or None if there is none, or if the settings switch it off."""
+        if root is None or not self._config.knowledge.error_cache or not self.workspace.is_trusted:
+            return None
+        if root not in self._learned:
+            from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
+
+            self._learned[root] = LearnedFixes(root)
+        return self._learned[root]
 
     @cached_property
     def statistics(self) -> "AcceptanceStats":

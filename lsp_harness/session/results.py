@@ -63,6 +63,8 @@ class Proposal:
         summary: One line for the user.
         turn: The number of its turn. The session log has all candidates of the turn.
         is_by_model: Whether the model wrote or chose the edit, not a repair or a linter.
+        finding: The finding that it fixes, or None if it has another purpose.
+        learned_id: The fix in the error cache that it repeats, or an empty text.
     """
 
     id: str
@@ -72,6 +74,8 @@ class Proposal:
     summary: str
     turn: int = 0
     is_by_model: bool = True
+    finding: Finding | None = None
+    learned_id: str = ""
 
     @property
     def edits(self) -> tuple[Edit, ...]:

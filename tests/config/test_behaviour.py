@@ -271,6 +271,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
         "locate.ranking",  # tests/cli/test_locate_cli.py
         *("context.docs_budget", "knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
+        "knowledge.error_cache",  # tests/harness/test_error_cache.py
         *("completion.warm", "completion.speculate"),  # tests/completion/test_working_ahead.py
         *("completion.type_gate", "completion.type_gate_ms"),  # tests/verify/types/test_type_gate.py
         *("completion.patience_ms", "completion.min_short_probability"),  # tests/completion/test_patience.py
@@ -280,6 +281,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "verification.debounce_ms",  # tests/harness
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
+        # tests/harness/test_actions.py, tests/server/sessions/test_actions_of_projects.py
+        *("actions.custom", "actions.comment_trigger"),
         # tests/config/test_permission_layers.py, tests/session/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py

@@ -106,6 +106,9 @@ class FakeFixes(FixVerbs):
             for offer in (FixOffer("Spell it right", "linter", finding), FixOffer("Ask the model", "model", finding))
         ]
 
+    async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
+        return []
+
     async def fix(self, snapshot: Snapshot, offer: FixOffer, report: Report, output: Digest | None = None) -> Proposal:
         document = snapshot.document
         report(Progress("looking", 10))

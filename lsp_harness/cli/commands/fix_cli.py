@@ -8,13 +8,11 @@ from typing import Any
 
 from lsp_harness.cli.commands.digest_cli import read_output
 from lsp_harness.cli.composition import open_headless
-from lsp_harness.cli.console import JsonOption, console, print_json, say
+from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.file_place import byte_offset, parse_place
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import finish_proposal, follow_verdicts
 from lsp_harness.errors import BinaryDocument, UsageError
 from lsp_harness.harness.edits.diagnosis import find_reported
-from lsp_harness.harness.edits.proposal_writing import write_changes
-from lsp_harness.harness.events import TurnReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import FixOffer, Progress, Proposal
 from lsp_harness.text.position import decode
@@ -59,31 +57,11 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         if not json:
             rule = f" {finding.code}" if finding.code not in finding.message else ""
             say(f"{where}: {finding.source}{rule} {finding.message}")
-        verdicts = VerdictTable()
-        harness.events.subscribe(lambda event: verdicts(event.event) if isinstance(event, TurnReported) else None)
+        verdicts = follow_verdicts(harness)
         offers = await harness.fixes.offer(snapshot, [finding])
         proposal = await _compute_fix(harness, snapshot, offers, output, json=json)
-        result: dict[str, Any] = {
-            "finding": finding.message,
-            "at": where,
-            "diff": proposal.diff,
-            "summary": proposal.summary,
-        }
-        if write:
-            await harness.turns.require_permission(proposal)
-            # messages name the file as the user wrote it
-            files = [
-                (file if change.before.uri == snapshot.document.uri else change.file, change)
-                for change in proposal.changes
-            ]
-            write_changes(files)
-            harness.record(snapshot.document.uri, proposal.id, "applied")
-        if json:
-            print_json(result | {"candidates": verdicts.rows, "applied": write})
-        else:
-            console().print(verdicts.render())
-            say(proposal.diff)
-            say(f"{proposal.summary}; applied" if write else f"{proposal.summary}; --apply writes it")
+        facts = {"finding": finding.message, "at": where}
+        await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
     return 0
 
 

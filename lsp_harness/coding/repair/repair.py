@@ -17,9 +17,11 @@ class Repair:
             than the cheapest one is a guess. If two repairs cost almost the same, the text does not show which is
             correct.
         author: The author of the edits. A linter's own fix may change the code that its rule is about.
+        learned_id: The fix in the error cache that it repeats, or an empty text.
     """
 
     kind: str
     edits: tuple[Edit, ...]
     cost: float
     author: Author = "repair"
+    learned_id: str = ""

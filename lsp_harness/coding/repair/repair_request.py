@@ -7,6 +7,7 @@ from pathlib import Path
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages
+from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_subject import Subject
@@ -25,6 +26,7 @@ class RepairRequest:
         installed: The packages that are installed for the workspace, or None.
         root: The workspace folder, or None.
         file: The file of the text, or None.
+        learned: The fixes that were accepted in the project, or None.
     """
 
     finding: Finding
@@ -35,6 +37,7 @@ class RepairRequest:
     installed: InstalledPackages | None = None
     root: Path | None = None
     file: Path | None = None
+    learned: LearnedFixes | None = None
 
 
 RepairSource = Callable[[RepairRequest], Awaitable[list[Repair]]]

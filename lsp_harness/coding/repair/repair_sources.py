@@ -1,10 +1,11 @@
-"""All sources of repairs without a model, by the kind of the finding's subject."""
+"""All sources of repairs without a model: the error cache, and others by the kind of the finding's subject."""
 
 from collections.abc import Mapping
 
 from lsp_harness.coding.repair.argument_swap import swap_arguments
 from lsp_harness.coding.repair.declaration_repair import declare_name
 from lsp_harness.coding.repair.interpolation import fix_interpolation
+from lsp_harness.coding.repair.learned_repairs import apply_learned_fixes
 from lsp_harness.coding.repair.missing_imports import find_missing_imports
 from lsp_harness.coding.repair.name_prefixes import add_receiver, add_sigil
 from lsp_harness.coding.repair.repair import Repair
@@ -26,7 +27,7 @@ SOURCES_BY_KIND: Mapping[SubjectKind, tuple[RepairSource, ...]] = {
 async def find_repairs(request: RepairRequest, limit: int) -> list[Repair]:
     """Return at most `limit` different repairs of a finding, the most likely first."""
     repairs_by_edits: dict[tuple[object, ...], Repair] = {}
-    for source in SOURCES_BY_KIND.get(request.subject.kind, ()):
+    for source in (apply_learned_fixes, *SOURCES_BY_KIND.get(request.subject.kind, ())):
         for repair in await source(request):
             previous = repairs_by_edits.get(repair.edits)
             if previous is None or repair.cost < previous.cost:

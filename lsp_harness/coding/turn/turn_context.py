@@ -11,6 +11,7 @@ from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
 from lsp_harness.knowledge.installed_packages import InstalledPackages
+from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
@@ -42,6 +43,7 @@ class TurnContext:
         output: The output of a tool about the document, if the turn is about one.
         session_lines: What the session did before this turn with this document, as lines for a prompt.
         make_checks: Creates the checks that the settings enable.
+        learned: The fixes that were accepted in the project, or None if they are not used.
         place: The code that was found for the request, in words. Empty if the user named it.
         task: The request in words.
         states: The states of a turn that has begun already, or None.
@@ -68,6 +70,7 @@ class TurnContext:
     task: str = ""
     states: TurnStates | None = None
     item: int | None = None
+    learned: LearnedFixes | None = None
 
     @property
     def owner(self) -> Owner:

@@ -16,6 +16,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 if TYPE_CHECKING:
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.knowledge.installed_packages import InstalledPackages
+    from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
@@ -130,12 +131,14 @@ class RepairPreviews:
         tree: Its syntax tree.
         index: The code of other files.
         installed: The installed packages.
+        learned: The fixes that were accepted in the project.
     """
 
     snapshot: Snapshot
     tree: "SyntaxTree"
     index: "IndexQuery | None" = None
     installed: "InstalledPackages | None" = None
+    learned: "LearnedFixes | None" = None
 
     async def describe(self, finding: Finding, subject: "Subject") -> str:
         """Return the repair of a finding in a few words. Empty if no repair is evident."""
@@ -146,7 +149,7 @@ class RepairPreviews:
         snapshot = self.snapshot
         request = RepairRequest(
             *(finding, subject, self.tree, snapshot.path, self.index, self.installed),
-            *(snapshot.root, snapshot.file),
+            *(snapshot.root, snapshot.file, self.learned),
         )
 
         def create_change(edits: tuple[Edit, ...]) -> Change:

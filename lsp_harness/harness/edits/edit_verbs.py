@@ -4,6 +4,7 @@ Each is a turn of the session. A change of a text ends as a proposal with a verd
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.errors import NoAnswer, UsageError
@@ -14,12 +15,15 @@ from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.session.results import Proposal, Report
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import Span
+from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from lsp_harness.coding.comment_request import CommentRequest
     from lsp_harness.coding.turn.turn_context import TurnContext
+    from lsp_harness.config.action_schema import ActionSetting
     from lsp_harness.syntax.scope import Scope
+    from lsp_harness.syntax.tree import SyntaxTree
 
 EditVerb = Literal["instruct", "docstring", "tests", "explain"]
 
@@ -117,12 +121,109 @@ class EditVerbs:
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
+        self._turns.require_editable(snapshot)
+        return await self._explain(TurnWork("explain", "what this does", snapshot, report), span, has_question=False)
+
+    # -- edits of the project, and of comments
+    def actions(self, snapshot: Snapshot) -> "list[ActionSetting]":
+        """Return the edits that the settings define for a text of this language."""
+        if not self._services.config.actions.custom or self._turns.refusal(snapshot):
+            return []
+        from lsp_harness.harness.edits.project_actions import fits_language, read_actions
+
+        tree, (actions, _) = self._services.documents.tree(snapshot.document), read_actions(self._services.config)
+        language = tree.language.id if tree else ""
+        return [action for action in actions.values() if fits_language(action, language)]
+
+    async def run_action(self, snapshot: Snapshot, span: Span, name: str, report: Report) -> DocumentEdit:
+        """Edit lines by an action of the settings. Raise UsageError if there is no such action for this text."""
+        from lsp_harness.coding.instruct import Instruct
+        from lsp_harness.harness.edits import project_actions
+
+        action = project_actions.find_action(self._services.config, name)
+        await self._turns.prepare(snapshot)
+        if action.name not in {offered.name for offered in self.actions(snapshot)}:
+            raise UsageError(f"the action {name!r} is for {', '.join(action.languages)}, and {snapshot.path} is not")
+        values = await self._describe_place(snapshot, span)
+        instruction = project_actions.format_prompt(action, values)
+
+        async def run(context: "TurnContext") -> Proposal:
+            context = replace(context, config=project_actions.adapt_settings(action, context.config))
+            proposal = await Instruct(context, span, instruction).run()
+            project_actions.require_checks(action, proposal)
+            return proposal
+
+        return await self._edit(TurnWork("edit", instruction, snapshot, report), run)
+
+    def comment_request(self, snapshot: Snapshot, span: Span | None = None) -> "CommentRequest | None":
+        """Return the comment that asks for something on the lines of a span, or the first edit that one asks for."""
+        tree = None if self._turns.refusal(snapshot) else self._services.documents.tree(snapshot.document)
+        if tree is None:
+            return None
+        from lsp_harness.coding.comment_request import find_comment_requests
+
+        requests, line_of = find_comment_requests(tree), snapshot.document.line_of
+        if span is None:
+            return next((request for request in requests if not request.is_question), None)
+        lines = range(line_of(span.start), line_of(span.end) + 1)
+        return next(
+            (r for r in requests if line_of(r.span.start) <= lines[-1] and line_of(r.span.end) >= lines[0]), None
+        )
+
+    async def follow_comment(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
+        """Do what the comment with `ai!` at a place says, and remove the comment."""
+        from lsp_harness.coding.comment_request import find_target
+        from lsp_harness.coding.instruct import Instruct
+
+        tree, request = await self._require_request(snapshot, span, is_question=False)
+        target = find_target(tree, request)
+        work = TurnWork("edit", request.text, snapshot, report)
+        return await self._edit(work, lambda context: Instruct(context, target, request.text, request.comments).run())
+
+    async def answer_comment(self, snapshot: Snapshot, span: Span, report: Report) -> str:
+        """Return the answer to the comment with `ai?` at a place, as Markdown."""
+        from lsp_harness.coding.comment_request import find_target
+
+        tree, request = await self._require_request(snapshot, span, is_question=True)
+        return await self._explain(TurnWork("explain", request.text, snapshot, report), find_target(tree, request))
+
+    async def _require_request(
+        self, snapshot: Snapshot, span: Span, *, is_question: bool
+    ) -> "tuple[SyntaxTree, CommentRequest]":
+        await self._turns.prepare(snapshot)
+        tree, request = self._services.documents.tree(snapshot.document), self.comment_request(snapshot, span)
+        if tree is None or request is None or request.is_question is not is_question:
+            raise UsageError(f"there is no comment with {'ai?' if is_question else 'ai!'} on this line")
+        return tree, request
+
+    async def _describe_place(self, snapshot: Snapshot, span: Span) -> dict[str, str]:
+        """Return the values of the placeholders in the prompt of an action."""
+        from lsp_harness.coding.selection import select_code
+        from lsp_harness.syntax import scope
+
+        document, tree = snapshot.document, self._services.documents.tree(snapshot.document)
+        code = select_code(document, tree, span) or span
+        function = scope.enclosing_function(tree, code.start + 1) if tree else None
+        examined = await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
+        lines = [
+            f"line {document.line_of(finding.start) - document.line_of(code.start) + 1}: {finding.message}"
+            for finding in examined.findings
+            if code.start <= finding.start < code.end
+        ]
+        return {
+            "selection": decode(document.data[slice(*code)]).strip("\n"),
+            "symbol": function.name if function else "",
+            "diagnostics": "; ".join(lines) or "none",
+            "file": snapshot.path,
+            "language": tree.language.id if tree else "",
+        }
+
+    async def _explain(self, work: TurnWork, span: Span, *, has_question: bool = True) -> str:
         from lsp_harness.coding.explain import Explain
 
-        self._turns.require_editable(snapshot)
         try:
-            work = TurnWork("explain", "what this does", snapshot, report)
-            return await self._turns.run(work, lambda context: Explain(context, span).run())
+            question = work.text if has_question else ""
+            return await self._turns.run(work, lambda context: Explain(context, span, question).run())
         finally:
             self._services.index.embed()
 

@@ -10,7 +10,8 @@ from lsp_harness.harness.edits.prepared_fixes import PreparedFixes
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import FixOffer, Proposal, Report
+from lsp_harness.session.results import FixOffer, Progress, Proposal, Report
+from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
@@ -57,7 +58,10 @@ class FixVerbs:
         if turns.refusal(snapshot, needs_model=False):
             return []
         tree = services.documents.tree(snapshot.document) if services.config.generation.repairs else None
-        previews = diagnosis.RepairPreviews(snapshot, tree, services.index.query, services.installed) if tree else None
+        previews = None
+        if tree:
+            learned = services.learned_fixes(snapshot.root)
+            previews = diagnosis.RepairPreviews(snapshot, tree, services.index.query, services.installed, learned)
         allows_model = not turns.refusal(snapshot)
         return await diagnosis.create_offers(
             snapshot, findings, services.verifier.linter, previews, allows_model=allows_model
@@ -120,6 +124,77 @@ class FixVerbs:
             return register(services.documents.find(snapshot.document.uri), context, proposal)
 
         return await self._turns.run(work, steps, lambda proposal: proposal.summary)
+
+    async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
+        """Return the groups of several findings that have the rule of one of these findings.
+
+        They are these findings, and what our own checks find in the text.
+        """
+        rules = {finding.code for finding in findings if finding.code}
+        if not rules or self._turns.refusal(snapshot, needs_model=False):
+            return []
+        examined = await self.diagnose(snapshot)
+        groups: dict[str, dict[int, Finding]] = {}
+        for finding in (*findings, *examined.findings):
+            if finding.code in rules:
+                groups.setdefault(finding.code, {}).setdefault(finding.start, finding)
+        return [list(group.values()) for group in groups.values() if len(group) > 1]
+
+    async def fix_all(self, snapshot: Snapshot, findings: Sequence[Finding], report: Report) -> Proposal:
+        """Fix findings one after another, each on the text with the fixes before it, as one edit.
+
+        Each fix is verified, and so is the text with all of them. The summary says which findings are left.
+
+        Raises:
+            NoAnswer: No finding could be fixed.
+            HarnessError: See `fix`.
+        """
+        from lsp_harness.coding.fix import Fix
+        from lsp_harness.coding.fix_all import FixSequence, JoinFixes
+
+        services, turns = self._services, self._turns
+        await turns.prepare(snapshot, needs_model=False)
+        allows_model = not turns.refusal(snapshot)
+        sequence = FixSequence(snapshot.document, findings)
+
+        async def fix_one(document: Document, finding: Finding) -> Proposal:
+            report(Progress(f"line {document.line_of(finding.start) + 1}: {finding.message}"))
+            work = TurnWork("fix", finding.message, replace(snapshot, document=document), report, None, finding.source)
+
+            async def steps(context: "TurnContext") -> Proposal:
+                return await Fix(context, finding, allows_model).run()
+
+            return await turns.run(work, steps, lambda proposal: proposal.summary)
+
+        async def join(context: "TurnContext") -> Proposal:
+            joined = await JoinFixes(context, sequence).run()
+            summary = f"{joined.summary}{sequence.remainder}"
+            joined = replace(joined, summary=summary, is_by_model=sequence.is_by_model)
+            return register(services.documents.find(snapshot.document.uri), context, joined)
+
+        try:
+            await sequence.run(fix_one)
+            work = TurnWork("fix", f"all of {findings[0].code or 'one kind'}", snapshot, report)
+            return await turns.run(work, join, lambda proposal: proposal.summary)
+        finally:
+            services.index.embed()
+
+    def learn(self, proposal: Proposal) -> None:
+        """Learn a fix that the user applied, if the model made it, for the next error of this kind."""
+        from lsp_harness.coding.repair.learned_repairs import create_report
+
+        change, finding = proposal.changes.main, proposal.finding
+        learned = self._services.learned_fixes(change.root)
+        if learned is None or finding is None or not proposal.is_by_model or len(proposal.changes.changes) > 1:
+            return
+        # the checks have parsed both texts
+        if (before := change.tree_before) and (after := change.tree_after):
+            learned.learn(create_report(finding, before), before, after)
+
+    def unlearn(self, proposal: Proposal) -> None:
+        """Count a refusal of the user against the learned fix that a proposal repeats."""
+        if proposal.learned_id and (learned := self._services.learned_fixes(proposal.changes.main.root)):
+            learned.record(proposal.learned_id, is_passed=False)
 
     async def fix_first(
         self, snapshot: Snapshot, offers: Sequence[FixOffer], report: Report, output: "Digest | None" = None

@@ -79,12 +79,12 @@ class DocumentProposals:
         """Return a proposal that was neither applied nor rejected, or None."""
         return self._sent.get(id)
 
-    def reject(self, id: str, reason: str) -> bool:
-        """Record that the user refused a proposal. Return whether there was one."""
+    def reject(self, id: str, reason: str) -> SentProposal | None:
+        """Record that the user refused a proposal, and return it. None if there is none."""
         sent = self._sent.pop(id, None)
         if sent:
             sent.turn.append(EditRejected(id, reason))
-        return sent is not None
+        return sent
 
     def close(self) -> None:
         self._sent.clear()
@@ -106,11 +106,13 @@ def find_proposal(opened: OpenDocument | None, id: str) -> DocumentEdit:
     return DocumentEdit(sent.proposal, opened.text)
 
 
-def reject_proposal(opened: OpenDocument | None, id: str, reason: str) -> None:
-    """Record that the user refused a proposal. Raise UsageError if there is no such proposal."""
+def reject_proposal(opened: OpenDocument | None, id: str, reason: str) -> Proposal:
+    """Record that the user refused a proposal, and return it. Raise UsageError if there is no such proposal."""
     proposals = opened.find_part(DocumentProposals) if opened else None
-    if not proposals or not proposals.reject(id, reason):
+    sent = proposals.reject(id, reason) if proposals else None
+    if sent is None:
         raise UsageError(NO_PROPOSAL.format(id=id))
+    return sent.proposal
 
 
 def register(opened: OpenDocument | None, context: "TurnContext", proposal: Proposal) -> Proposal:

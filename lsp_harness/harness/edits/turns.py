@@ -153,6 +153,7 @@ class Turns:
             make_checks=verifier.create_checks,
             place=work.place,
             task=work.text,
+            learned=services.learned_fixes(snapshot.root),
         )
 
     async def require_permission(self, proposal: Proposal) -> None:

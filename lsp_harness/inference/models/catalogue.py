@@ -6,6 +6,7 @@ A card says what a model file must be and where it can be downloaded. It does no
 file does, and a second copy could differ from it.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ class ModelCard:
     kind: Kind = "completion"
 
 
+VERSION_SUFFIX = re.compile(r"-v[\d.]+$")
+
 _KINDS: Mapping[str, Callable[..., Source]] = {"hub": Hub, "wheels": Wheels, "url": Url, "file": LocalFile}
 
 
@@ -60,9 +63,9 @@ def cards() -> tuple[ModelCard, ...]:
 
 
 def card(name: str) -> ModelCard:
-    """Return the model with this name. Raise UnknownModel if there is none."""
+    """Return the model with this name, which may lack the version at its end. Raise UnknownModel if there is none."""
     for model in cards():
-        if model.name == name:
+        if name in (model.name, VERSION_SUFFIX.sub("", model.name)):
             return model
     raise UnknownModel(f"there is no model “{name}”; the catalogue has {', '.join(c.name for c in cards())}")
 

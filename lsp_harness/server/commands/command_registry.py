@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PREFIX = "lspHarness."
 SUFFIX = "_command"
+EDITS = "edits"
+"""The package of more commands about edits."""
 SESSIONS = "sessions"
 """The package of the commands about sessions. Their names have two parts after the prefix."""
 
@@ -56,8 +58,12 @@ def editor_commands() -> list[EditorCommand]:
 def _module_names() -> dict[str, str]:
     """Return the name of each command and the name of its module in the package."""
     names = {_command_name(module): module for module in _modules(list(commands.__path__))}
-    folders = [str(Path(path) / SESSIONS) for path in commands.__path__]
-    return names | {_grouped_name(module): f"{SESSIONS}.{module}" for module in _modules(folders)}
+    names |= {_command_name(module): f"{EDITS}.{module}" for module in _modules(_folders(EDITS))}
+    return names | {_grouped_name(module): f"{SESSIONS}.{module}" for module in _modules(_folders(SESSIONS))}
+
+
+def _folders(package: str) -> list[str]:
+    return [str(Path(path) / package) for path in commands.__path__]
 
 
 def _modules(folders: list[str]) -> Iterator[str]:

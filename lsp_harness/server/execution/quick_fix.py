@@ -3,6 +3,7 @@
 All state of an offer is in the `data` of its code action; the server keeps none.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from lsp_harness.server.lsp_conversion import (
 )
 from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 APPLIED_COMMAND = "lspHarness.applied"
@@ -85,6 +87,27 @@ def unpack_offer(snapshot: Snapshot, data: Any) -> FixOffer:
     if offer.source not in FIX_SOURCES:
         raise UsageError("the data of this code action was changed; send it back as lsp-harness made it")
     return offer
+
+
+def pack_findings(document: Document, findings: Sequence[Finding], title: str) -> dict[str, Any]:
+    """Return several findings as the argument of `lspHarness.fixAll`."""
+    items = [pack_finding(finding) for finding in findings]
+    return {"uri": document.uri, "hash": document.hash, "title": title, "findings": items}
+
+
+def unpack_findings(snapshot: Snapshot, data: Any) -> list[Finding]:
+    """Return the findings of `pack_findings`.
+
+    Raises:
+        StaleDocument: The text has changed since.
+        UsageError: The data is not from `pack_findings`.
+    """
+    items = data.get("findings")
+    if not isinstance(items, list):
+        raise UsageError("the data of this code action is incomplete")
+    return [
+        unpack_offer(snapshot, {**data, "how": "model", "finding": item}).finding for item in cast("list[Any]", items)
+    ]
 
 
 async def compute_fix(

@@ -21,4 +21,4 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
     opened, reason = client.harness.documents.find(arguments.text("uri")), arguments.text("reason", "")
-    reject_proposal(opened, arguments.text("proposalId"), reason)
+    client.harness.fixes.unlearn(reject_proposal(opened, arguments.text("proposalId"), reason))

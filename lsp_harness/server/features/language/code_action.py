@@ -11,6 +11,12 @@ from lsprotocol import types
 from lsp_harness.harness.edits.edit_verbs import EditVerb
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands import docstring_command, explain_command, fix_command, tests_command, why_command
+from lsp_harness.server.commands.edits import (
+    action_command,
+    answer_comment_command,
+    do_comment_command,
+    fix_all_command,
+)
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.json_value import value_at
@@ -62,7 +68,20 @@ async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.C
     harness_fixes.prepared.record(snapshot, findings)
     diagnostics_of = dict(problems.values())
     fixes = [_fix_action(client, snapshot, offer, diagnostics_of.get(offer.finding)) for offer in offers]
+    if capabilities.apply_edit:
+        fixes += await _fix_all_actions(client, snapshot, list(diagnostics_of))
     return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
+
+
+async def _fix_all_actions(client: EditorClient, snapshot: Snapshot, findings: list[Finding]) -> list[Action]:
+    """Return an action for each rule of which the text has several findings."""
+    actions: list[Action] = []
+    for group in await client.harness.fixes.find_alike(snapshot, findings):
+        title = f"Fix all {len(group)} of {group[0].code} in this file with lsp-harness"
+        argument = quick_fix.pack_findings(snapshot.document, group, title)
+        command = types.Command(title, fix_all_command.COMMAND.name, arguments=[argument])
+        actions.append(_command_action(command, "quickfix", client.capabilities))
+    return actions
 
 
 def _verb_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
@@ -77,7 +96,26 @@ def _verb_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeAc
             continue
         argument = {"uri": document.uri, "range": params.range}
         actions.append(_command_action(types.Command(title, name, arguments=[argument]), kind, capabilities))
-    return actions
+    return [*actions, *_request_actions(client, snapshot, span, params)]
+
+
+def _request_actions(
+    client: EditorClient, snapshot: Snapshot, span: Span, params: types.CodeActionParams
+) -> list[Action]:
+    """Return the actions that the settings define, and the one for a comment that asks for something."""
+    place, edits = {"uri": snapshot.document.uri, "range": params.range}, client.harness.edits
+    commands: list[tuple[types.Command, str]] = []
+    if request := edits.comment_request(snapshot, span):
+        asked = answer_comment_command if request.is_question else do_comment_command
+        kind = "refactor" if request.is_question else "refactor.rewrite"
+        commands.append((types.Command(asked.TITLE, asked.COMMAND.name, arguments=[place]), kind))
+    for action in edits.actions(snapshot):
+        argument = {**place, "name": action.name}
+        command = types.Command(action.title, action_command.COMMAND.name, arguments=[argument])
+        commands.append((command, "refactor.rewrite"))
+    return [
+        _command_action(command, kind, client.capabilities) for command, kind in commands if _is_requested(params, kind)
+    ]
 
 
 def _is_requested(params: types.CodeActionParams, kind: str) -> bool:

@@ -1,0 +1,1 @@
+"""The commands about comments that ask, actions of a project, and many fixes at once, one module each."""
