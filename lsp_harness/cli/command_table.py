@@ -166,6 +166,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "context geo.py:6:12 --explain",
         ),
         Command("bench", "Measure the speed of the engine.", has_subcommands=True),
+        Command(
+            "eval",
+            "Run the tasks of a suite with hidden checks, and compare ways to answer.",
+            "SUITE",
+            "eval fix_quixbugs --arm single --arm ladder",
+        ),
         Command("schema", "Print the JSON schema of the events in the logs of sessions.", package="sessions"),
         Command("selftest", "Try the nine basic abilities of sessions, and show what happened.", package="sessions"),
     ),

@@ -24,6 +24,7 @@ from lsp_harness.session.events.code_events import (
     ChecksCompleted,
     EditProposed,
     OutputRead,
+    RecordedEdit,
 )
 from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
@@ -248,6 +249,7 @@ class TurnDriver:
                 evaluated=usage.evaluated,
                 reused=usage.reused,
                 generated=usage.generated,
+                edits=tuple(RecordedEdit(edit.start, edit.end, decode(edit.new)) for edit in candidate.edits),
             )
         )
 

@@ -21,6 +21,7 @@ from lsp_harness.session.events.code_events import (
     EditProposed,
     EditStale,
     OutputRead,
+    RecordedEdit,
     StateEntered,
 )
 from lsp_harness.session.events.event_codec import decode_event, encode_event
@@ -42,9 +43,9 @@ EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
         ["sections", "prompt", "answer", "context", "candidates"],
     ),
     (
-        CandidateGenerated(1, "fill", 0.3, 2, "x", 3, 4, 5),
+        CandidateGenerated(1, "fill", 0.3, 2, "x", 3, 4, 5, (RecordedEdit(0, 1, "x"),)),
         "candidate.generated",
-        ["candidate", "kind", "temperature", "seed", "text", "evaluated", "reused", "generated"],
+        ["candidate", "kind", "temperature", "seed", "text", "evaluated", "reused", "generated", "edits"],
     ),
     (CandidateRejected(1, "it changes nothing"), "candidate.rejected", ["candidate", "reason"]),
     (ChecksCompleted("h", False, (REPORT,), 1), "verify.completed", ["hash", "passed", "outcomes", "candidate"]),

@@ -52,6 +52,15 @@ class ContextBuilt:
     candidates: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedEdit:
+    """An edit of a candidate: `text` replaces the bytes of the document from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
 @event_type("candidate.generated")
 @dataclass(frozen=True, slots=True)
 class CandidateGenerated:
@@ -66,6 +75,7 @@ class CandidateGenerated:
         evaluated: The prompt tokens that the engine evaluated for it.
         reused: The prompt tokens that the engine had evaluated before.
         generated: The tokens of the answer.
+        edits: Its edits of the document of the turn. There are none if the answer was not usable.
     """
 
     candidate: int
@@ -76,6 +86,7 @@ class CandidateGenerated:
     evaluated: int = 0
     reused: int = 0
     generated: int = 0
+    edits: tuple[RecordedEdit, ...] = ()
 
 
 @event_type("candidate.rejected")

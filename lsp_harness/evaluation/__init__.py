@@ -1,0 +1,1 @@
+"""Measures the harness on tasks with hidden checks: `lsp-harness eval`."""

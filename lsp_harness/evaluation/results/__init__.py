@@ -1,0 +1,1 @@
+"""Results of evaluations: their file, figures, page and the table of weaknesses."""

@@ -1,0 +1,1 @@
+"""The evaluation: suites, arms, checks and results."""
