@@ -1,14 +1,12 @@
 """Finds the code of a target that a request is about."""
 
 import ast
-from pathlib import PurePosixPath
 
 from lsp_harness.evaluation.suites.eval_task import EvalTask
 from lsp_harness.syntax.scope import function_text_span
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from lsp_harness.verify.digest.digest_result import Digest
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -34,34 +32,8 @@ def find_code_span(task: EvalTask, document: Document) -> Span:
     return Span(document.line_starts[first - 1], document.line_span(last - 1)[1])
 
 
-def find_function_line(task: EvalTask, digest: Digest) -> int:
-    """Return a line of the function to repair, from 1.
-
-    It is the line that the task names, or that a failing test reached last, or the function that is named as its file.
-    """
-    if task.line:
-        return task.line
-    reached = [
-        problem.line for problem in digest.problems if problem.line and f"/{problem.path}".endswith(f"/{task.target}")
-    ]
-    if reached:
-        return reached[-1]
-    definitions = _functions(task.source)
-    named = [node for node in definitions if node.name == PurePosixPath(task.target).stem]
-    chosen = (named or definitions)[:1]
-    return chosen[0].lineno if chosen else 1
-
-
 def _definitions(source: str) -> list[Definition]:
     try:
         return [node for node in ast.parse(source).body if isinstance(node, Definition)]
     except (SyntaxError, ValueError):
         return []
-
-
-def _functions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
