@@ -14,8 +14,8 @@ from lsp_harness.cli.proposal_output import finish_proposal, follow_verdicts
 from lsp_harness.errors import BinaryDocument, UsageError
 from lsp_harness.harness.edits.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.session.results import FixOffer, Progress, Proposal
-from lsp_harness.text.position import decode
+from lsp_harness.session.results import Progress, Report
+from lsp_harness.text.position import Span, decode
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
@@ -24,7 +24,9 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
 
-def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: JsonOption = False) -> int:
+def fix(
+    at: str, /, *, failing: Path | None = None, tests: bool = False, apply: bool = False, json: JsonOption = False
+) -> int:
     """Repair an error in a file and show the diff.
 
     Parameters
@@ -35,10 +37,17 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: J
     failing
         A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE
         are repaired first. If a test fails, name a line of the tested function as FILE:LINE.
+    tests
+        Run the tests that depend on FILE, and repair the code that makes them fail. With FILE:LINE, only the function
+        on this line is changed.
     apply
         Write the repaired file. By default, only the diff is shown.
     """
     file, numbers = parse_place(at, 1)
+    if tests:
+        if failing:
+            raise UsageError("use --tests to run the tests, or --failing to name their output, but not both")
+        return asyncio.run(_repair_tests(file, numbers[0] if numbers else None, write=apply, json=json))
     digest = digest_output(decode(read_output(failing)), "", os.getcwd()) if failing else None
     output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
     if digest and output and not output.problems:
@@ -59,9 +68,21 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = follow_verdicts(harness)
         offers = await harness.fixes.offer(snapshot, [finding])
-        proposal = await _compute_fix(harness, snapshot, offers, output, json=json)
+        proposal = await harness.fixes.fix_first(snapshot, offers, _reporter(json=json), output)
         facts = {"finding": finding.message, "at": where}
         await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
+    return 0
+
+
+async def _repair_tests(file: Path, line: int | None, *, write: bool, json: bool) -> int:
+    async with open_headless(file, creates_index=True) as (harness, snapshot):
+        _check_encoding(snapshot)
+        start = byte_offset(snapshot.document, line, 1) if line else None
+        span = Span(start, start) if start is not None else None
+        verdicts = follow_verdicts(harness)
+        written = await harness.fixes.repair_tests(snapshot, _reporter(json=json), span=span)
+        facts = {"finding": "failing tests", "at": f"{file}:{line}" if line else str(file)}
+        await finish_proposal(harness, (file, snapshot), written.proposal, verdicts, facts, write=write, json=json)
     return 0
 
 
@@ -112,11 +133,11 @@ def _describe_nothing(examined: Examination) -> str:
     return f"nothing to fix ({checks} checked{skipped})"
 
 
-async def _compute_fix(
-    harness: Harness, snapshot: Snapshot, offers: list[FixOffer], output: Digest | None, *, json: bool
-) -> Proposal:
+def _reporter(*, json: bool) -> Report:
+    """Return a function that shows the progress, unless the output is JSON."""
+
     def report(progress: Progress) -> None:
         if not json:
             say(f"  {progress.message}")
 
-    return await harness.fixes.fix_first(snapshot, offers, report, output)
+    return report

@@ -13,6 +13,7 @@ from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.plan.parameter_rename import parse_rename
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.coding.task_location import TaskPlace, TaskPlaces
@@ -181,7 +182,7 @@ class CodeTurn:
         return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
 
     async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
-        """Fix the present findings of the place, or else edit it by the prompt."""
+        """Fix the present findings of the place or its failing tests, or else edit it by the prompt."""
         document, span = located.document(best), located.span(best)
 
         async def run(context: TurnContext) -> Proposal:
@@ -189,6 +190,9 @@ class CodeTurn:
                 # the place may have another finding, and the prompt may mean something that no tool reports
                 with suppress(NoAnswer):
                     return await Fix(context, finding).run()
+            with suppress(NoAnswer):
+                trace = await find_failures(context)
+                return await RepairTests(context, trace.failures, trace.tests, span).run()
             return await Instruct(context, span, self.work.task).run()
 
         return await self._run_task(located, document, run)
