@@ -125,6 +125,8 @@ def _run_child(request: dict[str, Any]) -> None:
     try:
         os.setsid()
         sys.stdin = open(os.devnull)  # noqa: SIM115 - the process ends soon
+        # a test that reads its standard input must not get the next request
+        os.dup2(sys.stdin.fileno(), 0)
         sys.path.insert(0, os.getcwd())
         traced = os.path.realpath(request["traced"]) if request["traced"] else ""
         recorder = LineRecorder(traced, request["test_s"])

@@ -15,6 +15,8 @@ from lsp_harness.knowledge.python_packages import ENVIRONMENT_FOLDERS
 from lsp_harness.process.tool_run import find_tool
 
 PYTEST_FILES = ("pytest.ini", "conftest.py", "tests/conftest.py")
+CONTINUE = "--continue-on-collection-errors"
+"""The option of pytest to run the tests of the other files if one cannot be imported."""
 NODE_FOLDER = Path("node_modules") / ".bin"
 NODE_SUFFIXES = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs")
 MAX_SETTINGS_BYTES = 1 << 20
@@ -87,7 +89,8 @@ def _find_pytest(root: Path) -> SuiteRunner | None:
 
     def command(selection: Selection) -> list[str]:
         options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={selection.report}"]
-        return [str(python), "-m", "pytest", *options, f"--maxfail={selection.max_failures}", *selection.files]
+        limit = f"--maxfail={selection.max_failures}"
+        return [str(python), "-m", "pytest", *options, CONTINUE, limit, *selection.files]
 
     return SuiteRunner("pytest", reason, (".py",), command, _python_folders(python), python=python)
 

@@ -14,23 +14,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from ulid import ULID
 
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
 from lsp_harness.process.process_tree import ProcessTree
-from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, limit_resources
+from lsp_harness.process.sandbox.confined_run import (
+    COUNT_INTERVAL_S,
+    ConfinedResult,
+    confined_environment,
+    limit_resources,
+)
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.project_tests import pytest_worker
 from lsp_harness.verify.project_tests.confined_tests import MAX_REPORT_BYTES, SuiteChoice, SuiteRun
 from lsp_harness.verify.project_tests.project_copy import copy_project
 from lsp_harness.verify.project_tests.project_overlay import hide_home
-from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
+from lsp_harness.verify.project_tests.runner_registry import CONTINUE, SuiteRunner
 
+PROGRAM = Path(__file__).with_name("pytest_worker.py")
+"""The program of the worker. It is not imported, because this package must work without pytest."""
 START_S = 20.0
 """How long the start of the worker may take."""
 GRACE_S = 5.0
@@ -59,6 +65,7 @@ class SuiteWorker:
 
     def __init__(self, root: Path, scratch: Path, tree: ProcessTree, requests: int, test_s: float) -> None:
         self._root, self._scratch, self._tree, self._requests, self._test_s = root, scratch, tree, requests, test_s
+        self._writing: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
         self.run_count = 0
         self.is_broken = False
@@ -82,9 +89,31 @@ class SuiteWorker:
         """
         assert runner.python is not None
         scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="lsp-harness-tests-"))
-        copy, script = scratch / "project", scratch / "pytest_worker.py"
+        try:
+            worker = await cls._start_in(scratch, runner, root, sandbox, limits, test_s)
+        except BaseException:
+            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+            raise
+        try:
+            async with asyncio.timeout(START_S):
+                while not (line := await worker._tree.output.readline()).startswith(b'{"ready"'):
+                    if not line:
+                        raise OSError("pytest cannot be imported")
+        except (OSError, TimeoutError, ValueError) as error:
+            await worker.aclose()
+            raise OSError(f"the warm process of the tests does not start: {error}") from error
+        except BaseException:
+            await worker.aclose()
+            raise
+        return worker
+
+    @classmethod
+    async def _start_in(
+        cls, scratch: Path, runner: SuiteRunner, root: Path, sandbox: Sandbox, limits: ResourceLimits, test_s: float
+    ) -> "SuiteWorker":
+        copy, script = scratch / "project", scratch / PROGRAM.name
         await asyncio.to_thread(copy_project, root, copy)
-        await asyncio.to_thread(shutil.copyfile, pytest_worker.__file__, script)
+        await asyncio.to_thread(shutil.copyfile, PROGRAM, script)
         policy = hide_home(SandboxPolicy(copy, (scratch,)), (*runner.programs, root), limits)
         command = sandbox.wrap([str(runner.python), str(script)], policy)
         environment = confined_environment(str(scratch), str(scratch), runner.env)
@@ -98,18 +127,12 @@ class SuiteWorker:
                 prepare=lambda: limit_resources(limits),
                 stdin=reading,
             )
+        except BaseException:
+            os.close(writing)
+            raise
         finally:
             os.close(reading)
-        worker = cls(root, scratch, tree, writing, test_s)
-        try:
-            async with asyncio.timeout(START_S):
-                while not (line := await tree.output.readline()).startswith(b'{"ready"'):
-                    if not line:
-                        raise OSError("pytest cannot be imported")
-        except (OSError, TimeoutError) as error:
-            await worker.aclose()
-            raise OSError(f"the warm process of the tests does not start: {error}") from error
-        return worker
+        return cls(root, scratch, tree, writing, test_s)
 
     @property
     def is_busy(self) -> bool:
@@ -142,11 +165,14 @@ class SuiteWorker:
     async def aclose(self) -> None:
         """End the process and everything that it started, and remove the copy."""
         self.is_broken = True
+        await self._tree.end(0.0)
+        self._tree.close()
+        if self._writing:
+            # nobody reads any more, so it ends; afterwards the number may belong to another file
+            await asyncio.wait({self._writing}, timeout=GRACE_S)
         if self._requests >= 0:
             os.close(self._requests)
             self._requests = -1
-        await self._tree.end(0.0)
-        self._tree.close()
         await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
 
     async def _run(
@@ -157,16 +183,16 @@ class SuiteWorker:
             self.run_count += 1
             report, trace = self._scratch / "report.xml", self._scratch / "trace.json"
             report.unlink(missing_ok=True)
-            options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", f"--maxfail={choice.max_failures}"]
+            options = ["-q", "-p", "no:cacheprovider", CONTINUE, f"--junitxml={report}"]
             request = {
                 "texts": {self._name(file): base64.b64encode(data).decode() for file, data in texts.items()},
-                "arguments": [*options, *choice.files],
+                "arguments": [*options, f"--maxfail={choice.max_failures}", *choice.files],
                 "wall_s": choice.limits.wall_s,
                 "test_s": self._test_s,
                 "traced": self._name(traced) if traced else "",
                 "trace": str(trace),
             }
-            answer = await self._ask(request, choice.limits.wall_s)
+            answer = await self._ask(request, choice.limits)
             end = "timeout" if "timeout" in answer else "exited"
             result = ConfinedResult(end, int(answer.get("code", -9)), b"")
             digest = digest_output(await asyncio.to_thread(_read_text, report), "pytest", str(self._root))
@@ -176,18 +202,40 @@ class SuiteWorker:
     def _name(self, file: Path) -> str:
         return file.relative_to(self._root).as_posix()
 
-    async def _ask(self, request: Mapping[str, Any], wall_s: float) -> Mapping[str, Any]:
+    async def _ask(self, request: Mapping[str, Any], limits: ResourceLimits) -> Mapping[str, Any]:
         data = json.dumps(request).encode() + b"\n"
+        counting: asyncio.Task[None] | None = None
         try:
             if self.is_broken:
                 raise OSError("it was closed")
-            await asyncio.to_thread(_write_all, self._requests, data)
-            async with asyncio.timeout(wall_s + GRACE_S):
+            counting = asyncio.ensure_future(self._limit_count(limits.processes))
+            async with asyncio.timeout(limits.wall_s + GRACE_S):
+                self._writing = asyncio.ensure_future(asyncio.to_thread(_write_all, self._requests, data))
+                await asyncio.shield(self._writing)
                 line = await self._tree.output.readline()
-            return json.loads(line or b"null") or {"timeout": True}
-        except (OSError, TimeoutError, ValueError) as error:
+            answer: Any = json.loads(line or b"null")
+            if not isinstance(answer, dict):
+                raise OSError("it gave no answer")
+            return cast("Mapping[str, Any]", answer)
+        except BaseException as error:
+            # the answer to this request would be taken for that to the next one
             self.is_broken = True
+            await self._tree.end(0.0)
+            if not isinstance(error, OSError | TimeoutError | ValueError):
+                raise
             raise OSError(f"the warm process of the tests has ended: {error}") from error
+        finally:
+            if counting:
+                counting.cancel()
+
+    async def _limit_count(self, limit: int) -> None:
+        """End everything when there are more processes than the limit."""
+        while True:
+            await asyncio.sleep(COUNT_INTERVAL_S)
+            if len(await self._tree.find_processes()) > limit:
+                self.is_broken = True
+                await self._tree.end(0.0)
+                return
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

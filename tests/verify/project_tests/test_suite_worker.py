@@ -1,5 +1,9 @@
 """The warm process of pytest, in the sandbox of this machine."""
 
+import asyncio
+import subprocess
+import sys
+import tempfile
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -7,7 +11,9 @@ import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.project_tests import project_copy
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice
+from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 
@@ -85,3 +91,49 @@ async def test_a_closed_worker_says_so(worker: SuiteWorker) -> None:
     await worker.aclose()
     with pytest.raises(OSError, match="has ended"):
         await worker.run({}, CHOICE)
+
+
+async def test_a_cancelled_run_leaves_no_answer_for_the_next_one(worker: SuiteWorker, tmp_path: Path) -> None:
+    text = SOURCE.replace("        return n / 2", "        import time\n        time.sleep(30)").encode()
+    run = asyncio.ensure_future(worker.run({tmp_path / "code_module.py": text}, CHOICE))
+    await asyncio.sleep(0.5)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert worker.is_broken
+    with pytest.raises(OSError, match="has ended"):
+        await worker.run({}, CHOICE)
+
+
+async def test_a_worker_that_ends_during_a_run_blames_no_text(worker: SuiteWorker, tmp_path: Path) -> None:
+    text = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
+    with pytest.raises(OSError, match="gave no answer"):
+        await worker.run({tmp_path / "code_module.py": text}, CHOICE)
+    assert worker.is_broken
+
+
+async def test_too_many_processes_end_the_worker(worker: SuiteWorker, tmp_path: Path) -> None:
+    choice = SuiteChoice(CHOICE.files, 0, ResourceLimits(wall_s=30.0, processes=20))
+    text = b"import subprocess, time\nhalve = [subprocess.Popen(['sleep', '30']) for _ in range(40)]\ntime.sleep(30)\n"
+    with pytest.raises(OSError, match="gave no answer"):
+        await worker.run({tmp_path / "code_module.py": text}, choice)
+
+
+async def test_a_worker_that_does_not_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_one.py").write_text(TESTS)
+    runner = find_runner(tmp_path, "test_one.py")
+    assert runner
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(project_copy, "MAX_FILES", 0)
+    for _ in range(2):
+        with pytest.raises(TooLargeError):
+            await SuiteWorker.start(runner, tmp_path, machine_sandbox().sandbox, ResourceLimits(), 0.5)
+    assert [*temporary.iterdir()] == []
+
+
+def test_the_checks_can_be_imported_without_pytest() -> None:
+    program = "import sys; sys.modules['pytest'] = None; import lsp_harness.verify.check_registry"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
