@@ -44,7 +44,7 @@ class CheckContext:
         finding: The finding to repair, or None if the edit has another purpose.
         subject: What the finding is about, or None if there is no finding.
         task: The request in words. It may be empty.
-        must_pass: Names of failing tests that the edit has to repair.
+        must_pass: Ids of failing tests that the edit has to repair.
         settings: The settings of the checks.
     """
 

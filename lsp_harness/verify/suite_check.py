@@ -14,7 +14,7 @@ class SuiteCheck(Check):
 
     Args:
         suites: Runs the tests.
-        must_pass: Names of failing tests that the edit has to repair.
+        must_pass: Ids of failing tests that the edit has to repair.
     """
 
     name = "tests"

@@ -69,7 +69,7 @@ class RepairTests(EditTask):
     _tree: SyntaxTree | None = field(default=None, init=False)
 
     async def create_checks(self) -> list[Check]:
-        return self.context.create_checks(must_pass=frozenset(problem.title for problem in self.failures))
+        return self.context.create_checks(must_pass=frozenset(problem.test for problem in self.failures))
 
     async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
         self._results = driver.results

@@ -99,7 +99,7 @@ class TurnContext:
         Args:
             finding: The finding to repair, or None if the edit has another purpose.
             subject: What the finding is about.
-            must_pass: Names of failing tests that the edit has to repair.
+            must_pass: Ids of failing tests that the edit has to repair.
         """
         context = CheckContext(self.tools, finding, subject, self.task, must_pass)
         return self.make_checks(self.config.verification, context)

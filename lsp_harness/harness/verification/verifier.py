@@ -58,6 +58,8 @@ class Verifier:
         """Forget what programs said about the files of the project, because one of them changed."""
         if self.tools.linters:
             self.tools.linters.record_file_change()
+        if self.tools.suites:
+            self.tools.suites.record_file_change()
 
     async def aclose(self) -> None:
         """End the programs that still run, and remove what programs have written for the checks."""

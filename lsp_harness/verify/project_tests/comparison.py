@@ -26,6 +26,8 @@ MAX_BASELINES = 32
 MAX_TEST_FILES = 24
 """Most test files of one run, the closest ones to the change."""
 MAX_FINDINGS = 12
+SLOW_TEST = "the test does not end within"
+"""Words of `pytest_worker` about a test that it ended."""
 EXTRA_WALL_S = 10.0
 WALL_FACTOR = 4
 """A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
@@ -100,18 +102,20 @@ class SuiteComparison:
 
         Args:
             changes: The proposal.
-            must_pass: Names of failing tests that the proposal has to repair.
+            must_pass: Ids of failing tests that the proposal has to repair.
         """
         try:
             suite = await self._find_suite(changes)
             before = await self._run_before(suite, changes)
-            failing = before.digest.failing_tests if before.is_complete else frozenset[str]()
+            failing = _find_failing(before)
             # a proposal that makes more tests fail than before is not worth a whole run
-            selection = SuiteChoice(suite.files, len(failing) + 1, self._limit(before))
+            selection = SuiteChoice(suite.files, _count_failures(before) + 1, self._limit(before))
             texts = {change.file: change.after.data for change in changes}
             after = await self._run_warm(suite, texts, selection)
             if after is None or (after.is_complete and not _find_broken(after, failing, must_pass)):
                 after = await self._run(suite, texts, selection)
+                if slow := _find_slow(before) - must_pass:
+                    before, failing = await self._run_slow(suite, changes, slow, before, after)
         except SuiteSkippedError as error:
             return Outcome(CHECK, "skipped", reason=str(error))
         except (OSError, TooLargeError) as error:
@@ -121,6 +125,8 @@ class SuiteComparison:
         if broken := _find_broken(after, failing, must_pass):
             findings = tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS])
             return Outcome(CHECK, "failed", findings, reason=f"{len(broken)} of {after.digest.total} tests fail")
+        if not after.digest.passed:
+            return Outcome(CHECK, "skipped", reason="all tests fail, with the present text too")
         return Outcome(CHECK, "passed", reason=_describe(suite, after))
 
     async def trace(self, change: Change) -> "FailureTrace":
@@ -141,6 +147,11 @@ class SuiteComparison:
         except (OSError, TooLargeError) as error:
             raise SuiteSkippedError(f"the tests could not run: {error}") from error
         return FailureTrace(before, tests)
+
+    def record_file_change(self) -> None:
+        """Forget all runs, because a file changed on disk."""
+        self._baselines = OrderedDict()
+        self._warm.record_file_change()
 
     async def aclose(self) -> None:
         """End the warm process."""
@@ -173,16 +184,38 @@ class SuiteComparison:
 
     async def _run_before(self, suite: _Suite, changes: ChangeSet) -> SuiteRun:
         key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
-        if key not in self._baselines:
+        # a file that changes during the run gets another dictionary
+        baselines = self._baselines
+        if key not in baselines:
             texts = {change.file: change.before.data for change in changes}
             selection = SuiteChoice(suite.files, 0, self._limits)
             # only the warm process can end a single test that does not end
             warm = await self._run_warm(suite, texts, selection)
-            self._baselines[key] = warm or await self._run(suite, texts, selection)
-            while len(self._baselines) > MAX_BASELINES:
-                self._baselines.popitem(last=False)
-        self._baselines.move_to_end(key)
-        return self._baselines[key]
+            baselines[key] = warm or await self._run(suite, texts, selection)
+            while len(baselines) > MAX_BASELINES:
+                baselines.popitem(last=False)
+        baselines.move_to_end(key)
+        return baselines[key]
+
+    async def _run_slow(
+        self, suite: _Suite, changes: ChangeSet, slow: frozenset[str], before: SuiteRun, after: SuiteRun
+    ) -> tuple[SuiteRun, frozenset[str]]:
+        """Return the run before a proposal and its failing tests, again without a limit for each test if it matters.
+
+        It matters if the proposal fails a test that only took too long before, or does not end itself.
+
+        Args:
+            suite: The tests.
+            changes: The proposal.
+            slow: The tests that took too long before.
+            before: The run before the proposal, with the limit.
+            after: The run after it, without the limit.
+        """
+        if after.is_complete and slow.isdisjoint(_find_failing(after)):
+            return before, _find_failing(before)
+        texts = {change.file: change.before.data for change in changes}
+        run = await self._run(suite, texts, SuiteChoice(suite.files, 0, self._limits))
+        return run, _find_failing(run if run.is_complete else before)
 
     async def _run(self, suite: _Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
         sandbox = await self._require_sandbox(suite)
@@ -210,12 +243,27 @@ class SuiteComparison:
         return choice.sandbox
 
 
+def _find_failing(run: SuiteRun) -> frozenset[str]:
+    """Return the ids of the tests that fail. Their names alone may be those of tests in other files, too."""
+    return frozenset(problem.test for problem in run.digest.problems if problem.test and run.is_complete)
+
+
+def _count_failures(run: SuiteRun) -> int:
+    """Return how often pytest counts a failure. A test may fail twice: itself, and at its end."""
+    return sum(bool(problem.test) for problem in run.digest.problems) if run.is_complete else 0
+
+
+def _find_slow(run: SuiteRun) -> frozenset[str]:
+    """Return the tests that the warm process ended. Without this limit they may pass."""
+    return frozenset(p.test for p in run.digest.problems if p.test and SLOW_TEST in p.message)
+
+
 def _find_broken(run: SuiteRun, failing: frozenset[str], must_pass: frozenset[str]) -> list[Problem]:
     """Return the failed tests that count: new ones, and those that have to be repaired."""
     return [
         problem
         for problem in run.digest.problems
-        if problem.test and (problem.title not in failing or problem.title in must_pass)
+        if problem.test and (problem.test not in failing or problem.test in must_pass)
     ]
 
 

@@ -15,6 +15,8 @@ from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 IDLE_S = 20.0
 MAX_AGE_S = 300.0
 """Age after which the copy of the project is made again, because other files of the project may have changed."""
+RETRY_S = 60.0
+"""Time after which a process that did not start is tried again. Each try copies the project."""
 TEST_S = 2.0
 """Seconds of the processor for one test."""
 
@@ -26,6 +28,8 @@ class WarmSuites:
         self._worker: SuiteWorker | None = None
         self._key: tuple[Path, Path] | None = None
         self._started_s = 0.0
+        self._failed: tuple[tuple[Path, Path], float] | None = None
+        self._is_outdated = False
         self._lock = asyncio.Lock()
         self._closing: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -45,18 +49,26 @@ class WarmSuites:
             return None
         async with self._lock:
             key = root, runner.python
-            is_old = monotonic() - self._started_s > MAX_AGE_S
+            is_old = self._is_outdated or monotonic() - self._started_s > MAX_AGE_S
             if self._worker and (self._key != key or is_old or self._worker.is_broken):
                 await self._close()
             if self._worker is None:
+                if self._failed and self._failed[0] == key and monotonic() - self._failed[1] < RETRY_S:
+                    return None
+                self._is_outdated = False
                 try:
                     self._worker = await SuiteWorker.start(runner, root, sandbox, limits, TEST_S)
                 except (OSError, TooLargeError):
                     # the tests run in a process of their own then, which says what is wrong
+                    self._failed = key, monotonic()
                     return None
                 self._key, self._started_s = key, monotonic()
             self._schedule_end()
             return self._worker
+
+    def record_file_change(self) -> None:
+        """Make the copy of the project again before the next use, because a file changed on disk."""
+        self._is_outdated = True
 
     async def aclose(self) -> None:
         """End the process."""

@@ -12,7 +12,7 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.project_tests import comparison
+from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"
@@ -77,7 +77,7 @@ async def test_only_what_passed_before_counts(desk: Desk) -> None:
 
 
 async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
-    wanted = frozenset({"test_old"})
+    wanted = frozenset({"test_config.py::test_old"})
     same = await desk.compare(SOURCE + "\n", must_pass=wanted)
     assert [finding.code for finding in same.findings] == ["test_old"]
     repaired = await desk.compare(SOURCE.replace("return", "return text and"), must_pass=wanted)
@@ -105,3 +105,47 @@ async def test_it_is_said_why_nothing_was_tested(desk: Desk, monkeypatch: pytest
     monkeypatch.setattr(comparison, "find_runner", lambda root, path: None)
     skipped = await desk.compare(SOURCE)
     assert (skipped.status, "no program is known" in skipped.reason) == ("skipped", True)
+
+
+async def test_a_failing_test_does_not_hide_one_of_the_same_name_in_another_file(desk: Desk) -> None:
+    desk.affected.append(AffectedTest("test_other.py", "imports config.py", 1))
+    (desk.root / "test_other.py").write_text(
+        "from config import parse\n\n\ndef test_old():\n    assert parse('b') == ['b']\n"
+    )
+    broken = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if '=' in text else ['']"))
+    assert (broken.status, len(broken.findings)) == ("failed", 1)
+    assert broken.findings[0].related[0].path.endswith("test_other.py")
+
+
+async def test_a_file_that_cannot_be_imported_does_not_hide_the_tests_of_the_others(desk: Desk) -> None:
+    desk.affected.append(AffectedTest("test_broken.py", "imports config.py", 1))
+    (desk.root / "test_broken.py").write_text("import nothing_of_this_name\n")
+    broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
+    assert [finding.code for finding in broken.findings] == ["test_parse"]
+
+
+async def test_tests_that_all_fail_say_nothing(desk: Desk) -> None:
+    (desk.root / "test_config.py").write_text("def test_never():\n    assert False\n")
+    result = await desk.compare(SOURCE + "\n")
+    assert (result.status, result.reason) == ("skipped", "all tests fail, with the present text too")
+
+
+async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_suites, "TEST_S", 0.2)
+    slow = "\n\ndef test_slow():\n    for _ in range(15_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
+    (desk.root / "test_config.py").write_text(TESTS + slow)
+    kept = await desk.compare(SOURCE + "\n")
+    assert (kept.status, kept.reason) == ("passed", "2 tests in 1 file")
+    broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
+    assert [finding.code for finding in broken.findings] == ["test_slow"]
+
+
+async def test_a_changed_test_file_is_read_again(desk: Desk) -> None:
+    assert (await desk.compare(SOURCE + "\n")).reason == "1 test in 1 file"
+    (desk.root / "test_config.py").write_text(TESTS + "\n\ndef test_new():\n    assert parse('n') == ['n']\n")
+    desk.comparison.record_file_change()
+    assert (await desk.compare(SOURCE + "\n")).reason == "2 tests in 1 file"
+    broken = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if '=' in text else []"))
+    assert [finding.code for finding in broken.findings] == ["test_new"]
