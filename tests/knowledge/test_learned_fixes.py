@@ -241,3 +241,19 @@ def test_the_file_of_the_user_is_private_and_has_no_text_of_the_code(cache: Lear
     assert "password" not in cache.file.read_text()
     assert cache.clear() == 1
     assert not cache.file.exists()
+
+
+def test_a_damaged_line_and_a_forged_record_in_the_file_of_the_project_do_no_harm(
+    cache: LearnedFixes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned, (text, at, message, _), expected = CASES["python, a token"]
+    assert learn(cache, *learned)
+    [fix] = cache.usable()
+    damaged = json.loads(fix.template.to_json()) | {"borders": []}
+    forged = replace(fix, passed=1000, last_used_s=time() * 2).to_json()
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home of a colleague"))
+    cache.shared_file.parent.mkdir()
+    cache.shared_file.write_text(f"{json.dumps(damaged)}\n{forged}\n")
+    colleague = LearnedFixes(cache.shared_file.parent.parent)
+    assert [(found.passed, found.last_used_s, found.is_shared) for found in colleague.usable()] == [(0, 0.0, True)]
+    assert reuse(colleague, text, at, message) == expected

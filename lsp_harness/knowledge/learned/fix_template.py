@@ -180,7 +180,7 @@ class FixTemplate:
                 data["lexical"] is True,
                 edits,
             )
-        except (KeyError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             return None
         return template if template._is_valid() else None
 

@@ -165,7 +165,10 @@ class LearnedFixes:
         """Return all templates by their ids. The files are read again if they changed."""
         stamp = (_stamp(self.file), _stamp(self.shared_file))
         if self._read is None or self._read[0] != stamp:
-            shared = {fix.template.id: replace(fix, is_shared=True) for fix in _read_fixes(self.shared_file)}
+            # a record in the file of the project says nothing about this user
+            shared = {
+                fix.template.id: LearnedFix(fix.template, is_shared=True) for fix in _read_fixes(self.shared_file)
+            }
             oldest_s = time() - MAX_AGE_DAYS * DAY_S
             fixes = dict(shared)
             for fix in _read_fixes(self.file):
