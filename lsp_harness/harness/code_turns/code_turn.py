@@ -254,9 +254,14 @@ class CodeTurn:
         return self._propose(self._describe(changes, verdict, maker, is_by_model=is_by_model))
 
     def _describe(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool) -> Proposal:
-        root = self.services.workspace.roots[0]
+        # of several folders of the workspace, the code may be in any one
         text = "".join(
-            diff(change.before.data, change.after.data, change.file.relative_to(root).as_posix()) for change in changes
+            diff(
+                change.before.data,
+                change.after.data,
+                change.file.relative_to(change.root or change.file.parent).as_posix(),
+            )
+            for change in changes
         )
         return Proposal("", changes, verdict, text, f"{maker} ({verdict.marks})", self.turn.number, is_by_model)
 

@@ -249,6 +249,8 @@ class PreparedFixes:
             with suppress(HarnessError):
                 proposal = await self._compute(snapshot, offer, engine)
                 await self._turns.require_permission(proposal)
+                if part.text is not text:
+                    return
                 part.ready[problem] = PreparedFix(offer, proposal)
                 self._count("fixes_prepared")
 

@@ -98,7 +98,8 @@ class AcceptedEdits:
 
     def record_file_change(self, uri: str) -> None:
         """Record that a file on disk changed, so that a check of another text may find something else."""
-        self._file_changes[uri] += 1
+        # files that are not open share one number: there may be very many
+        self._file_changes[uri if self._services.documents.find(uri) else ""] += 1
 
     def stop(self, opened: OpenDocument) -> None:
         """End the verification of a document until its next edit. The user does not want to wait for it."""

@@ -64,7 +64,7 @@ class ToolComparison:
 
     def record_file_change(self) -> None:
         """Forget all answers, because a file changed on disk."""
-        self._baselines.clear()
+        self._baselines = OrderedDict()
 
     async def aclose(self) -> None:
         """Remove the caches of the tools."""
@@ -108,13 +108,15 @@ class ToolComparison:
         self, tool: ProjectTool, program: str, root: Path, changes: ChangeSet
     ) -> tuple[Problem, ...]:
         key = tool.name, root, tuple((change.file, change.before.hash) for change in changes)
-        if key not in self._baselines:
+        # a file that changes during the run gets another dictionary
+        baselines = self._baselines
+        if key not in baselines:
             texts = {change.file: change.before.data for change in changes}
-            self._baselines[key] = await self._ask(tool, program, root, texts)
-            while len(self._baselines) > MAX_BASELINES:
-                self._baselines.popitem(last=False)
-        self._baselines.move_to_end(key)
-        return self._baselines[key]
+            baselines[key] = await self._ask(tool, program, root, texts)
+            while len(baselines) > MAX_BASELINES:
+                baselines.popitem(last=False)
+        baselines.move_to_end(key)
+        return baselines[key]
 
     async def _ask(
         self, tool: ProjectTool, program: str, root: Path, texts: Mapping[Path, bytes]
