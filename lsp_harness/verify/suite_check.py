@@ -1,5 +1,6 @@
 """The check by the tests of the project: does a proposal break a test that passed before?"""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from lsp_harness.text.document import Document
@@ -38,7 +39,12 @@ class SuiteCheck(Check):
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
-        return await self._suites.compare(changes, self._must_pass)
+        outcome = await self._suites.compare(changes, self._must_pass)
+        if not self._must_pass or outcome.status != "skipped":
+            return outcome
+        # without the tests nobody knows whether they are repaired
+        start = changes.main.edits[0].start if changes.main.edits else 0
+        return replace(outcome, status="failed", findings=(Finding(start, start, outcome.reason, "tests"),))
 
     def format_finding(self, finding: Finding, document: Document) -> str:
         """Return a line such as "TEST FAIL: test_area — assert 3 == 4"."""

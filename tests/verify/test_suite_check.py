@@ -16,6 +16,7 @@ from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.verify.suite_check import SuiteCheck
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 TESTS = "from numbers_module import double\n\n\ndef test_double():\n    assert double(3) == 6\n"
@@ -64,3 +65,14 @@ async def test_an_edit_that_breaks_a_test_fails_with_the_line_of_the_test(
 async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_check(context: CheckContext) -> None:
     assert "tests" not in [check.name for check in create_checks(Verification(test=False), context)]
     assert "tests" not in [check.name for check in create_checks(Verification(), CheckContext(CheckTools(Ruff())))]
+
+
+async def test_a_repair_of_tests_that_do_not_run_fails(tmp_path: Path) -> None:
+    async def forbid(command: object) -> str:
+        return "the mode plan runs nothing"
+
+    (tmp_path / "numbers_module.py").write_text(SOURCE)
+    suites = SuiteComparison(ProjectAccess(_find_affected, forbid, machine_sandbox))
+    changes = proposal(tmp_path, SOURCE.replace("2 *", "3 *"))
+    plain, repair = SuiteCheck(suites), SuiteCheck(suites, frozenset({"test_numbers.py::test_double"}))
+    assert [(await check.judge(changes)).status for check in (plain, repair)] == ["skipped", "failed"]

@@ -168,7 +168,8 @@ def _count_failures(result: CheckedCandidate) -> int | None:
     """Return the number of tests that fail with a candidate, or None if no tests ran."""
     for outcome in result.verdict.outcomes:
         if outcome.check == SuiteCheck.name and outcome.status == "failed":
-            return len(outcome.findings)
+            # a finding without the name of a test says that the tests did not come to their end
+            return len([finding for finding in outcome.findings if finding.code]) or None
     return None
 
 
