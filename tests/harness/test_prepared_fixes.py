@@ -7,8 +7,12 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.clock import Clock
+from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make
 from tests.harness.tools import settings
 from tests.support import markup
@@ -221,3 +225,15 @@ async def test_an_edit_that_the_permissions_forbid_is_not_offered(bench: Make) -
     table.report()
     assert await table.wait() is None
     assert table.counts == {}
+
+
+async def test_a_review_of_a_prepared_fix_is_work_of_the_background_too(bench: Make) -> None:
+    replies = [{"text": text, "background": True} for text in (GOOD, "YES")]
+    verifier = Verifier(CheckTools(Ruff(), reviewer=Reviewer(lambda: table.b.engine)))
+    config = settings(BY_MODEL, verification={"diff_review": "veto"})
+    table = Table(bench, *replies, config=config, verifier=verifier)
+    await table.start_engine()
+    table.report()
+    fix = await table.wait()
+    assert fix.title.endswith("review ✓)")
+    assert table.b.engine.foreground_requests == []

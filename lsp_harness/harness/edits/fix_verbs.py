@@ -118,7 +118,8 @@ class FixVerbs:
         linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
 
         async def steps(context: "TurnContext") -> Proposal:
-            context = replace(context, engine=engine) if engine else context
+            if engine or not allows_model:
+                context = _limit_model(context, engine)
             may_ask_model = allows_model and not self._turns.refusal(snapshot)
             proposal = await Fix(context, offer.finding, may_ask_model, linter_edits).run()
             return register(services.documents.find(snapshot.document.uri), context, proposal)
@@ -268,3 +269,10 @@ class FixVerbs:
             raise UsageError(f"{output.summary}; the output reports nothing on line {line} of {snapshot.path}{advice}")
         offers = await self.offer(snapshot, [finding])
         return DocumentEdit(await self.fix_first(snapshot, offers, report, output), snapshot.document)
+
+
+def _limit_model(context: "TurnContext", engine: "Engine | None") -> "TurnContext":
+    """Return a context whose edit and whose review ask this engine, or no model at all."""
+    reviewer = context.tools.reviewer
+    reviewer = replace(reviewer, find_engine=lambda: engine) if reviewer and engine else None
+    return replace(context, engine=engine or context.engine, tools=replace(context.tools, reviewer=reviewer))

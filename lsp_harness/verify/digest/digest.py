@@ -84,6 +84,12 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
     return replace(joined, problems=tuple(_finish(problem, root) for problem in joined.problems))
 
 
+def read_last_line(text: str) -> str:
+    """Return the last line of an output without secrets, or an empty text. A long line loses its middle."""
+    lines = text.strip().splitlines()
+    return _to_line(lines[-1]) if lines else ""
+
+
 def _empty_digest(output: ToolOutput, tool: str) -> Digest:
     """Return the digest of an output that no reader recognizes.
 

@@ -12,6 +12,7 @@ from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.digest.digest import read_last_line
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
@@ -269,12 +270,12 @@ def _find_broken(run: SuiteRun, failing: frozenset[str], must_pass: frozenset[st
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:
     """Return the outcome of a run that says nothing about single tests: the proposal is to blame if it ran before."""
-    last = after.result.output.decode("utf-8", "replace").strip().splitlines()[-1:]
+    last = read_last_line(after.result.output.decode("utf-8", "replace"))
     ends = {
         "timeout": "the tests do not end in time",
         "output_limit": "the tests print without an end",
         "process_limit": "the tests start too many processes",
-        "exited": f"no test ran: {' '.join(last)}",
+        "exited": f"no test ran: {last}",
     }
     reason = ends[after.result.end]
     if not before.is_complete:

@@ -13,7 +13,7 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
 from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.digest.digest import digest_output
+from lsp_harness.verify.digest.digest import digest_output, read_last_line
 from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
@@ -162,7 +162,7 @@ class ToolComparison:
         if refusal := tool.find_refusal(digest):
             raise NothingComparedError(refusal)
         if result.exit_code != 0 and not any(problem.path for problem in digest.problems):
-            last = " ".join(text.strip().splitlines()[-1:]) or f"its exit status is {result.exit_code}"
+            last = read_last_line(text) or f"its exit status is {result.exit_code}"
             raise NothingComparedError(f"{tool.name} failed: {last}")
         return digest.problems
 

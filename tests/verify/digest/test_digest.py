@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.errors import UsageError
-from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output
+from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output, read_last_line
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 from tests.verify.digest.conftest import digest_fixture, fixture
@@ -192,3 +192,9 @@ def test_junit_of_another_runner():
     digest = digest_output(text)
     assert digest.lines(5) == ["TEST FAIL: area is wide — expected 3 (src/area.test.ts:4)"]
     assert digest.summary == "junit: 1 failed, 1 passed"
+
+
+def test_the_last_line_of_an_output_is_short_and_has_no_secret():
+    assert TOKEN not in read_last_line(f"first\nError: token {TOKEN} is refused\n")
+    assert len(read_last_line("x" * 5000)) <= MAX_MESSAGE_CHARS + 3
+    assert read_last_line(" \n") == ""
