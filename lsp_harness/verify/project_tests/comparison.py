@@ -169,8 +169,10 @@ class SuiteComparison:
         root = changes.main.root
         if root is None:
             raise SuiteSkippedError("this file is in no workspace folder")
-        paths = [change.file.relative_to(root).as_posix() for change in changes if change.file.is_relative_to(root)]
-        runner = await asyncio.to_thread(find_runner, root, paths[0]) if paths else None
+        if not all(change.file.is_relative_to(root) for change in changes):
+            raise SuiteSkippedError("the files lie in several workspace folders")
+        paths = [change.file.relative_to(root).as_posix() for change in changes]
+        runner = await asyncio.to_thread(find_runner, root, paths[0])
         if runner is None:
             raise SuiteSkippedError(f"no program is known that runs the tests for {changes.main.file.name}")
         found: dict[str, AffectedTest] = {}

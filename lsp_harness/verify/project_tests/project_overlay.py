@@ -85,7 +85,7 @@ class ProjectOverlay:
         replaced: dict[Path, Path] = {}
         for number, (file, content) in enumerate(self.texts.items()):
             replaced[file] = self.scratch / f"text-{number}"
-            await asyncio.to_thread(replaced[file].write_bytes, content)
+            await asyncio.to_thread(write_scratch, replaced[file], content)
         return await self._start(program, SandboxPolicy(self.root, (self.scratch,), replaced))
 
     async def _run_on_copy(self, program: ConfinedProgram) -> ConfinedResult:
@@ -98,6 +98,9 @@ class ProjectOverlay:
         copy_project(self.root, self.copy)
         for file, content in self.texts.items():
             target = self.copy / file.relative_to(self.root)
+            if not target.parent.resolve().is_relative_to(self.copy.resolve()):
+                # the copy has a link there, and the file of the user must stay as it is
+                raise OSError(f"{file.name} is in a folder of installed packages")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
 
@@ -105,6 +108,17 @@ class ProjectOverlay:
         policy = hide_home(policy, (*program.visible, self.root), program.limits)
         env = confined_environment(str(self.scratch), str(self.scratch), program.env)
         return await run_confined(program.argv, self.sandbox, policy, env)
+
+
+def write_scratch(file: Path, content: bytes) -> None:
+    """Write a file where a program of the sandbox may have put a link to a file of the user.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    file.unlink(missing_ok=True)
+    with file.open("xb") as new:
+        new.write(content)
 
 
 def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: ResourceLimits) -> SandboxPolicy:

@@ -18,7 +18,7 @@ from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
-from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
+from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
 from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
@@ -147,7 +147,7 @@ class ToolComparison:
         scratch = self._scratch[key]
         (scratch / "cache").mkdir(exist_ok=True)
         for number, content in enumerate(texts.values()):
-            (scratch / f"text-{number}").write_bytes(content)
+            write_scratch(scratch / f"text-{number}", content)
         return scratch
 
     async def _run(

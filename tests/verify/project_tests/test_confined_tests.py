@@ -155,3 +155,15 @@ def test_a_project_that_is_too_large_is_not_copied(root: Path, tmp_path: Path, m
     monkeypatch.setattr("lsp_harness.verify.project_tests.project_copy.MAX_FILES", 2)
     with pytest.raises(TooLargeError, match="more than 2 files"):
         copy_project(root, tmp_path / "copy")
+
+
+async def test_a_file_of_an_installed_package_is_not_written_through_the_link_of_the_copy(root: Path) -> None:
+    package = root / ".venv" / "config.py"
+    package.parent.mkdir()
+    package.write_text("installed\n")
+    (root / ".venv" / "pyvenv.cfg").touch()
+    runner = find_runner(root, "config.py")
+    assert runner
+    with pytest.raises(OSError, match="installed packages"):
+        await run_tests(runner, root, {package: BROKEN}, SuiteChoice(), NoSandbox())
+    assert package.read_text() == "installed\n"

@@ -28,6 +28,9 @@ for file in sorted(pathlib.Path().glob("*.txt")):
             import time; time.sleep(60)
         elif line == "write":
             pathlib.Path("b.txt").write_text("gone"); pathlib.Path("../../outside").write_text("gone")
+        elif line.startswith("link "):
+            text = pathlib.Path(sys.argv[1]).parent / "text-0"
+            text.unlink(); text.symlink_to(line[5:])
         elif line == "crash":
             sys.exit("it broke")
 sys.exit(0)
@@ -103,6 +106,12 @@ async def test_a_tool_that_writes_changes_nothing_of_the_user(bench: Workbench) 
         await compare(bench, "write\n")
     assert (bench.root / "b.txt").read_text() == "bad two\n"
     assert not (bench.root.parent / "outside").exists()
+
+
+async def test_a_link_that_a_tool_leaves_for_the_next_text_is_not_followed(bench: Workbench) -> None:
+    await compare(bench, f"link {bench.root / 'b.txt'}\n")
+    assert await compare(bench, "bad one\nbad three\n") == ["bad three"]
+    assert (bench.root / "b.txt").read_text() == "bad two\n"
 
 
 async def test_why_there_is_no_answer(bench: Workbench) -> None:
