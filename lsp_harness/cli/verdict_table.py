@@ -42,9 +42,10 @@ class VerdictTable:
                 pass
 
     def render(self) -> Table:
-        """Return the table: a column for each registered check, then for checks that only the events name."""
-        titles = check_titles()
-        titles |= {name: name for row in self.rows for name in row["checks"] if name not in titles}
+        """Return the table, with a column for each check that some candidate had, in the order of the registry."""
+        names = {name: name for row in self.rows for name in row["checks"]}
+        known = {name: title for name, title in check_titles().items() if name in names}
+        titles = {**known, **{name: name for name in names if name not in known}}
         table = Table("#", "kind", "candidate", *map(_escape, titles.values()), "", box=None, pad_edge=False)
         for row in self.rows:
             text = " ⏎ ".join(line.strip() for line in row["text"].splitlines() if line.strip())

@@ -9,12 +9,12 @@ from tests.cli.conftest import Shell
 from tests.evaluation.suite import HIDDEN, RIGHT, SOURCE, VISIBLE, WRONG
 
 
-def write_suite(shell: Shell, *names: str, extra: str = "") -> None:
+def write_suite(shell: Shell, *names: str, kind: str = "fix", extra: str = "") -> None:
     tasks = [
         f"""
 [[tasks]]
 name = "{name}"
-kind = "fix"
+kind = "{kind}"
 text = "The tests of area fail."
 target = "geo.py"
 files = {{ "geo.py" = {json.dumps(SOURCE)}, "test_geo.py" = {json.dumps(VISIBLE)} }}
@@ -66,11 +66,11 @@ def test_tasks_are_chosen_by_name_ending_and_number(shell: Shell):
 
 def test_a_part_that_is_switched_off_has_results_of_its_own(shell: Shell):
     """One candidate is wanted, and only with a retry the second reply is asked for."""
-    write_suite(shell, "one")
+    write_suite(shell, "one", kind="edit")
+    shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "1")
     unused = RIGHT.replace("    return", "    import os\n    return")
     shell.replies(unused)
     assert "no answer" in shell.run("eval", "small.toml", "--arm", "ladder", "--no-repairs", "--no-retry").err
-    shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "2")
     shell.replies(unused, RIGHT)
     assert "ladder (no-repairs) pass" in shell.run("eval", "small.toml", "--arm", "ladder", "--no-repairs").err
     lines = (shell.folder / "small.eval.jsonl").read_text().splitlines()
@@ -78,8 +78,8 @@ def test_a_part_that_is_switched_off_has_results_of_its_own(shell: Shell):
 
 
 def test_the_table_of_weaknesses_has_five_rows(shell: Shell):
-    write_suite(shell, "one", extra='weakness = "self-correction"\nwithout = ["no-retry"]')
-    shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "2")
+    write_suite(shell, "one", kind="edit", extra='weakness = "self-correction"\nwithout = ["no-retry"]')
+    shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "1")
     unused = RIGHT.replace("    return", "    import os\n    return")
     shell.replies(unused, RIGHT, unused)
     shell.set("LSP_HARNESS_GENERATION__REPAIRS", "false")

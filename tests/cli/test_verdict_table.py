@@ -19,9 +19,12 @@ def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
 
 def test_a_check_of_another_version_has_a_column_of_its_own():
     verdicts = VerdictTable()
-    outcomes = [{"check": "types", "status": "failed", "reason": "pyright"}]
+    outcomes = [
+        {"check": "spelling", "status": "failed", "reason": "aspell"},
+        {"check": "lint", "status": "passed", "reason": ""},
+    ]
     verdicts(event("verify.completed", candidate=1, passed=False, outcomes=outcomes))
     assert [str(column.header) for column in verdicts.render().columns][3:] == [
-        *("syntax", "kept", "lint", "gone", "types", ""),
+        *("lint", "spelling", ""),
     ]
-    assert verdicts.rows[0]["checks"] == {"types": "failed"}
+    assert verdicts.rows[0]["checks"] == {"spelling": "failed", "lint": "passed"}

@@ -22,6 +22,7 @@ from lsp_harness.inference.supervisor import EngineAddress, Supervisor
 from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_behaviour import observe_fix
 from tests.harness.bench import Bench
@@ -112,8 +113,8 @@ async def observe_index(config: Config, folder: Path) -> Any:
 
 async def observe_checks(config: Config, folder: Path) -> Any:
     """The checks of an edit where tests can run."""
-    tools = CheckTools(Ruff(), cast("SuiteComparison", object()))
-    return [check.name for check in create_checks(config.verification, CheckContext(tools))]
+    tools = CheckTools(Ruff(), suites=cast("SuiteComparison", object()), reviewer=cast("Reviewer", object()))
+    return [check.name for check in create_checks(config.verification, CheckContext(tools, task="square it"))]
 
 
 ROWS: dict[str, tuple[Any, Observe | None]] = {
@@ -130,9 +131,9 @@ ROWS: dict[str, tuple[Any, Observe | None]] = {
     "context.few_shot_examples": (0, observe_examples),
     "verification.parse_check": (False, observe_fixing),
     "verification.lint": (False, observe_fixing),
-    "verification.type_check": (True, None),
+    "verification.type_check": (True, observe_checks),
     "verification.test": (False, observe_checks),
-    "verification.diff_review": (False, None),
+    "verification.diff_review": (False, observe_checks),
     "index.embedding_model": ("all-minilm-l6-v2", observe_engine),
     "index.update_on_save": (False, observe_index),
 }

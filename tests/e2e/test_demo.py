@@ -19,7 +19,7 @@ def test_the_demo_completes_lines_and_repairs_a_diagnostic():
     for name in ("geometry.py", "queue.js"):
         assert f"{name}: completions at the cursor (ghost text)" in result.stdout
     assert "quick fix chosen: Fix with lsp-harness: `facter` → `factor`" in result.stdout
-    assert re.search(r"syntax +kept +lint +gone", result.stdout)
+    assert re.search(r"parse +kept +lint +gone", result.stdout)
     assert re.search(r"nearest name +factor( +✓){4} +passes", result.stdout)
     assert result.stdout.count("nearest name passes (parse ✓, kept ✓, lint ✓, gone ✓)") == 1
     assert "applied; F821 is gone" in result.stdout

@@ -51,18 +51,19 @@ async def test_no_answer_is_no_failure(tmp_path: Path):
 
 
 async def test_the_harness_answers_as_for_a_user(tmp_path: Path):
-    results = await run_arms(tmp_path, ["ladder", "oracle"], [RIGHT])
+    replies = ["return width * height"] * 2
+    results = await run_arms(tmp_path, ["ladder", "oracle"], replies, may_leave_replies=True)
     assert categories(results) == {"ladder": "pass", "oracle": "pass"}
     [ladder, _] = results
-    assert ladder.kind == "rewrite"
+    assert ladder.kind == "statement fill"
     assert {"UNDERSTAND", "LOCATE", "GENERATE", "VERIFY"} <= ladder.state_seconds.keys()
     assert ladder.state_tokens["GENERATE"]["generated"] > 0
 
 
 async def test_the_oracle_knows_candidates_that_were_rejected(tmp_path: Path):
     """The right candidate has an unused import, which the linter rejects, so the harness shows nothing."""
-    unused = RIGHT.replace("    return", "    import os\n    return")
-    results = await run_arms(tmp_path, ["ladder", "oracle"], [unused])
+    replies = ["import os; return width * height", *["pass"] * 99]
+    results = await run_arms(tmp_path, ["ladder", "oracle"], replies, may_leave_replies=True)
     assert categories(results) == {"ladder": "no answer", "oracle": "pass"}
     assert "F401" in " ".join(results[0].reasons)
 

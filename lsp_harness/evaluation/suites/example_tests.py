@@ -25,10 +25,7 @@ def make_example_tests(module: str, source: str) -> str:
     tests: list[str] = []
     for example in examples:
         call = example.source.strip()
-        try:
-            ast.parse(call, mode="eval")
-            ast.parse(example.want.strip(), mode="eval")
-        except SyntaxError:
+        if not _is_expression(call) or not _is_expression(example.want.strip()):
             continue
         tests.append(_format_test(len(tests) + 1, f"assert ({call}) == ({example.want.strip()})"))
     return _format_module(module, tests)
@@ -36,7 +33,11 @@ def make_example_tests(module: str, source: str) -> str:
 
 def make_call_tests(module: str, table: str) -> str:
     """Return a test for each row `call  ->  result` of a table, or an empty text. Results are compared as texts."""
-    rows = [match for line in table.splitlines() if (match := CALL_ROW.match(line.strip()))]
+    rows = [
+        match
+        for line in table.splitlines()
+        if (match := CALL_ROW.match(line.strip())) and _is_expression(match["call"])
+    ]
     tests = [
         _format_test(number, f"assert str({row['call']}) == {row['result'].strip()!r}")
         for number, row in enumerate(rows, 1)
@@ -45,14 +46,19 @@ def make_call_tests(module: str, table: str) -> str:
 
 
 def make_script_tests(module: str, script: str, *, before: str = "") -> str:
-    """Return one test that runs the statements of a script. The script uses the names of the module.
+    """Return one test that runs the statements of a script, or an empty text if it is no Python.
+
+    The script uses the names of the module.
 
     Args:
         module: The module with the tested names.
         script: The statements.
         before: Statements before the import.
     """
-    tree = ast.parse(script)
+    try:
+        tree = ast.parse(script)
+    except SyntaxError:
+        return ""
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom)]
     statements = [node for node in tree.body if node not in definitions]
     lines = [line for node in statements for line in ast.unparse(node).splitlines()]
@@ -82,6 +88,15 @@ def _keep_every_second_test(source: str) -> str:
     left_out = tests[1::2]
     tree.body = [node for node in tree.body if node not in left_out]
     return ast.unparse(tree) + "\n"
+
+
+def _is_expression(text: str) -> bool:
+    """Return whether a text is a Python expression. A table may also have lines of prose."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _format_test(number: int, statement: str) -> str:

@@ -42,6 +42,7 @@ from lsp_harness.text.position import Span
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Finding, Verdict
+from lsp_harness.verify.project_tests.comparison import FailureTrace
 
 ALTERNATIVE = "name one that this folder has"
 ABILITIES = (
@@ -190,12 +191,20 @@ class CodeTurn:
                 # the place may have another finding, and the prompt may mean something that no tool reports
                 with suppress(NoAnswer):
                     return await Fix(context, finding).run()
-            with suppress(NoAnswer):
-                trace = await find_failures(context)
+            if trace := await self._find_failing_tests(context, span):
+                # an edit that leaves these tests failing is no fix, so nothing else is tried
                 return await RepairTests(context, trace.failures, trace.tests, span).run()
             return await Instruct(context, span, self.work.task).run()
 
         return await self._run_task(located, document, run)
+
+    async def _find_failing_tests(self, context: TurnContext, span: Span) -> FailureTrace | None:
+        """Return the failing tests that run the code of a place, or None."""
+        line_of = context.document.line_of
+        with suppress(NoAnswer):
+            trace = await find_failures(context)
+            return trace if trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2)) else None
+        return None
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
         """Return the findings of a place, those first whose code the prompt names."""

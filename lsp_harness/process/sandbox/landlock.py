@@ -9,6 +9,9 @@ from lsp_harness.process.sandbox import landlock_launcher
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 
+MAX_ARGUMENT_CHARS = 100_000
+"""Most characters of one argument. They are ASCII, and Linux allows 131,072 bytes."""
+
 
 class Landlock(Sandbox):
     """Rules about files and TCP ports. It needs no other program, but it does not hide processes or other sockets."""
@@ -25,7 +28,9 @@ class Landlock(Sandbox):
             "readable": [str(folder) for folder in _readable(policy)],
         }
         launcher = str(landlock_launcher.__file__)
-        return [sys.executable, "-I", "-S", launcher, json.dumps(rules), *argv]
+        text = json.dumps(rules)
+        parts = [text[start : start + MAX_ARGUMENT_CHARS] for start in range(0, len(text), MAX_ARGUMENT_CHARS)]
+        return [sys.executable, "-I", "-S", launcher, str(len(parts)), *parts, *argv]
 
 
 def _readable(policy: SandboxPolicy) -> list[Path]:

@@ -90,13 +90,15 @@ def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
 
 def main() -> int:
     """Confine this process, and run the command."""
-    rules = json.loads(sys.argv[1])
+    # one argument can have 128 KiB only, and a folder may have more neighbours than fit there
+    count = int(sys.argv[1])
+    rules, command = json.loads("".join(sys.argv[2 : 2 + count])), sys.argv[2 + count :]
     try:
         os.chdir(rules["folder"])
         confine(rules["writable"], rules["readable"])
-        os.execvp(sys.argv[2], sys.argv[2:])
+        os.execvp(command[0], command)
     except OSError as error:
-        sys.stderr.write(f"{error.strerror or error}: {error.filename or sys.argv[2]}\n")
+        sys.stderr.write(f"{error.strerror or error}: {error.filename or command[0]}\n")
     return EXIT_UNAVAILABLE
 
 

@@ -77,6 +77,11 @@ class FailureTrace:
         """The tests that failed."""
         return tuple(problem for problem in self.run.digest.problems if problem.test)
 
+    def reaches(self, lines: range) -> bool:
+        """Return whether a failing test runs some lines, counted from 1. Without recorded lines it may, so it does."""
+        failed = [test for test in self.tests.values() if not test.is_passed]
+        return not failed or any(line in lines for test in failed for line in test.lines)
+
 
 class SuiteSkippedError(Exception):
     """The tests cannot say anything about a proposal. The message says why."""

@@ -257,23 +257,24 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
     monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "2")
     file = shell.file("geo.py", "def area(radius):\n    return 3 * radius\n")
     wrong, right = (f"```python\ndef area(radius):\n    return {text}\n```" for text in ("pi", "3 * radius**2"))
-    result = shell.run("run", "--driver", "code", "square the radius in area", "-p", script(wrong, right))
+    result = shell.run("run", "--driver", "code", "square the radius in area", "-p", script("edit", wrong, right))
     assert (result.code, result.out) == (0, "geo.py:1-2: candidate 2 of 2 passes (parse ✓, lint ✓, tests –); applied\n")
     assert file.read_text() == "def area(radius):\n    return 3 * radius**2\n"
     for line in (
         "[LOCATE] Found area at geo.py:1-2",
-        "[GENERATE] Candidate 1: rewrite",
+        "[GENERATE] Producing 2 candidates...",
         "[VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `pi`",
         "[VERIFY] Candidate 2 passes (parse ✓, lint ✓, tests –)",
         "· the edit is applied",
     ):
         assert line in result.err.splitlines()
     assert "restored geo.py" in shell.run("sessions", "undo").out
-    refused = shell.run("run", "--driver", "code", "--permission-mode", "plan", "area", "-p", script(right, right))
+    replies = script("edit", right, right)
+    refused = shell.run("run", "--driver", "code", "--permission-mode", "plan", "area", "-p", replies)
     assert (refused.code, "the permission mode plan does not allow it" in refused.out) == (1, True)
     assert "· the edit is not applied: the permission mode plan does not allow it" in refused.err
     assert file.read_text() == "def area(radius):\n    return 3 * radius\n"
-    assert "no code in" in shell.run("run", "--driver", "code", "zebra", "-p", script()).err
+    assert "no code in" in shell.run("run", "--driver", "code", "zebra", "-p", script("edit")).err
 
 
 @pytest.mark.parametrize("option", ["--max-seconds", "--permission-timeout"])

@@ -87,7 +87,7 @@ def test_a_verified_fix_is_shown_and_applied(real: Real):
     editor.nvim.command("LspHarness fix")
 
     title, shown = editor.previews()
-    assert title == "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓"
+    assert title == "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓, tests –"
     assert [line for line in shown if line[0] in "-+"] == [
         *("--- mean.py", "+++ mean.py", "-    return widht * width", "+    return width * width"),
     ]
@@ -104,7 +104,11 @@ def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
     editor.nvim.command("LspHarness fix")
 
     title, shown = editor.previews()
-    titles = ["Fix with lsp-harness: `lne` → `len`", "Fix with lsp-harness: `valeus` → `values`"]
+    titles = [
+        "Fix all 2 of F821 in this file with lsp-harness",
+        "Fix with lsp-harness: `lne` → `len`",
+        "Fix with lsp-harness: `valeus` → `values`",
+    ]
     assert sorted(editor.lua("return offered")) == titles
     assert title == "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓"
     assert "+    return total / lne(values)" in shown
