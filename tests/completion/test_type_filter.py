@@ -41,6 +41,7 @@ async def complete(
     )
     await desk.aclose()
     await types.gate.aclose()
+    await types.pool.aclose()
     return suggestion, desk.last_figures, statistics
 
 
@@ -134,6 +135,7 @@ async def test_alternatives_are_checked_too(tmp_path: Path):
     suggestions = await desk.choices(cursor.document, parse(cursor.document), cursor.offset, "a.py")
     await desk.aclose()
     await types.gate.aclose()
+    await types.pool.aclose()
     assert sorted(suggestion.text for suggestion in suggestions) == ["return r + 1", "return r + 2"]
 
 
