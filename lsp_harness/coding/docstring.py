@@ -4,15 +4,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.prompt_waves import CandidateSource
-from lsp_harness.coding.sampling import (
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
+from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidatePlan,
     CandidateRequest,
     build_hole,
     generate_candidates,
 )
+from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines

@@ -14,9 +14,9 @@ first stage that returns a proposal ends the turn. An explanation (`Explain`) ch
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_most_likely
-from lsp_harness.coding.prompt_waves import CandidateSource
-from lsp_harness.coding.sampling import CandidatePlan, plan_samples
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_most_likely
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
+from lsp_harness.coding.candidates.sampling import CandidatePlan, plan_samples
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer

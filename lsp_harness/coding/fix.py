@@ -7,17 +7,17 @@ them passes the checks.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lsp_harness.coding.candidate_generator import CandidateGenerator, plan_candidates
-from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator, plan_candidates
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
+from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import FindingPlace, locate_finding
-from lsp_harness.coding.prompt_waves import CandidateSource
 from lsp_harness.coding.repair.linter_fixes import find_linter_repairs
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.repair_choice import RepairChooser
-from lsp_harness.coding.sampling import CandidatePlan
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer

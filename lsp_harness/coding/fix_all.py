@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.prompt_waves import CandidateSource
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer

@@ -9,10 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from lsp_harness.coding.comment_request import has_mark, remove_comments
-from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.existing_findings import describe_existing_findings
-from lsp_harness.coding.sampling import (
+from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidatePlan,
     CandidateRequest,
@@ -20,6 +17,9 @@ from lsp_harness.coding.sampling import (
     plan_samples,
     reindent,
 )
+from lsp_harness.coding.comment_request import has_mark, remove_comments
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.existing_findings import describe_existing_findings
 from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt

@@ -11,8 +11,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lsp_harness.coding.checked_candidate import CheckedCandidate
-from lsp_harness.coding.sampling import CandidatePlan, build_hole
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.sampling import CandidatePlan, build_hole
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.files.secrets import secret_lines

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from lsp_harness.coding.checked_candidate import CheckedCandidate
-from lsp_harness.coding.prompt_waves import CandidateSource, generate_waves
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
+from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses

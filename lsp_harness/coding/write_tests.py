@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from lsp_harness.coding.checked_candidate import CheckedCandidate
-from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.finding_location import find_imports_end
-from lsp_harness.coding.prompt_waves import CandidateSource
-from lsp_harness.coding.sampling import (
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
+from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidatePlan,
     CandidateRequest,
     generate_candidates,
 )
+from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.finding_location import find_imports_end
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window

@@ -24,7 +24,6 @@ from typing import Any, cast
 
 from lsp_harness.config.paths import platform_folder
 from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS, restrict
-from lsp_harness.config.reserved_keys import PLANNED_KEYS
 from lsp_harness.config.schema import Config, Kind, is_model_file, tables
 from lsp_harness.config.setting_values import WORDS, Wanted, convert_value, convert_word, read_list, type_name
 from lsp_harness.disk.file_reading import read_text
@@ -211,9 +210,6 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
             continue
         for key, value in cast("Mapping[str, Any]", values).items():
             line = _find_line(layer.text, rf"\[*({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[].=]", header)
-            if key in PLANNED_KEYS.get(table, ()):
-                problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
-                continue
             if key not in schema[table]:
                 problems.append(
                     Problem(f"unknown key {table}.{key}; the keys are {', '.join(schema[table])}", layer.file, line)

@@ -37,7 +37,7 @@ server gets your code.
 **The lists of `[permissions]` and `[hooks]`** of all files count together, and a project that you do not trust can only
 forbid more. See [Permissions](permissions.md).
 
-**A setting that is unknown**, or only planned, is reported and ignored.
+**A setting that is unknown** is reported and ignored.
 
 `LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the
 folder of the models.

@@ -57,6 +57,11 @@ class Change:
         return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
     @property
+    def start(self) -> int:
+        """The first byte that is edited, or 0 if nothing is. Findings about the whole proposal are shown there."""
+        return self.edits[0].start if self.edits else 0
+
+    @property
     def tree_before(self) -> SyntaxTree | None:
         """The tree of `before`, or None if the language has no grammar or the text cannot be parsed in time."""
         return self._parsed_before[0]

@@ -43,7 +43,7 @@ class SuiteCheck(Check):
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired
-        start = changes.main.edits[0].start if changes.main.edits else 0
+        start = changes.main.start
         return replace(outcome, status="failed", findings=(Finding(start, start, outcome.reason, "tests"),))
 
     def format_finding(self, finding: Finding, document: Document) -> str:

@@ -38,7 +38,7 @@ class SyntaxCheck(DocumentCheck):
         before, after = change.tree_before, change.tree_after
         if before is None or after is None:
             # a text that cannot be parsed in time any more was broken by the edit
-            place = change.edits[0].start if change.edits else 0
+            place = change.start
             reason = change.no_tree_reason
             return Outcome(self.name, "failed", (Finding(place, place, reason, "lsp-harness", self.name),), reason)
         findings = tuple(

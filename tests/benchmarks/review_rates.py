@@ -25,7 +25,7 @@ from tests.benchmarks.fim import Case, cases
 
 SETS = ("fix_quixbugs", "fix_student", "fix_humaneval")
 DOCSTRING = '\n\n\n"""\n'
-"""What stands between a program of QuixBugs and its description."""
+"""The mark between a program of QuixBugs and its description."""
 
 
 class Pair(NamedTuple):

@@ -11,9 +11,9 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from lsp_harness.coding.candidate_generator import CandidateGenerator
+from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
+from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.finding_location import locate_finding
-from lsp_harness.coding.sampling import CandidatePlan
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError

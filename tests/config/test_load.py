@@ -11,7 +11,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lsp_harness.config.load import Problem, apply_editor_settings, load, user_config_file
-from lsp_harness.config.reserved_keys import PLANNED_KEYS
 from lsp_harness.config.schema import Config, item_type, tables
 
 CHANGED: dict[str, Any] = {
@@ -34,9 +33,7 @@ CHANGED: dict[str, Any] = {
     "index.embedding_model": "other",
     "index.update_on_save": False,
 }
-"""Of the eighteen keys of the first design those that are read, each with a value that is not its default."""
-
-PLANNED_KEYS = [f"{table}.{key}" for table, keys in PLANNED_KEYS.items() for key in sorted(keys)]
+"""The eighteen keys of the first design, each with a value that is not its default."""
 
 
 @pytest.fixture
@@ -63,8 +60,8 @@ def env(key: str, value: Any) -> dict[str, str]:
     return {f"LSP_HARNESS_{table}__{name}": str(value)}
 
 
-def test_of_the_eighteen_keys_all_but_the_planned_are_read_and_the_defaults_are_others() -> None:
-    assert len(CHANGED) + len(PLANNED_KEYS) == 18
+def test_all_eighteen_keys_are_read_and_the_defaults_are_others() -> None:
+    assert len(CHANGED) == 18
     assert all(value_of(Config(), key) != value for key, value in CHANGED.items())
     assert all(type(value_of(Config(), key)) is type(value) for key, value in CHANGED.items())
 
@@ -112,19 +109,6 @@ def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home
     (tmp_path / "lsp-harness.toml").write_text('[verification]\ntype_check = "maybe"\n')
     message = "verification.type_check must be one of off, on, auto, or true or false, not 'maybe'"
     assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
-
-
-@pytest.mark.parametrize("key", PLANNED_KEYS)
-def test_a_planned_key_is_no_setting_and_whoever_sets_it_is_told_so(home: Path, tmp_path: Path, key: str) -> None:
-    table, name = key.split(".")
-    assert name not in tables()[table]
-    told = f"{key} is planned and has no effect yet"
-    file = tmp_path / "lsp-harness.toml"
-    file.write_text("\n" + toml(key, 1))
-    assert load(tmp_path, {}) == (Config(), [Problem(told, file, 2)])
-    file.unlink()
-    assert load(tmp_path, env(key, 1)) == (Config(), [Problem(told)])
-    assert apply_editor_settings(Config(), {table: {name: 1}}) == (Config(), [told])
 
 
 def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any, cast
 import pytest
 
 from lsp_harness.config.load import load
-from lsp_harness.config.reserved_keys import PLANNED_KEYS
 from lsp_harness.config.schema import Config
 from lsp_harness.engine.main import parse_arguments
 from lsp_harness.errors import ModelMissing
@@ -62,8 +61,6 @@ update_on_save = true
 """
 
 Observe = Callable[[Config, Path], Awaitable[Any]]
-COMING = {f"{table}.{key}" for table, keys in PLANNED_KEYS.items() for key in keys}
-"""Keys that are accepted with a message and have no effect yet. A key leaves this set when its feature is built."""
 
 
 async def observe_fixing(config: Config, folder: Path) -> Any:
@@ -161,9 +158,7 @@ def read(folder: Path, key: str = "", value: Any = None, name: str = "localcode.
     assert not key or lines != SOURCE.splitlines()
     (folder / name).write_text("\n".join(lines))
     config, problems = load(folder, {})
-    assert [problem.message for problem in problems] == [
-        f"{planned} is planned and has no effect yet" for planned in ROWS if planned in COMING
-    ]
+    assert problems == []
     return config
 
 
@@ -173,7 +168,6 @@ def test_the_file_is_read_as_it_stands(folder: Path, name: str) -> None:
     assert (config.model.context_length, config.generation.candidates, config.context.few_shot_examples) == (8192, 5, 3)
     assert (config.verification.lint, config.index.embedding_model) == (True, "nomic-embed-text")
     assert len(ROWS) == 18
-    assert {key for key, (_, observe) in ROWS.items() if observe is None} >= COMING
 
 
 def test_its_embedding_model_is_the_version_in_the_catalogue() -> None:
@@ -184,11 +178,9 @@ def test_its_embedding_model_is_the_version_in_the_catalogue() -> None:
 async def test_each_key_changes_what_can_be_observed(folder: Path, key: str) -> None:
     value, observe = ROWS[key]
     if observe is None:
-        if key not in COMING:
-            table, name = key.split(".")
-            assert getattr(getattr(read(folder, key, value), table), name) == value
-            return
-        pytest.xfail("this key is planned")
+        table, name = key.split(".")
+        assert getattr(getattr(read(folder, key, value), table), name) == value
+        return
     before = await observe(read(folder), folder)
     after = await observe(read(folder, key, value), folder)
     assert before != after

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_insertion_lines
-from lsp_harness.coding.sampling import CandidatePlan
 from lsp_harness.syntax.replaceable_code import find_expressions
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
@@ -45,13 +45,15 @@ class LadderPlan:
         statements: The statements to suspect, the most suspicious first.
         samples: The number of samples of each hole.
         rewrites: The number of rewrites of the function at the end.
+        rewrite_temperature: The temperature of all rewrites but the first.
         next_number: The number of the next candidate.
     """
 
     tree: SyntaxTree
     statements: Sequence[SuspiciousStatement]
-    samples: int = 8
-    rewrites: int = 3
+    samples: int
+    rewrites: int
+    rewrite_temperature: float
     next_number: int = 1
 
     def rounds(self) -> Iterator[list[HolePlan]]:
@@ -76,9 +78,9 @@ class LadderPlan:
         insertions = find_insertion_lines(self.tree, self.statements[:MAX_INSERTIONS])
         for group in _split(insertions, GROUP_SIZE):
             yield [self._plan("insertion", Span(offset, offset), 4, SAMPLE_TEMPERATURE) for offset in group]
-        yield [self._plan("two fills", Span(0, 0), MAX_PAIRS, 0.0)]
+        yield [self._plan("two fills", NO_HOLE, MAX_PAIRS, 0.0)]
         for number in range(self.rewrites):
-            yield [self._plan("rewrite", Span(0, 0), 1, 0.6 if number else 0.0)]
+            yield [self._plan("rewrite", NO_HOLE, 1, self.rewrite_temperature if number else 0.0)]
 
     def _plan(self, kind: HoleKind, hole: Span, count: int, temperature: float, *, is_hinted: bool = False) -> HolePlan:
         numbers = tuple(range(self.next_number, self.next_number + count))

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from time import monotonic
 
-from lsp_harness.coding.candidate_generator import CandidateGenerator
-from lsp_harness.coding.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.hole_fill import Hole, build_fill
+from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan, CandidateRequest, generate_candidates
 from lsp_harness.coding.ladder.ladder_plan import HolePlan
-from lsp_harness.coding.sampling import Candidate, CandidatePlan, CandidateRequest, build_hole, generate_candidates
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.inference.request import Infill, Sampling, Usage
+from lsp_harness.inference.request import Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -86,33 +85,23 @@ class LadderSource:
         document, (start, end) = self.context.document, plan.hole
         described, shift = self._describe()
         is_insertion = start == end
+        place, line_count = Span(start + shift, end + shift), document.data.count(b"\n", start, end) + 1
         indent = self._indent_of(start) if is_insertion else ""
-        lead = indent if is_insertion else self._hint(plan) if plan.is_hinted else ""
-        tail = document.newline if is_insertion else ""
-        line_count = document.data.count(b"\n", start, end) + 1
-        answer_tokens = min(self.context.config.completion.max_tokens * line_count, MAX_FILL_TOKENS)
-        place = Span(start + shift, end + shift)
-        around, numbers = await build_hole(
-            replace(self.context, document=described), place, (lead, tail), plan, answer_tokens
-        )
-        ghost = Ghost(
-            *(around.prefix, around.suffix, "", "line" if line_count == 1 else "block"),
-            *(self.tree.language.id, document.newline),
-        )
-        stop = ("\n",) if line_count == 1 else ("\n\n",)
-        sampling = Sampling(
-            temperature=plan.temperature, seed=plan.seed, n=len(numbers), n_predict=answer_tokens, stop=stop
-        )
+        if is_insertion:
+            hole = Hole(place, indent, document.newline)
+        else:
+            hole = Hole(place, self._hint(plan) if plan.is_hinted else "", line_count=line_count)
+        context = replace(self.context, document=described)
+        fill = await build_fill(context, self.tree.language, hole, plan, MAX_FILL_TOKENS)
         comment = self.tree.language.comment
 
         def parse_edit(answer: str) -> Edit | None:
-            text = shape(ghost.with_text(answer)).text or ""
+            text = fill.read(answer)
             if not text.strip() or (comment and text.strip().startswith(comment)):
                 return None
             return Edit(start, end, encode(indent + text + document.newline if is_insertion else text))
 
-        request = Infill(around, sampling=sampling, priority="normal", owner=self.context.owner)
-        return CandidateRequest(request, parse_edit)
+        return CandidateRequest(fill.request, parse_edit)
 
     def _describe(self) -> tuple[Document, int]:
         """Return the document with the notes as a comment above the region, and the number of bytes that it adds."""

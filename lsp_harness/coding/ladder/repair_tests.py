@@ -1,11 +1,11 @@
 """The task that makes failing tests pass by a verified edit of one function or text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from lsp_harness.coding.candidate_generator import CandidateGenerator
-from lsp_harness.coding.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import MAX_REWRITE_LINES, FindingPlace, find_imports_end
 from lsp_harness.coding.ladder.ladder_plan import HolePlan, LadderPlan
@@ -23,10 +23,8 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check
-from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkippedError
-from lsp_harness.verify.project_tests.suite_worker import TracedTest
 
 MAX_NOTE_TESTS = 3
 
@@ -55,21 +53,19 @@ class RepairTests(EditTask):
 
     Attributes:
         context: The document and the tools. Its `task` says what the code should do; it may be empty.
-        failures: The failing tests.
-        tests: Name of each test → the lines of the document that it ran. It may be empty.
+        trace: The run in which the tests fail.
         span: The code that the user named, or None for the most suspicious code of the document.
     """
 
     context: TurnContext
-    failures: Sequence[Problem]
-    tests: Mapping[str, TracedTest]
+    trace: FailureTrace
     span: Span | None = None
     _results: Sequence[CheckedCandidate] = field(default=(), init=False)
     _statements: Sequence[SuspiciousStatement] = field(default=(), init=False)
     _tree: SyntaxTree | None = field(default=None, init=False)
 
     async def create_checks(self) -> list[Check]:
-        return self.context.create_checks(must_pass=frozenset(problem.test for problem in self.failures))
+        return self.context.create_checks(must_pass=frozenset(problem.test for problem in self.trace.failures))
 
     async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
         self._results = driver.results
@@ -80,7 +76,7 @@ class RepairTests(EditTask):
         self._tree = tree = await offload(len(document.data), lambda: parse(document))
         if tree is None:
             raise NoAnswer("this text has no syntax tree, so no statement can be replaced")
-        everything = find_statements(tree, Span(0, len(document.data)), self.tests)
+        everything = find_statements(tree, Span(0, len(document.data)), self.trace.tests)
         region = self._find_region(tree, everything)
         self._statements = [s for s in everything if region.start <= s.span.start < region.end and s.suspicion > 0]
         if not self._statements:
@@ -94,7 +90,7 @@ class RepairTests(EditTask):
             tree=tree,
             region=region,
             notes=self._notes(),
-            failing_count=len(self.failures),
+            failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
             results=self._results,
             deadline_s=monotonic() + settings.test_repair_s,
@@ -104,9 +100,8 @@ class RepairTests(EditTask):
         pace = Pace.from_props((await self.context.engine.props()).raw)
         settings = self.context.config.generation
         assert self._tree is not None
-        plan = LadderPlan(
-            self._tree, self._statements, settings.candidates or max(8, pace.candidates), settings.max_retries
-        )
+        samples = settings.candidates or max(8, pace.candidates)
+        plan = LadderPlan(self._tree, self._statements, samples, settings.max_retries, settings.temperature)
         rounds = list(plan.rounds())
         if not pace.can_infill:
             rounds = [plans for plans in rounds if plans[0].kind == "rewrite"]
@@ -119,13 +114,13 @@ class RepairTests(EditTask):
     def _find_region(self, tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> Span:
         """Return the function that the user named, or the one with the most suspicious statement."""
         place = self.span.start if self.span else statements[0].span.start if statements else 0
-        function = scope.function_text_span(tree, place)
-        outer = function
-        while outer and (above := scope.function_text_span(tree, max(0, outer.start - 1))) and above != outer:
-            if not (above.start <= outer.start and above.end >= outer.end):
+        region = scope.function_text_span(tree, place)
+        # a function within a function is tested as a part of it
+        while region and (outer := scope.function_text_span(tree, max(0, region.start - 1))):
+            if not (outer != region and outer.start <= region.start and outer.end >= region.end):
                 break
-            outer = above
-        return outer or self.span or Span(0, len(tree.data))
+            region = outer
+        return region or self.span or Span(0, len(tree.data))
 
     def _create_rewriter(self, tree: SyntaxTree, region: Span) -> CandidateGenerator | None:
         document = self.context.document
@@ -133,7 +128,7 @@ class RepairTests(EditTask):
         if last - first >= MAX_REWRITE_LINES:
             return None
         statement = self._statements[0].span
-        finding = Finding(*statement, "; ".join(self._notes()), "tests", self.failures[0].title)
+        finding = Finding(*statement, "; ".join(self._notes()), "tests", self.trace.failures[0].title)
         line = document.line_of(statement.start) - first + 1
         return CandidateGenerator(
             self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree), ""), finding
@@ -142,5 +137,5 @@ class RepairTests(EditTask):
     def _notes(self) -> list[str]:
         """Return what the code should do and what its tests say, as lines."""
         task = [line.strip() for line in self.context.task.splitlines() if line.strip()]
-        tests = [f"{problem.title}: {problem.message}" for problem in self.failures[:MAX_NOTE_TESTS]]
+        tests = [f"{problem.title}: {problem.message}" for problem in self.trace.failures[:MAX_NOTE_TESTS]]
         return [*task, *tests]

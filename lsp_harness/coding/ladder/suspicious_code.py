@@ -52,10 +52,7 @@ def _rate(line: int, tests: Mapping[str, TracedTest]) -> float:
 
 
 def find_insertion_lines(tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> list[int]:
-    """Return the offsets of the lines before which a statement may be missing, in the order of the statements.
-
-    The line after each statement counts, too, with the indentation of that statement.
-    """
+    """Return the offsets of the lines before which a statement may be missing, in the order of the statements."""
     document = tree.document
     offsets: dict[int, None] = {}
     for statement in statements:

@@ -193,7 +193,7 @@ class CodeTurn:
                     return await Fix(context, finding).run()
             if trace := await self._find_failing_tests(context, span):
                 # an edit that leaves these tests failing is no fix, so nothing else is tried
-                return await RepairTests(context, trace.failures, trace.tests, span).run()
+                return await RepairTests(context, trace, span).run()
             return await Instruct(context, span, self.work.task).run()
 
         return await self._run_task(located, document, run)

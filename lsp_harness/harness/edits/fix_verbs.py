@@ -236,7 +236,7 @@ class FixVerbs:
 
         async def steps(context: "TurnContext") -> Proposal:
             trace = await find_failures(context)
-            proposal = await RepairTests(context, trace.failures, trace.tests, span).run()
+            proposal = await RepairTests(context, trace, span).run()
             return register(services.documents.find(snapshot.document.uri), context, proposal)
 
         work = TurnWork("fix", task or "make the failing tests pass", snapshot, report)

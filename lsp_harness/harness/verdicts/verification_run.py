@@ -52,7 +52,7 @@ class VerificationRun:
         self._base = base
         self._cause: Cause = cause
         self.displayed = displayed
-        """What the editor shows now."""
+        """The findings that the editor shows at present."""
         self._text = opened.text
         self._change = Change.from_documents(base.document, self._text, base.tool_path, base.root)
         self._outcomes: list[Outcome] = []

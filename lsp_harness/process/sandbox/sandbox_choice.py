@@ -31,6 +31,11 @@ class SandboxChoice:
         """Return whether a program can be kept from changing other files."""
         return not isinstance(self.sandbox, NoSandbox)
 
+    @property
+    def problem_text(self) -> str:
+        """Return why the stronger sandboxes do not work, in words."""
+        return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
+
 
 def choose_sandbox(candidates: Sequence[type[Sandbox]] = SANDBOXES) -> SandboxChoice:
     """Return the first sandbox that works here. It runs a program for each one it tries."""

@@ -50,7 +50,7 @@ class ReviewCheck(Check):
             return Outcome(self.name, "passed", reason=str(review), is_opinion=True)
         if not self._can_veto:
             return Outcome(self.name, "skipped", reason=f"{review}; it has no veto", is_opinion=True)
-        start = changes.main.edits[0].start if changes.main.edits else 0
+        start = changes.main.start
         finding = Finding(start, start, "the model says that this change does not address the task", "review", "NO")
         return Outcome(self.name, "failed", (finding,), str(review), is_opinion=True)
 

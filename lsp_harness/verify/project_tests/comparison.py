@@ -1,7 +1,6 @@
 """Compares the tests of a project before and after a proposal."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest import read_last_line
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
+from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, find_runner
@@ -22,8 +22,6 @@ from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTes
 from lsp_harness.verify.project_tests.warm_suites import WarmSuites
 
 CHECK = "tests"
-MAX_BASELINES = 32
-"""Runs of unchanged texts that are kept."""
 MAX_TEST_FILES = 24
 """Most test files of one run, the closest ones to the change."""
 MAX_FINDINGS = 12
@@ -99,7 +97,7 @@ class SuiteComparison:
         self._access = access
         self._limits = limits or ResourceLimits()
         self._warm = WarmSuites()
-        self._baselines: OrderedDict[tuple[Path, tuple[str, ...], str], SuiteRun] = OrderedDict()
+        self._baselines = Baselines[SuiteRun]()
 
     async def compare(self, changes: ChangeSet, must_pass: frozenset[str] = frozenset()) -> Outcome:
         """Return whether a proposal breaks a test.
@@ -156,7 +154,7 @@ class SuiteComparison:
 
     def record_file_change(self) -> None:
         """Forget all runs, because a file changed on disk."""
-        self._baselines = OrderedDict()
+        self._baselines.clear()
         self._warm.record_file_change()
 
     async def aclose(self) -> None:
@@ -192,18 +190,14 @@ class SuiteComparison:
 
     async def _run_before(self, suite: _Suite, changes: ChangeSet) -> SuiteRun:
         key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
-        # a file that changes during the run gets another dictionary
-        baselines = self._baselines
-        if key not in baselines:
+
+        async def ask() -> SuiteRun:
             texts = {change.file: change.before.data for change in changes}
             selection = SuiteChoice(suite.files, 0, self._limits)
             # only the warm process can end a single test that does not end
-            warm = await self._run_warm(suite, texts, selection)
-            baselines[key] = warm or await self._run(suite, texts, selection)
-            while len(baselines) > MAX_BASELINES:
-                baselines.popitem(last=False)
-        baselines.move_to_end(key)
-        return baselines[key]
+            return await self._run_warm(suite, texts, selection) or await self._run(suite, texts, selection)
+
+        return await self._baselines.find(key, ask)
 
     async def _run_slow(
         self, suite: _Suite, changes: ChangeSet, slow: frozenset[str], before: SuiteRun, after: SuiteRun
@@ -244,8 +238,7 @@ class SuiteComparison:
     async def _require_sandbox(self, suite: _Suite) -> Sandbox:
         choice = self._access.choose_sandbox()
         if not choice.is_confined:
-            reasons = "; ".join(f"{name}: {problem}" for name, problem in choice.problems.items())
-            raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({reasons})")
+            raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
         if objection := await self._access.find_objection((suite.runner.name, *suite.files)):
             raise SuiteSkippedError(objection)
         return choice.sandbox
@@ -293,12 +286,11 @@ def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> 
 def _as_finding(problem: Problem, changes: ChangeSet) -> Finding:
     """Return a failed test as a finding at the first change. Its place is in another file."""
     main = changes.main
-    start = main.edits[0].start if main.edits else 0
     name = f"{problem.title} — " if problem.title else ""
     related = ()
     if problem.path and problem.line and main.root:
         related = (RelatedPlace(str(main.root / problem.path), problem.line, problem.title or problem.message),)
-    return Finding(start, start, f"{name}{problem.message}", "tests", problem.title, related=related)
+    return Finding(main.start, main.start, f"{name}{problem.message}", "tests", problem.title, related=related)
 
 
 def _describe(suite: _Suite, run: SuiteRun) -> str:

@@ -95,10 +95,13 @@ async def run_tests(
 def _read_digest(runner: SuiteRunner, overlay: ProjectOverlay, report: Path, result: ConfinedResult) -> Digest:
     """Return the digest of the report, or of the output if there is none."""
     tool = runner.name if runner.name in READERS_BY_TOOL else ""
-    try:
-        # the tests may have put anything there
-        text = "" if report.is_symlink() else read_start(report, MAX_REPORT_BYTES).decode("utf-8", "replace")
-    except FileError:
-        text = ""
-    text = text or result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
+    text = read_report(report) or result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
     return digest_output(text, tool, str(overlay.root))
+
+
+def read_report(file: Path) -> str:
+    """Return a file that tests have written, or an empty text. They may have put anything there."""
+    try:
+        return "" if file.is_symlink() else read_start(file, MAX_REPORT_BYTES).decode("utf-8", "replace")
+    except FileError:
+        return ""

@@ -18,8 +18,6 @@ from typing import Any, cast
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import read_start
-from lsp_harness.errors import FileError
 from lsp_harness.process.process_tree import ProcessTree
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
@@ -30,7 +28,7 @@ from lsp_harness.process.sandbox.confined_run import (
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.project_tests.confined_tests import MAX_REPORT_BYTES, SuiteChoice, SuiteRun
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, read_report
 from lsp_harness.verify.project_tests.project_copy import copy_project
 from lsp_harness.verify.project_tests.project_overlay import hide_home
 from lsp_harness.verify.project_tests.runner_registry import CONTINUE, SuiteRunner
@@ -60,14 +58,13 @@ class SuiteWorker:
     """The process, with its copy of the project. Use `start`, and close it at the end.
 
     Attributes:
-        run_count: The number of runs until now.
+        is_broken: Whether it can run no more tests.
     """
 
     def __init__(self, root: Path, scratch: Path, tree: ProcessTree, requests: int, test_s: float) -> None:
         self._root, self._scratch, self._tree, self._requests, self._test_s = root, scratch, tree, requests, test_s
         self._writing: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
-        self.run_count = 0
         self.is_broken = False
 
     @classmethod
@@ -180,9 +177,10 @@ class SuiteWorker:
     ) -> tuple[SuiteRun, Mapping[str, TracedTest]]:
         async with self._lock:
             start = perf_counter()
-            self.run_count += 1
             report, trace = self._scratch / "report.xml", self._scratch / "trace.json"
+            # a run that is ended early writes neither, and must not be taken for the one before it
             report.unlink(missing_ok=True)
+            trace.unlink(missing_ok=True)
             options = ["-q", "-p", "no:cacheprovider", CONTINUE, f"--junitxml={report}"]
             request = {
                 "texts": {self._name(file): base64.b64encode(data).decode() for file, data in texts.items()},
@@ -195,8 +193,8 @@ class SuiteWorker:
             answer = await self._ask(request, choice.limits)
             end = "timeout" if "timeout" in answer else "exited"
             result = ConfinedResult(end, int(answer.get("code", -9)), b"")
-            digest = digest_output(await asyncio.to_thread(_read_text, report), "pytest", str(self._root))
-            tests = _read_trace(await asyncio.to_thread(_read_text, trace)) if traced else {}
+            digest = digest_output(await asyncio.to_thread(read_report, report), "pytest", str(self._root))
+            tests = _read_trace(await asyncio.to_thread(read_report, trace)) if traced else {}
             return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy=True), tests
 
     def _name(self, file: Path) -> str:
@@ -241,14 +239,6 @@ class SuiteWorker:
 def _write_all(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _read_text(path: Path) -> str:
-    try:
-        # the tests may have put anything there
-        return "" if path.is_symlink() else read_start(path, MAX_REPORT_BYTES).decode("utf-8", "replace")
-    except FileError:
-        return ""
 
 
 def _read_trace(text: str) -> dict[str, TracedTest]:

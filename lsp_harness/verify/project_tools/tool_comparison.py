@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import tempfile
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,21 +17,17 @@ from lsp_harness.verify.digest.digest import digest_output, read_last_line
 from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
+from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
 from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
-MAX_BASELINES = 32
-"""Answers about unchanged texts that are kept."""
 LIMIT_MESSAGES = {
     "timeout": "does not end in time",
     "output_limit": "prints without an end",
     "process_limit": "starts too many processes",
 }
-
-Key = tuple[str, Path, tuple[tuple[Path, str], ...]]
-"""A tool, a project, and the hash of each text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +54,13 @@ class ToolComparison:
     def __init__(self, access: ToolAccess, limits: ResourceLimits | None = None) -> None:
         self.access = access
         self._limits = limits or ResourceLimits()
-        self._baselines: OrderedDict[Key, tuple[Problem, ...]] = OrderedDict()
+        self._baselines = Baselines[tuple[Problem, ...]]()
         self._scratch: dict[tuple[str, Path], Path] = {}
         self._lock = asyncio.Lock()
 
     def record_file_change(self) -> None:
         """Forget all answers, because a file changed on disk."""
-        self._baselines = OrderedDict()
+        self._baselines.clear()
 
     async def aclose(self) -> None:
         """Remove the caches of the tools."""
@@ -108,15 +104,8 @@ class ToolComparison:
         self, tool: ProjectTool, program: str, root: Path, changes: ChangeSet
     ) -> tuple[Problem, ...]:
         key = tool.name, root, tuple((change.file, change.before.hash) for change in changes)
-        # a file that changes during the run gets another dictionary
-        baselines = self._baselines
-        if key not in baselines:
-            texts = {change.file: change.before.data for change in changes}
-            baselines[key] = await self._ask(tool, program, root, texts)
-            while len(baselines) > MAX_BASELINES:
-                baselines.popitem(last=False)
-        baselines.move_to_end(key)
-        return baselines[key]
+        texts = {change.file: change.before.data for change in changes}
+        return await self._baselines.find(key, lambda: self._ask(tool, program, root, texts))
 
     async def _ask(
         self, tool: ProjectTool, program: str, root: Path, texts: Mapping[Path, bytes]
@@ -124,8 +113,8 @@ class ToolComparison:
         """Return what a tool finds in a project with other contents of some files."""
         choice = self.access.choose_sandbox()
         if not choice.is_confined:
-            reasons = "; ".join(f"{name}: {problem}" for name, problem in choice.problems.items())
-            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and none works here ({reasons})")
+            problem = f"none works here ({choice.problem_text})"
+            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
         try:
             scratch = await asyncio.to_thread(self._prepare, tool, root, texts)
             named = {file.relative_to(root): scratch / f"text-{n}" for n, file in enumerate(texts)}
@@ -185,7 +174,7 @@ def _find_new(changes: ChangeSet, before: Sequence[Problem], after: Sequence[Pro
             elsewhere[_words(problem)] -= 1
         else:
             # the place is in a text that does not change, so the finding is shown where the proposal begins
-            start = changes.main.edits[0].start if changes.main.edits else 0
+            start = changes.main.start
             message = f"{problem.place}: {problem.message}" if problem.place else problem.message
             finding = Finding(start, start, message, "", problem.code, problem.severity)
             found.append(NewFinding(changes.main, finding))

@@ -97,7 +97,7 @@ class Bench:
             task="Count the bits that are 1.",
         )
         trace = await find_failures(context)
-        self.proposal = await RepairTests(context, trace.failures, trace.tests).run()
+        self.proposal = await RepairTests(context, trace).run()
         return self.proposal
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from lsp_harness.coding.sampling import Candidate, CandidatePlan
+from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 
 
 class CandidateSource(Protocol):

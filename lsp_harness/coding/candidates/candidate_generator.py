@@ -8,21 +8,19 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from lsp_harness.coding.existing_findings import describe_existing_findings
-from lsp_harness.coding.finding_location import FindingPlace
-from lsp_harness.coding.sampling import (
+from lsp_harness.coding.candidates.hole_fill import Hole, HoleFill, build_fill
+from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidateKind,
     CandidatePlan,
     CandidateRequest,
-    build_hole,
     generate_candidates,
     reindent,
 )
+from lsp_harness.coding.existing_findings import describe_existing_findings
+from lsp_harness.coding.finding_location import FindingPlace
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
-from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
@@ -30,7 +28,7 @@ from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
-from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -163,17 +161,17 @@ class CandidateGenerator:
         start, end = self._place.statement
         hint = self._hint() if plan.kind == "hinted fill" else ""
         line_count = self._document.data.count(b"\n", start, end) + 1
-        request, shape_answer = await self._build_infill(self._place.statement, hint, plan, line_count=line_count)
+        fill = await self._build_fill(Hole(self._place.statement, hint, line_count=line_count), plan)
         comment = self._tree.language.comment
 
         def parse_edit(answer: str) -> Edit | None:
-            text = shape_answer(answer)
+            text = fill.read(answer)
             if not text or (comment and all(line.strip().startswith(comment) for line in text.splitlines())):
                 # an edit that removes the statement removes the diagnostic, but it is no repair
                 return None
             return Edit(start, end, encode(text))
 
-        return CandidateRequest(request, parse_edit)
+        return CandidateRequest(fill.request, parse_edit)
 
     def _hint(self) -> str:
         """Return comment lines with the old statement and the finding. They are in the prompt, not in the edit."""
@@ -193,41 +191,19 @@ class CandidateGenerator:
         """Return the request for a line that imports the unknown name."""
         offset = self._place.imports_end
         lead = "from " if plan.kind == "import" else "import "
-        place = Span(offset, offset)
-        request, shape_answer = await self._build_infill(place, lead, plan, line_count=1, ends_line=True)
+        fill = await self._build_fill(Hole(Span(offset, offset), lead, self._document.newline), plan)
 
         def parse_edit(answer: str) -> Edit | None:
-            text = shape_answer(answer)
+            text = fill.read(answer)
             line = f"{lead}{text}".rstrip()
             if not text or self._place.unknown_name not in line:
                 return None
             return Edit(offset, offset, encode(line + self._document.newline))
 
-        return CandidateRequest(request, parse_edit)
+        return CandidateRequest(fill.request, parse_edit)
 
-    async def _build_infill(
-        self, span: Span, lead: str, plan: CandidatePlan, *, line_count: int, ends_line: bool = False
-    ) -> tuple[Infill, Callable[[str], str]]:
-        """Return the request to fill a hole, and a function that applies the rules of completion to an answer.
-
-        Args:
-            span: The code that the hole replaces.
-            lead: The text directly before the hole.
-            plan: The candidates.
-            line_count: The number of lines of an answer.
-            ends_line: Whether a line end follows the hole.
-        """
-        tail = self._document.newline if ends_line else ""
-        answer_tokens = min(self._config.completion.max_tokens * line_count, MAX_FILL_TOKENS)
-        around, candidates = await build_hole(self._context, span, (lead, tail), plan, answer_tokens)
-        stop = ("\n",) if line_count == 1 else ("\n\n",)
-        sampling = self._sampling(plan, len(candidates), n_predict=answer_tokens, stop=stop)
-        ghost = Ghost(
-            *(around.prefix, around.suffix, "", "line" if line_count == 1 else "block"),
-            *(self._tree.language.id, self._document.newline),
-        )
-        request = Infill(around, sampling=sampling, priority="normal", owner=self._context.owner)
-        return request, lambda answer: shape(ghost.with_text(answer)).text or ""
+    async def _build_fill(self, hole: Hole, plan: CandidatePlan) -> HoleFill:
+        return await build_fill(self._context, self._tree.language, hole, plan, MAX_FILL_TOKENS)
 
     async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
         """Return the request to rewrite the function, or None if it is too long or contains a secret."""

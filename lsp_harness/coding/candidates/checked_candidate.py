@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from lsp_harness.coding.sampling import Candidate
+from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.text.edit import changed_size
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
