@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
@@ -31,6 +31,8 @@ CANARY = b"(\n"
 """A text that ruff always reports, whatever rules are selected: a syntax error cannot be ignored."""
 CANARY_TTL_S = 10.0
 """How long the answer to the canary counts: the settings of ruff may change."""
+RULE_NAME = re.compile(r"(?!invalid-syntax\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
+"""The form of the names of ruff's rules, such as `unused-import`."""
 RUFF_SETTINGS_NAMES = (".ruff.toml", "ruff.toml")
 MAX_EXTENDED_FILES = 10
 """Most settings files to follow that extend one another."""
@@ -67,6 +69,8 @@ class Ruff:
         self._clock = clock
         self._canary_times: dict[str, float] = {}
         """The time at which ruff last reported the canary, for each file."""
+        self._rule_codes: dict[str, str] | None = None
+        """Name of a rule → its code."""
 
     @property
     def missing_reason(self) -> str:
@@ -111,6 +115,27 @@ class Ruff:
         """
         return tuple(report.finding for report in await self.check(document, file, root))
 
+    async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Return findings with the codes of ruff's rules (`F401`) in place of their names (`unused-import`).
+
+        `ruff server` reports the names in a project with preview mode, and everything else knows the codes.
+        """
+        if not any(map(_has_rule_name, findings)):
+            return tuple(findings)
+        codes = await self._read_rule_codes()
+        return tuple(
+            replace(finding, code=codes.get(finding.code, finding.code)) if _has_rule_name(finding) else finding
+            for finding in findings
+        )
+
+    async def _read_rule_codes(self) -> dict[str, str]:
+        if self._rule_codes is None and not self.missing_reason:
+            command = [tool_run.find_tool("ruff") or "ruff", "rule", "--all", "--output-format", "json"]
+            result = await tool_run.run_tool(command)
+            rows = cast("list[Json]", json.loads(result.stdout)) if result.exit_code == 0 else []
+            self._rule_codes = {str(row["name"]): str(row["code"]) for row in rows}
+        return self._rule_codes or {}
+
     async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
         if self.missing_reason:
             raise RuffFailed(self.missing_reason)
@@ -141,6 +166,10 @@ class Ruff:
         if not await self._run(CANARY, file, root):
             raise RuffFailed("ruff's settings exclude this file")
         self._canary_times[key] = now
+
+
+def _has_rule_name(finding: Finding) -> bool:
+    return finding.source.lower() == "ruff" and RULE_NAME.match(finding.code) is not None
 
 
 def _find_cause(error_output: str) -> str:

@@ -1,6 +1,7 @@
 """A fix from its offer to the edit, in both ways: the client resolves it, or executes our command."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,17 @@ async def test_what_two_sources_say_of_one_place_is_offered_once(spawn: Spawn):
         ("Spell it right", [typo(4)]),
         ("Ask the model", [typo(4)]),
     ]
+
+
+async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_path: Path):
+    editor = await open_text(spawn, "teh teh teh", rootUri=tmp_path.as_uri())
+    named = [typo(0) | {"source": "Ruff", "code": "undefined-name"}, typo(4) | {"code": "undefined-name"}]
+
+    offered = await request_actions(editor, *named, typo(0) | {"source": "lsp-harness", "code": "F821"})
+
+    codes = [action["data"]["finding"]["code"] for action in offered]
+    # the name is that of ruff only if ruff says so
+    assert codes == ["F821", "F821", "undefined-name", "undefined-name"]
 
 
 async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):

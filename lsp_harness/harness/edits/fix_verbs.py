@@ -52,6 +52,10 @@ class FixVerbs:
         tree = self._services.documents.tree(snapshot.document)
         return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
 
+    async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""
+        return await self._services.verifier.linter.name_by_code(findings)
+
     async def offer(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
         """Return at once the fixes that could be computed for findings in a text."""
         services, turns = self._services, self._turns

@@ -1,5 +1,6 @@
 """The linter behind the permission gate."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_harness.harness.verification.check_permission import CheckPermission
@@ -39,3 +40,8 @@ class GatedRuff(Ruff):
         if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
             raise RuffFailed(problem)
         return await self._linter.find_findings(document, file, root)
+
+    async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        if self.missing_reason or await self._permission.find_problem(LINT, "the linter"):
+            return tuple(findings)
+        return await self._linter.name_by_code(findings)

@@ -44,7 +44,7 @@ class WarmRuff(Ruff):
             try:
                 findings = await session.find_findings(document, is_patient=True)
                 if findings or await self._is_included(session, document):
-                    return findings
+                    return await self.name_by_code(findings)
             except (HarnessError, TimeoutError):
                 # the command says what is wrong
                 pass

@@ -52,8 +52,10 @@ def fixtures() -> list[str]:
         return [*TEXTS, *(json.loads(line)["input"]["code"] for line in lines)][:60]
 
 
-async def test_the_server_finds_what_the_command_finds(pool: CheckerPool, tmp_path: Path) -> None:
-    (tmp_path / "ruff.toml").write_text('lint.select = ["ALL"]\n[lint.per-file-ignores]\n"b.py" = ["D", "ANN"]\n')
+@pytest.mark.parametrize("preview", ["false", "true"])
+async def test_the_server_finds_what_the_command_finds(pool: CheckerPool, tmp_path: Path, preview: str) -> None:
+    rules = 'lint.select = ["ALL"]\n[lint.per-file-ignores]\n"b.py" = ["D", "ANN"]\n'
+    (tmp_path / "ruff.toml").write_text(f"preview = {preview}\n{rules}")
     await start(pool, tmp_path)
     warm, command = WarmRuff(pool), Ruff()
     for number, text in enumerate(fixtures()):

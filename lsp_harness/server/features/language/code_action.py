@@ -56,11 +56,12 @@ async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.C
         return []
     # two diagnostics of one problem, ours and that of a linter, get one fix
     problems: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
-    for diagnostic in diagnostics:
-        finding = to_finding(document, diagnostic, capabilities.encoding)
+    harness_fixes = client.harness.fixes
+    reported = [to_finding(document, diagnostic, capabilities.encoding) for diagnostic in diagnostics]
+    for finding, diagnostic in zip(await harness_fixes.name_by_code(reported), diagnostics, strict=True):
         key = (finding.start, finding.code or finding.message)
         problems.setdefault(key, (finding, []))[1].append(diagnostic)
-    findings, harness_fixes = [finding for finding, _ in problems.values()], client.harness.fixes
+    findings = [finding for finding, _ in problems.values()]
     offers = await harness_fixes.offer(snapshot, findings)
     if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
         harness_fixes.prepared.count_offers(snapshot, offers)
