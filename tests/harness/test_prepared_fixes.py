@@ -199,6 +199,25 @@ async def test_a_model_that_is_not_idle_or_not_started_is_not_asked(bench: Make)
     assert table.b.engine.props_count == 0
 
 
+async def test_a_fix_whose_engine_became_busy_is_prepared_when_it_is_idle(
+    bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
+    await table.start_engine()
+    engine, background = table.b.harness.services.engines.current, table.b.harness.services.background
+    table.report()
+    with monkeypatch.context() as patch:
+
+        async def wait_for_machine() -> None:
+            patch.setattr(engine, "_running_count", 1)
+
+        patch.setattr(background, "wait", wait_for_machine)
+        assert await table.wait() is None
+        assert table.b.engine.background_requests == []
+    fix = await table.wait()
+    assert fix.proposal.is_by_model
+
+
 async def test_a_user_who_asks_does_not_wait_for_the_background(bench: Make) -> None:
     table = Table(bench, {"hang": True, "background": True}, GOOD, config=BY_MODEL)
     await table.start_engine()

@@ -236,6 +236,7 @@ class PreparedFixes:
         await services.background.wait()
         cursor = part.opened.cursor or 0
         closest = sorted(part.findings.values(), key=lambda finding: abs(finding.start - cursor))[:MAX_FINDINGS]
+        is_delayed = False
         for offer in await self._find_offers(snapshot, closest):
             problem = _problem(offer.finding)
             if problem in part.tried:
@@ -243,6 +244,8 @@ class PreparedFixes:
             await services.background.wait()
             engine = self._find_engine(part)
             if offer.source == "model" and engine is None:
+                # a request of the user may have begun since the work began
+                is_delayed |= self._is_engine_busy()
                 continue
             part.tried.add(problem)
             # the user's own request will say what is wrong
@@ -253,6 +256,8 @@ class PreparedFixes:
                     return
                 part.ready[problem] = PreparedFix(offer, proposal)
                 self._count("fixes_prepared")
+        if is_delayed:
+            self._plan(part)
 
     def _find_engine(self, part: _Preparation) -> BackgroundEngine | None:
         """Return the engine for the work, or None if it must not be asked: it is not idle, or not ours to use freely.
