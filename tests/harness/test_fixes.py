@@ -40,6 +40,14 @@ async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Ma
     assert len(of_type(checked(log_of(b)), "edit.applied")) == 1
 
 
+async def test_the_title_of_an_offer_is_one_line(bench: Make) -> None:
+    b = bench(config=edits(1))
+    src = b.open(AREA)
+    finding = Finding(0, 8, "Too complex\n\nhelp: split `area`", "linter", "X1")
+    [offer] = await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), [finding])
+    assert offer.title == "Fix with lsp-harness: Too complex"
+
+
 async def test_a_client_that_does_not_say_so_is_seen_to_have_applied_a_fix(bench: Make) -> None:
     b = bench(GOOD, config=edits(1))
     src = b.open(AREA)

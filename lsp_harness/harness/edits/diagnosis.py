@@ -189,7 +189,9 @@ async def create_offers(
         if previews and (repair := await previews.describe(finding, subject)):
             offers.append(FixOffer(f"Fix with lsp-harness: {repair}", "repair", finding))
         elif allows_model:
-            offers.append(FixOffer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+            # the message may have more paragraphs, and a title has one line
+            message = finding.message.partition("\n")[0]
+            offers.append(FixOffer(f"Fix with lsp-harness: {message}", "model", finding))
     return offers
 
 
