@@ -54,6 +54,10 @@ class LspClient:
         self.initialize_ms = 0.0
         self.notifications: list[Json] = []
         self.on_progress: Callable[[str], None] = lambda message: None
+        self.on_message: Callable[[Json], None] = lambda message: None
+        """Called with each notification and each request of the server."""
+        self.settings: Json | None = None
+        """The settings of the editor that the server gets when it requests them."""
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._ids = 0
         self._texts: dict[str, Document] = {}
@@ -62,7 +66,12 @@ class LspClient:
     @classmethod
     @asynccontextmanager
     async def start(
-        cls, root: Path, *command: str, env: dict[str, str] | None = None, experimental: Json | None = None
+        cls,
+        root: Path,
+        *command: str,
+        env: dict[str, str] | None = None,
+        experimental: Json | None = None,
+        capabilities: Json = CAPABILITIES,
     ) -> AsyncGenerator["LspClient"]:
         """Start a server for the workspace `root` and initialize it. Shut it down at the end.
 
@@ -71,6 +80,7 @@ class LspClient:
             command: The command of the server. By default it is ours.
             env: The environment of the server.
             experimental: Experimental capabilities of the client.
+            capabilities: The other capabilities of the client.
         """
         argv = command or (sys.executable, "-P", "-m", "lsp_harness", "serve")
         start = perf_counter()
@@ -83,7 +93,7 @@ class LspClient:
             params = {
                 "processId": None,
                 "rootUri": root.as_uri(),
-                "capabilities": CAPABILITIES | ({"experimental": experimental} if experimental else {}),
+                "capabilities": capabilities | ({"experimental": experimental} if experimental else {}),
                 "workspaceFolders": [folder],
             }
             await client.request("initialize", params)
@@ -144,10 +154,13 @@ class LspClient:
                 answer.set_result(message.get("result"))
         elif "id" in message:
             params: Json = message.get("params") or {}
-            result = [None] * len(params["items"]) if message["method"] == "workspace/configuration" else None
+            is_about_settings = message["method"] == "workspace/configuration"
+            result = [self.settings] * len(params["items"]) if is_about_settings else None
             self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+            self.on_message(message)
         else:
             self.notifications.append(message)
+            self.on_message(message)
             if message["method"] == "$/progress" and (line := message["params"]["value"].get("message")):
                 self.on_progress(line)
 
