@@ -1,18 +1,21 @@
 """Fixes that are computed and verified before the user asks for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from lsp_harness.config.schema import Config
+from lsp_harness.errors import NoAnswer, StaleDocument
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.session.results import FixOffer, Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make
 from tests.harness.tools import settings
 from tests.support import markup
@@ -97,6 +100,36 @@ async def test_a_fix_is_ready_when_its_diagnostic_has_stood_for_a_moment(bench: 
     assert table.counts == {"prepared": 1, "offered": 1, "ready": 1}
     table.apply(fix.proposal.edits)
     assert table.counts == {"prepared": 1, "used": 1, "offered": 1, "ready": 1}
+
+
+async def test_the_next_fix_of_a_diagnostic_is_prepared_if_the_first_one_does_not_pass(
+    bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(bench)
+    compute, tried = table.prepared._compute, list[str]()
+
+    async def find_offers(snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
+        return [FixOffer("Fix", source, finding) for finding in findings for source in ("linter", "repair", "model")]
+
+    async def compute_fix(snapshot: Snapshot, offer: FixOffer, engine: Any) -> Proposal:
+        tried.append(offer.source)
+        if offer.source == "linter":
+            raise NoAnswer("it does not pass")
+        return await compute(snapshot, offer, engine)
+
+    monkeypatch.setattr(table.prepared, "_find_offers", find_offers)
+    monkeypatch.setattr(table.prepared, "_compute", compute_fix)
+    table.report()
+    fix = await table.wait()
+    assert (fix.offer.source, tried) == ("repair", ["linter", "repair"])
+    # another fix of this diagnostic is not that one
+    chosen = FixOffer("Fix with ruff", "linter", table.src.finding)
+    with pytest.raises(StaleDocument, match="no longer offers"):
+        await table.b.harness.fixes.fix(table.snapshot(), chosen, lambda progress: None)
+    # nothing is computed twice for the same text
+    table.report()
+    await table.wait()
+    assert tried == ["linter", "repair"]
 
 
 async def test_a_diagnostic_of_our_own_checks_needs_no_report(bench: Make) -> None:

@@ -90,7 +90,8 @@ class FixVerbs:
             UsageError: The workspace is not trusted.
         """
         self.prepared.count_offers(snapshot, [offer])
-        if prepared := self.prepared.find(snapshot, offer.finding):
+        prepared = self.prepared.find(snapshot, offer.finding)
+        if prepared and prepared.offer.source == offer.source:
             return prepared.proposal
         self.prepared.yield_to_user(self._services.documents.find(snapshot.document.uri))
         try:

@@ -236,16 +236,19 @@ class PreparedFixes:
         await services.background.wait()
         cursor = part.opened.cursor or 0
         closest = sorted(part.findings.values(), key=lambda finding: abs(finding.start - cursor))[:MAX_FINDINGS]
-        is_delayed = False
+        is_delayed, tried_before = False, frozenset(part.tried)
         for offer in await self._find_offers(snapshot, closest):
             problem = _problem(offer.finding)
-            if problem in part.tried:
+            # if the first fix of a problem does not pass, the next one may
+            if problem in tried_before or problem in part.ready:
                 continue
             await services.background.wait()
             engine = self._find_engine(part)
             if offer.source == "model" and engine is None:
-                # a request of the user may have begun since the work began
-                is_delayed |= self._is_engine_busy()
+                if self._is_engine_busy():
+                    # a request of the user has begun since the work began
+                    part.tried.discard(problem)
+                    is_delayed = True
                 continue
             part.tried.add(problem)
             # the user's own request will say what is wrong
