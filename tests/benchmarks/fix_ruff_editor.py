@@ -3,7 +3,7 @@
     python -m tests.benchmarks.fix_ruff_editor --limit 40 --out fix_ruff_editor.jsonl
 
 Each task is a file of its own. The editor opens it, waits for the diagnostic of `ruff server`, requests the actions
-there, chooses the first fix of ours, applies its edit, saves, and waits for the diagnostics of that version. ruff's own
+there, chooses a fix of ours, applies its edit, saves, and waits for the diagnostics of that version. ruff's own
 fixes are switched off by the settings of the project (`unfixable`), as `lsp-harness eval fix_ruff` does. An answer is
 right if the check of the set accepts it: the diagnostic is gone, and the code was kept.
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -97,10 +97,10 @@ def read_marks(label: str) -> dict[str, str]:
     return {mark[0]: STATUS_OF_MARK[mark[1]] for mark in marks if len(mark) == 2 and mark[1] in STATUS_OF_MARK}
 
 
-def find_fix_action(actions: Sequence[Json]) -> Json | None:
-    """Return the action that a user chooses: the first fix that is ready, else the first fix."""
+def order_fixes(actions: Sequence[Json]) -> list[Json]:
+    """Return the actions that are fixes, in the order in which a user tries them: the ready ones first."""
     fixes = [action for action in actions if "finding" in (action.get("data") or {})]
-    return next((action for action in fixes if action.get("edit")), fixes[0] if fixes else None)
+    return sorted(fixes, key=lambda action: not action.get("edit"))
 
 
 def describe_fix(action: Json, *, is_ready: bool, wait_ms: float) -> Fix:
@@ -221,23 +221,27 @@ class LintedEditor:
         return await self.ours.request("textDocument/codeAction", params) or []
 
     async def choose_fix(self, actions: Sequence[Json], limit_s: float) -> Fix:
-        """Choose a fix as a user does, and wait for its edit."""
-        action = find_fix_action(actions)
-        if action is None:
-            return Fix(reason="no fix is offered")
-        if action.get("edit"):
-            return describe_fix(action, is_ready=True, wait_ms=0.0)
+        """Choose a fix as a user does, and wait for its edit. If there is none, choose the next fix."""
+        fix = Fix(reason="no fix is offered")
         start_s = perf_counter()
+        for action in order_fixes(actions):
+            if action.get("edit"):
+                return describe_fix(action, is_ready=True, wait_ms=0.0)
+            fix = replace(await self._resolve(action, limit_s), wait_ms=round(1000 * (perf_counter() - start_s), 1))
+            if fix.edit or fix.is_late:
+                return fix
+        return fix
+
+    async def _resolve(self, action: Json, limit_s: float) -> Fix:
         number, answer = self.ours.begin("codeAction/resolve", action)
         try:
             async with asyncio.timeout(limit_s):
-                resolved = await answer
+                return describe_fix(await answer, is_ready=False, wait_ms=0.0)
         except TimeoutError:
             self.ours.notify("$/cancelRequest", {"id": number})
-            return Fix(wait_ms=1000 * limit_s, reason=f"no answer in {limit_s:g} s", is_late=True)
+            return Fix(reason=f"no answer in {limit_s:g} s", is_late=True)
         except HarnessError as error:
-            return Fix(wait_ms=round(1000 * (perf_counter() - start_s), 1), reason=error.message)
-        return describe_fix(resolved, is_ready=False, wait_ms=1000 * (perf_counter() - start_s))
+            return Fix(reason=error.message)
 
     async def apply(self, uri: str, fix: Fix) -> None:
         """Apply a fix, and report it."""

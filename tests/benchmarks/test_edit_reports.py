@@ -6,7 +6,7 @@ from lsp_harness.evaluation.suites.eval_task import EvalTask, ReportedFinding
 from lsp_harness.evaluation.suites.hidden_check import DiagnosticCheck
 from tests.benchmarks import accept_latency, fix_ruff_editor, ready_fixes
 from tests.benchmarks.accept_latency import choose_line, insert_line, plan_trials, split_keys
-from tests.benchmarks.linted_editor import Fix, describe_fix, find_fix_action, read_marks
+from tests.benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
 from tests.benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
 
 TEXT = "import os\n\n\ndef area(r):\n    width = 3 * widht\n    height = 2\n    return width * height\n"
@@ -23,9 +23,8 @@ def make_action(*, edit: bool = False, needs_confirmation: bool = False, label: 
 def test_a_fix_that_is_ready_is_chosen_before_others():
     other: Row = {"title": "Fix all", "command": {}}
     first, ready = make_action(), make_action(edit=True)
-    assert find_fix_action([other, first, ready]) is ready
-    assert find_fix_action([other, first]) is first
-    assert find_fix_action([other]) is None
+    assert order_fixes([other, first, ready]) == [ready, first]
+    assert order_fixes([other]) == []
 
 
 @pytest.mark.parametrize(("needs_confirmation", "kind"), [(True, "model"), (False, "repair")])
