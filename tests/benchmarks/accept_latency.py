@@ -35,7 +35,7 @@ import pip
 
 from lsp_harness.bench.figures import p50, p95
 from lsp_harness.bench.lsp_client import INVOKED
-from tests.benchmarks.linted_editor import CHOSEN, LintedEditor, make_environment
+from tests.benchmarks.linted_editor import CHOSEN, Fix, LintedEditor, make_environment
 
 CHECKS: Mapping[str, Mapping[str, str]] = {
     "lint": {"VERIFICATION__TYPE_CHECK": "off", "VERIFICATION__TEST": "false"},
@@ -123,8 +123,11 @@ class AcceptedEdits:
         faulty, repaired = (insert_line(text, line.format(number=unique)) for line in (FAULT, REPAIRED))
         uri = editor.open(file, faulty)
         try:
+            fix = Fix() if trial.kind == "quiet" else await self._choose_fix(uri, repaired)
+            if fix.reason:
+                return {"error": fix.reason}
             if trial.kind == "alone":
-                return await self._accept(uri, repaired)
+                return await self._accept(uri, fix)
             typed_file = self._root / "pip/_internal" / f"{TYPED_MODULES[number % len(TYPED_MODULES)]}.py"
             original = typed_file.read_text(encoding="utf-8")
             before, typed, after = choose_line(original, number)
@@ -135,7 +138,7 @@ class AcceptedEdits:
                 if trial.kind == "quiet":
                     editor.change(uri, repaired)
                     return await self._write(other, (before, typed, after), None)
-                verdict = asyncio.ensure_future(self._accept(uri, repaired))
+                verdict = asyncio.ensure_future(self._accept(uri, fix))
                 return await self._write(other, (before, typed, after), verdict) | await verdict
             finally:
                 editor.close(other)
@@ -144,15 +147,20 @@ class AcceptedEdits:
             editor.close(uri)
             file.write_text(text, encoding="utf-8")
 
-    async def _accept(self, uri: str, repaired: str) -> Row:
-        """Choose the fix and apply it. Return the milliseconds until the verdict about the new text."""
+    async def _choose_fix(self, uri: str, repaired: str) -> Fix:
+        """Return the fix that leads to the repaired text, or a fix with the reason why there is none."""
         editor = self._editor
         diagnostics = [item for item in await editor.diagnostics(uri) or [] if "lenn" in item["message"]]
         if not diagnostics:
-            return {"error": "ruff did not report the fault"}
+            return Fix(reason="ruff did not report the fault")
         fix = await editor.choose_fix(await editor.request_actions(uri, diagnostics, CHOSEN), VERDICT_LIMIT_S)
-        if fix.edit is None or editor.ours.apply_edit(fix.edit) != repaired:
-            return {"error": f"there is no such fix: {fix.reason}"}
+        if fix.edit and editor.ours.apply_edit(fix.edit) != repaired:
+            return Fix(reason="the fix is another one")
+        return fix
+
+    async def _accept(self, uri: str, fix: Fix) -> Row:
+        """Apply a fix, and return the milliseconds until the verdict about the new text."""
+        editor = self._editor
         start_s = perf_counter()
         await editor.apply(uri, fix)
         try:
@@ -168,10 +176,10 @@ class AcceptedEdits:
         keys: list[float] = []
         awaited = 0
         for count in range(1, len(typed) + 1):
-            await asyncio.sleep(KEY_GAP_S)
             awaited += verdict is not None and not verdict.done()
             self._editor.change(uri, before + typed[:count] + after)
             keys.append(await self._editor.complete(uri, before + typed[:count]))
+            await asyncio.sleep(KEY_GAP_S)
         return {"keys": keys, "awaited": awaited}
 
 
