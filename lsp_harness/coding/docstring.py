@@ -105,7 +105,7 @@ class _DocstringFiller:
         context, offset, marks = self.context, self.place.offset, self.place.marks
         newline = context.document.newline
         frame = (self._indent(marks.before), self._indent(marks.after, indents_first=False) + newline)
-        around, candidates = await build_hole(context, Span(offset, offset), frame, plan, ANSWER_TOKENS)
+        around, candidates = await build_hole(context, "docstring", Span(offset, offset), frame, plan, ANSWER_TOKENS)
         sampling = Sampling(
             n_predict=ANSWER_TOKENS,
             temperature=plan.temperature,

@@ -13,6 +13,7 @@ from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
@@ -57,7 +58,8 @@ class Explain:
         question = f"Answer this question about the code: {self.question}" if self.question else "Explain this code."
         task = await fit_task(question, (), settings.task_budget, count)
         prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-        await fit_prompt(context.engine, prompt, ANSWER_TOKENS, context.turn)
+        limit = PromptLimit.of("explain", context.config)
+        await fit_prompt(context.engine, prompt, limit, ANSWER_TOKENS, context.turn)
         sampling = Sampling(n_predict=ANSWER_TOKENS)
         text = await self._read_answer(ChatRequest(prompt.messages, sampling, owner=context.owner))
         if not text:

@@ -31,6 +31,7 @@ from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
+from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -128,6 +129,7 @@ class Rewriter:
     Attributes:
         context: The document and the tools.
         tree: The syntax tree of the document, or None if it has none.
+        name: The prompt, which has a ceiling.
         system: The system prompt.
         span: The lines to rewrite.
         size: The tokens of these lines.
@@ -136,6 +138,7 @@ class Rewriter:
         refusal: Why the engine refused a request, or an empty text.
     """
 
+    name: ClassVar[PromptName] = "edit"
     system: ClassVar[str] = SYSTEM
 
     context: TurnContext
@@ -187,7 +190,8 @@ class Rewriter:
     async def _create_request(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest:
         context = self.context
         prompt = await self.build_prompt(feedback)
-        _, candidates = await fit_prompt(context.engine, prompt, self.answer_tokens, context.turn, plan.numbers)
+        sizes = (PromptLimit.of(self.name, context.config), self.answer_tokens)
+        _, candidates = await fit_prompt(context.engine, prompt, *sizes, context.turn, plan.numbers)
         sampling = Sampling(
             n_predict=self.answer_tokens,
             temperature=plan.temperature,

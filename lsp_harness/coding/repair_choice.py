@@ -74,7 +74,7 @@ class RepairChooser:
         options = [f"{stem}{tail}" or "\n" for stem in stems]
         size = max(len(option.encode("utf-8", "replace")) for option in options) + EXTRA_TOKENS
         plan = CandidatePlan("choice", 0.0, 0, (0,))
-        around, _ = await build_hole(self.context, span, (head, ""), plan, size)
+        around, _ = await build_hole(self.context, "repair choice", span, (head, ""), plan, size)
         sampling = Sampling(n_predict=size, grammar=one_of_grammar(options))
         request = Infill(around, heal=False, sampling=sampling, priority="normal", owner=self.context.owner)
         answer = ""

@@ -23,6 +23,7 @@ from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, Hit, Searc
 from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
+from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
 from lsp_harness.inference.request import ChatRequest, Sampling
 from lsp_harness.syntax.symbols.declarations import WEAK_KINDS, Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import parse
@@ -167,6 +168,8 @@ async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: in
         if len(lines) < 2:
             return places
         messages = [("system", SYSTEM), ("user", _format_question(task, lines))]
+        if await count_messages(engine, messages) > budget + CEILINGS["locate"].tokens:
+            return places
         sampling = Sampling(n_predict=len(str(MAX_PLACES)), grammar=choice_grammar(len(lines)))
         answer = ""
         async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from lsp_harness.coding.instruct import Instruct, Rewriter
 from lsp_harness.inference.grammar import find_code_block
+from lsp_harness.inference.prompt_ceilings import PromptName
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
 from lsp_harness.syntax.tree import parse
@@ -26,6 +27,7 @@ class WriteCode(Instruct):
 class CodeWriter(Rewriter):
     """Generates new code (see `CandidateSource`)."""
 
+    name: ClassVar[PromptName] = "new code"
     system: ClassVar[str] = (
         "You write new code for a file. Its present code is an example. Answer with the new code only, in one code "
         "block and nothing else. Do not repeat the present code."

@@ -30,6 +30,7 @@ from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
@@ -212,7 +213,8 @@ class _TestWriter:
         context, target = self.context, self.target
         fragments = [(fragment.origin, fragment.text) for fragment in self.fragments]
         around = InfillContext(self.prefix, "", (*fragments, (target.module.replace(".", "/") + ".py", target.source)))
-        candidates = await fit_infill(context.engine, around, self.sections, ANSWER_TOKENS, context.turn, plan.numbers)
+        sizes = (self.sections, PromptLimit.of("tests", context.config), ANSWER_TOKENS)
+        candidates = await fit_infill(context.engine, around, *sizes, context.turn, plan.numbers)
         sampling = Sampling(
             n_predict=ANSWER_TOKENS,
             temperature=plan.temperature,

@@ -17,6 +17,7 @@ from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.inference.infill_text import heal
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.inference.token_estimate import EstimatingEngine
 from lsp_harness.text.markdown import fence_code
@@ -172,7 +173,7 @@ class PromptPreviews:
         turn = self._services.session.log.turn(is_saved=False)
         context = replace(self._turns.create_context(work, turn), engine=engine)
         instruction, answer = await Instruct(context, span, task).first_prompt()
-        text, _ = await fit_prompt(engine, instruction, answer)
+        text, _ = await fit_prompt(engine, instruction, PromptLimit.of("edit", context.config), answer)
         return Prompt(
             title=f"Edit: {task}",
             text=text,

@@ -11,6 +11,7 @@ from lsp_harness.coding.turn.turn_prompt import fit_infill
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.log.session_log import SessionLog
 from tests.harness.tools import Script
@@ -19,13 +20,15 @@ CONTEXT = InfillContext(
     "def area(r):\n    return squ", "\n\nprint(area(1))\n", (("a.py", "# a.py\nx = 1\n"), ("b.py", "y = 2\n"))
 )
 
+LIMIT = PromptLimit("fill", 1000)
+
 
 async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
     config = Config(model=Model(str(tiny_model), context_length=2048), engine=Engine(threads=1, idle_seconds=60))
     log = SessionLog(is_saved=False)
     turn = log.turn()
     async with aclosing(EngineClient(config)) as engine:
-        assert await fit_infill(engine, CONTEXT, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
+        assert await fit_infill(engine, CONTEXT, {"prefix": 1}, LIMIT, 4, turn, (1, 2)) == (1, 2)
         request = Infill(CONTEXT, sampling=Sampling(n_predict=4))
         *_, last = [chunk async for chunk in engine.stream(request)]
     [built] = log.turns[turn.number]
@@ -41,7 +44,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
     engine.extra_props["n_ctx"] = prompt + room if room else 0
-    asked = await fit_infill(engine, CONTEXT, {}, 9, turn := log.turn(), (1, 2, 3))
+    asked = await fit_infill(engine, CONTEXT, {}, LIMIT, 9, turn := log.turn(), (1, 2, 3))
     assert asked == (1, 2, 3)[:fitting]
     [built] = log.turns[turn.number]
     assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
@@ -53,7 +56,7 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     with pytest.raises(
         NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
     ):
-        await fit_infill(engine, CONTEXT, {}, 9, turn, (1, 2, 3))
+        await fit_infill(engine, CONTEXT, {}, LIMIT, 9, turn, (1, 2, 3))
     assert log.turns[turn.number] == []
 
 

@@ -38,9 +38,9 @@ EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
     (StateEntered("FAILED", 1, "no answer"), "state.entered", ["state", "round", "reason"]),
     (OutputRead("pytest", "1 failed"), "output.read", ["tool", "summary"]),
     (
-        ContextBuilt({"code": 7}, 9, 20, 0, (1, 2)),
+        ContextBuilt({"code": 7}, 9, 20, 0, (1, 2), "fill 1"),
         "context.built",
-        ["sections", "prompt", "answer", "context", "candidates"],
+        ["sections", "prompt", "answer", "context", "candidates", "template"],
     ),
     (
         CandidateGenerated(1, "fill", 0.3, 2, "x", 3, 4, 5, (RecordedEdit(0, 1, "x"),)),

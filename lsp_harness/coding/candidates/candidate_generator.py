@@ -28,6 +28,7 @@ from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
@@ -203,7 +204,7 @@ class CandidateGenerator:
         return CandidateRequest(fill.request, parse_edit)
 
     async def _build_fill(self, hole: Hole, plan: CandidatePlan) -> HoleFill:
-        return await build_fill(self._context, self._tree.language, hole, plan, MAX_FILL_TOKENS)
+        return await build_fill(self._context, "fill", self._tree.language, hole, plan, MAX_FILL_TOKENS)
 
     async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
         """Return the request to rewrite the function, or None if it is too long or contains a secret."""
@@ -236,7 +237,8 @@ class CandidateGenerator:
             )
             task = await fit_task(problem, feedback, self._config.context.task_budget, count, other_findings)
             prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-            _, candidates = await fit_prompt(self._engine, prompt, answer_tokens, context.turn, plan.numbers)
+            limit = PromptLimit.of("fix", context.config)
+            _, candidates = await fit_prompt(self._engine, prompt, limit, answer_tokens, context.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
             # a base model has no template for instructions, or its context is small; its fills count nevertheless
             self.refusal = error.message

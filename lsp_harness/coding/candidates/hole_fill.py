@@ -6,6 +6,7 @@ from lsp_harness.coding.candidates.sampling import CandidatePlan, build_hole
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
+from lsp_harness.inference.prompt_ceilings import PromptName
 from lsp_harness.inference.request import Infill, Sampling
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.text.position import Span
@@ -46,22 +47,23 @@ class Hole:
 
 
 async def build_fill(
-    context: TurnContext, language: LanguageSpec, hole: Hole, plan: CandidatePlan, max_tokens: int
+    context: TurnContext, name: PromptName, language: LanguageSpec, hole: Hole, plan: CandidatePlan, max_tokens: int
 ) -> HoleFill:
     """Return the request to fill a hole. Record what its prompt costs.
 
     Args:
         context: The document and the tools.
+        name: The prompt, which has a ceiling.
         language: The language of the document.
         hole: The hole.
         plan: The candidates.
         max_tokens: Most tokens of an answer of any number of lines.
 
     Raises:
-        NoAnswer: The model's context has no room for the prompt and one answer.
+        NoAnswer: The prompt is above its ceiling, or the model's context has no room for it and one answer.
     """
     answer_tokens = min(context.config.completion.max_tokens * hole.line_count, max_tokens)
-    around, candidates = await build_hole(context, hole.span, (hole.lead, hole.tail), plan, answer_tokens)
+    around, candidates = await build_hole(context, name, hole.span, (hole.lead, hole.tail), plan, answer_tokens)
     is_line = hole.line_count == 1
     sampling = Sampling(
         temperature=plan.temperature,

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, cast
 
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
-from lsp_harness.context.infill_prompt import build_infill_prompt
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName, PromptTooLongError
 from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
@@ -128,19 +130,20 @@ class InfillHole(NamedTuple):
 
 
 async def build_hole(
-    context: TurnContext, span: Span, frame: tuple[str, str], plan: CandidatePlan, answer: int
+    context: TurnContext, name: PromptName, span: Span, frame: tuple[str, str], plan: CandidatePlan, answer: int
 ) -> InfillHole:
     """Replace a span by a hole and return the prompt around it. Record what the prompt costs.
 
     Args:
         context: The document and the tools.
+        name: The prompt, which has a ceiling.
         span: The code that is taken out.
         frame: The text directly before the hole and the text directly behind it, which replace the span.
         plan: The candidates that will fill the hole.
         answer: The tokens to reserve for each answer.
 
     Raises:
-        NoAnswer: The model's context has no room for the prompt and one answer.
+        NoAnswer: The prompt is above its ceiling, or the model's context has no room for it and one answer.
     """
     document, (start, end), (lead, tail) = context.document, span, frame
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
@@ -160,10 +163,18 @@ async def build_hole(
         bare_cursor = Cursor(bare, bare_tree, start, context.path)
         fragments = await repository.find_fragments(bare_cursor, min(room, settings.repository_tokens))
         prompt = replace(prompt, repository=fragments)
-    candidates = await fit_infill(
-        context.engine, prompt.engine_input, prompt.sections, answer, context.turn, plan.numbers
-    )
-    return InfillHole(prompt.engine_input, candidates)
+    limit = PromptLimit.of(name, context.config)
+
+    async def fit(prompt: InfillPrompt) -> InfillHole:
+        around = prompt.engine_input
+        sizes = (prompt.sections, limit, answer)
+        return InfillHole(around, await fit_infill(context.engine, around, *sizes, context.turn, plan.numbers))
+
+    try:
+        return await fit(prompt)
+    except PromptTooLongError:
+        # the names of files have no budget: without other files and the outline there are none
+        return await fit(replace(prompt, outline=Fragment("", 0, "", ""), repository=()))
 
 
 def reindent(new: str, old: str) -> str:

@@ -92,7 +92,7 @@ class LadderSource:
         else:
             hole = Hole(place, self._hint(plan) if plan.is_hinted else "", line_count=line_count)
         context = replace(self.context, document=described)
-        fill = await build_fill(context, self.tree.language, hole, plan, MAX_FILL_TOKENS)
+        fill = await build_fill(context, "ladder fill", self.tree.language, hole, plan, MAX_FILL_TOKENS)
         comment = self.tree.language.comment
 
         def parse_edit(answer: str) -> Edit | None:

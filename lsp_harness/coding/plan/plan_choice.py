@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
 
-from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.coding.plan.choice_prompt import fit_question
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
@@ -31,8 +31,6 @@ EXAMPLES = (
 )
 """The order counts: a small model prefers what the last examples say (docs/code-driver.md)."""
 ANSWER_TOKENS = 3
-MAX_TOKENS = 768
-"""Most tokens of the messages. The end of a longer task is left out."""
 
 
 async def confirm_item(engine: Engine, task: str, symbol: str, item: PlannedItem) -> bool:
@@ -41,7 +39,7 @@ async def confirm_item(engine: Engine, task: str, symbol: str, item: PlannedItem
     Raises:
         HarnessError: The model cannot answer.
     """
-    messages = await build_messages(task, symbol, item, engine.count)
+    messages = await build_messages(engine, task, symbol, item)
     sampling = Sampling(n_predict=ANSWER_TOKENS, grammar=one_of_grammar((CHANGE, KEEP)))
     answer = ""
     async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
@@ -52,17 +50,16 @@ async def confirm_item(engine: Engine, task: str, symbol: str, item: PlannedItem
     return parse_one_of(answer, (CHANGE, KEEP)) == CHANGE
 
 
-async def build_messages(task: str, symbol: str, item: PlannedItem, count: TokenCounter) -> list[tuple[str, str]]:
-    """Return the messages of the question, which have at most `MAX_TOKENS`."""
-    fixed = [("system", SYSTEM)]
-    for example, name, use, answer in EXAMPLES:
-        fixed += [("user", _format_question(example, name, use)), ("assistant", answer)]
+async def build_messages(engine: Engine, task: str, symbol: str, item: PlannedItem) -> list[tuple[str, str]]:
+    """Return the messages of the question. The ends of long texts are left out.
+
+    Raises:
+        HarnessError: The model cannot count tokens, or needs too many for a short question.
+    """
+    examples = [(_format_question(*texts), answer) for *texts, answer in EXAMPLES]
     use = redact(f"{item.role} {item.symbol or 'code'}: {item.reason.partition(': ')[2] or item.reason}")
-    task = " ".join(redact(task).split())
-    [fixed_tokens] = await count(["\n".join(content for _, content in fixed)])
-    while (await count([_format_question(task, symbol, use)]))[0] > MAX_TOKENS - fixed_tokens and (task or use):
-        task, use = task[: len(task) // 2], use if task else use[: len(use) // 2]
-    return [*fixed, ("user", _format_question(task, symbol, use))]
+    parts = (" ".join(redact(task).split()), symbol, use)
+    return await fit_question(engine, "plan", SYSTEM, examples, parts, _format_question)
 
 
 def _format_question(task: str, symbol: str, use: str) -> str:

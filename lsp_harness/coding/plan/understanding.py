@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Literal, cast, get_args
 
-from lsp_harness.context.fragment import TokenCounter
+from lsp_harness.coding.plan.choice_prompt import fit_question
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
@@ -46,8 +46,6 @@ EXAMPLES: tuple[tuple[str, Intent], ...] = (
 )
 ANSWER_TOKENS = 5
 """Most tokens of an answer: one of the five words."""
-MAX_TOKENS = 1024
-"""Most tokens of the messages. The end of a longer prompt is left out: its beginning says what is asked for."""
 
 
 async def understand_prompt(engine: Engine, text: str, temperature: float) -> Intent:
@@ -61,7 +59,7 @@ async def understand_prompt(engine: Engine, text: str, temperature: float) -> In
     Raises:
         HarnessError: The model cannot answer.
     """
-    messages = await build_messages(text, engine.count)
+    messages = await build_messages(engine, text)
     sampling = Sampling(n_predict=ANSWER_TOKENS, temperature=temperature, grammar=one_of_grammar(INTENTS))
     answer = ""
     async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
@@ -72,13 +70,10 @@ async def understand_prompt(engine: Engine, text: str, temperature: float) -> In
     return cast("Intent", parse_one_of(answer, INTENTS) or "other")
 
 
-async def build_messages(text: str, count: TokenCounter) -> list[tuple[str, str]]:
-    """Return the messages of the question, which have at most `MAX_TOKENS`."""
-    fixed = [("system", SYSTEM)]
-    for example, intent in EXAMPLES:
-        fixed += [("user", example), ("assistant", intent)]
-    text = " ".join(redact(text).split())
-    [fixed_tokens] = await count(["\n".join(content for _, content in fixed)])
-    while (await count([text]))[0] > MAX_TOKENS - fixed_tokens:
-        text = text[: len(text) // 2]
-    return [*fixed, ("user", text)]
+async def build_messages(engine: Engine, text: str) -> list[tuple[str, str]]:
+    """Return the messages of the question. The end of a longer text is left out: its beginning says what is asked for.
+
+    Raises:
+        HarnessError: The model cannot count tokens, or needs too many for a short text.
+    """
+    return await fit_question(engine, "understand", SYSTEM, EXAMPLES, (" ".join(redact(text).split()),), str)

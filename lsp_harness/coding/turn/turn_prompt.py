@@ -9,6 +9,7 @@ from lsp_harness.context.prompt_budget import Allocation, PromptBudget
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import file_name_lines, heal
+from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import InfillContext, Props
 from lsp_harness.session.events.code_events import ContextBuilt
 from lsp_harness.session.log.turn import Turn
@@ -34,6 +35,7 @@ async def create_budget(engine: Engine, settings: Context, answer: int) -> Promp
 async def fit_prompt(
     engine: Engine,
     prompt: InstructionPrompt,
+    limit: PromptLimit,
     answer: int,
     turn: Turn | None = None,
     candidates: Sequence[int] = (),
@@ -43,25 +45,27 @@ async def fit_prompt(
     Args:
         engine: The client of the model.
         prompt: The prompt.
+        limit: Its ceiling.
         answer: The tokens to reserve for each answer.
         turn: The turn, if there is one.
         candidates: The numbers of the planned candidates. All are generated at once.
 
     Raises:
-        NoAnswer: The context has no room for the prompt and one answer.
+        NoAnswer: The prompt is above its ceiling, or the context has no room for it and one answer.
     """
     text = await engine.chat_prompt(prompt.messages)
     texts = prompt.texts
     [total, *costs] = await engine.count([text, *texts.values()])
     # a tokenizer of another server may count a mark of the template as several tokens, never as fewer than one
     allocation = Allocation(dict(zip(texts, costs, strict=True)), total, answer, (await engine.props()).n_ctx)
-    return FittedPrompt(text, _fit_candidates(allocation, turn, candidates))
+    return FittedPrompt(text, _fit_candidates(allocation, limit, turn, candidates))
 
 
 async def fit_infill(
     engine: Engine,
     around: InfillContext,
     sections: Mapping[str, int],
+    limit: PromptLimit,
     answer: int,
     turn: Turn,
     candidates: Sequence[int],
@@ -72,11 +76,13 @@ async def fit_infill(
         engine: The client of the model.
         around: The code around the hole.
         sections: The tokens of each section, by its name.
+        limit: The ceiling of the prompt.
         answer: The tokens to reserve for each answer.
         turn: The turn.
         candidates: The numbers of the planned candidates. All are generated at once.
 
     Raises:
+        PromptTooLongError: The prompt is above its ceiling.
         NoAnswer: The context has no room for the prompt and one answer.
     """
     props = await engine.props()
@@ -88,7 +94,8 @@ async def fit_infill(
     # each candidate generates the healed text again
     *costs, healed_tokens = await engine.count([*parts, healed.decode("utf-8", "replace")])
     prompt = sum(costs) + len(names) + count_hole_marks(props)
-    return _fit_candidates(Allocation(dict(sections), prompt, answer + healed_tokens, props.n_ctx), turn, candidates)
+    allocation = Allocation(dict(sections), prompt, answer + healed_tokens, props.n_ctx)
+    return _fit_candidates(allocation, limit, turn, candidates)
 
 
 def count_hole_marks(props: Props) -> int:
@@ -99,13 +106,16 @@ def count_hole_marks(props: Props) -> int:
     return HOLE_MARK_TOKENS + int(props.raw.get("opening", 1))
 
 
-def _fit_candidates(allocation: Allocation, turn: Turn | None, candidates: Sequence[int]) -> Sequence[int]:
+def _fit_candidates(
+    allocation: Allocation, limit: PromptLimit, turn: Turn | None, candidates: Sequence[int]
+) -> Sequence[int]:
     """Return the candidates that fit into the context together, and record the prompt. Raises NoAnswer if none fits."""
+    limit.require(allocation.prompt)
     if allocation.excess_tokens:
         raise NoAnswer(allocation.excess_message)
     if allocation.context:
         candidates = candidates[: (allocation.context - allocation.prompt) // max(1, allocation.answer)]
     if turn:
         sections, sizes = allocation.sections, (allocation.prompt, allocation.answer, allocation.context)
-        turn.append(ContextBuilt(sections, *sizes, candidates=tuple(candidates)))
+        turn.append(ContextBuilt(sections, *sizes, candidates=tuple(candidates), template=limit.template))
     return candidates

@@ -43,6 +43,7 @@ class ContextBuilt:
         answer: The tokens that are reserved for an answer.
         context: The size of the model's context in tokens, or 0 if it is unknown.
         candidates: The numbers of the candidates that this prompt is for.
+        template: The prompt and the version of its texts, such as "fill 1".
     """
 
     sections: Mapping[str, int]
@@ -50,6 +51,7 @@ class ContextBuilt:
     answer: int
     context: int
     candidates: tuple[int, ...] = ()
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)

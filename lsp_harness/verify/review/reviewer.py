@@ -14,6 +14,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
+from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
 from lsp_harness.inference.request import ChatRequest, Chunk, Owner, Sampling, TokenLogprob
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
@@ -21,8 +22,6 @@ from lsp_harness.verify.change_set import ChangeSet
 
 ANSWERS = ("YES", "NO")
 ANSWER_TOKENS = 4
-PROMPT_TOKENS = 1024
-"""Most tokens of a question. A longer change is not reviewed: half of it would be another change."""
 CONTEXT_LINES = 12
 """Lines around each changed place. Most functions are shorter, so that the model sees all of it."""
 LIKELIEST = 20
@@ -79,11 +78,12 @@ class Reviewer:
         if find_secrets(encode(question)):
             raise ReviewSkippedError("this contains what looks like a secret, so it is not sent to the model")
         engine = self.find_engine()
-        [count] = await engine.count([question])
-        if count > PROMPT_TOKENS:
-            raise ReviewSkippedError(f"the change has {count} tokens, and a review has room for {PROMPT_TOKENS}")
+        messages = (("system", SYSTEM), ("user", question))
+        # half of a change would be another change
+        if (count := await count_messages(engine, messages)) > (room := CEILINGS["review"].tokens):
+            raise ReviewSkippedError(f"the change has {count} tokens, and a review has room for {room}")
         sampling = Sampling(n_predict=ANSWER_TOKENS, grammar=one_of_grammar(ANSWERS), top_logprobs=LIKELIEST)
-        request = ChatRequest((("system", SYSTEM), ("user", question)), sampling, owner=Owner())
+        request = ChatRequest(messages, sampling, owner=Owner())
         text, first = "", tuple[TokenLogprob, ...]()
         async with aclosing(cast("Any", engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):
