@@ -55,6 +55,7 @@ from lsp_harness.session.session import Session
 from lsp_harness.session.tasks.stop_pipe import remove_pipe
 from lsp_harness.session.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
@@ -251,11 +252,15 @@ async def _create_parts(
     # the gate decides about each program, as it does about the commands of this session
     checkers = CheckerPool(lambda: config.knowledge.python)
     stack.push_async_callback(checkers.aclose)
-    verifier = create_verifier(CheckSupply(CheckPermission(lambda: gate), find_affected, checkers), is_trusted=True)
+    private_files = PrivateFiles([root])
+    # the model of a session may be changed
+    reviewer = Reviewer(lambda: models[0].engine, private_files.reason)
+    supply = CheckSupply(CheckPermission(lambda: gate), find_affected, checkers, reviewer)
+    verifier = create_verifier(supply, is_trusted=True)
     stack.push_async_callback(verifier.aclose)
     environment = ToolEnvironment(
         roots=[root],
-        private_files=PrivateFiles([root]),
+        private_files=private_files,
         index=index,
         create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.tools)),
         tasks=SessionTasks(tasks, root, command_environment(options)),

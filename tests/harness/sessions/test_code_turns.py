@@ -147,6 +147,22 @@ async def test_new_code_tests_and_docstrings_are_written(
     assert (project / file).read_text() == text
 
 
+async def test_the_model_reviews_a_candidate_and_its_no_is_told_in_the_next_prompt(
+    open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for key, value in (("VERIFICATION__DIFF_REVIEW", "veto"), ("GENERATION__CANDIDATES", "1")):
+        monkeypatch.setenv(f"LSP_HARNESS_{key}", value)
+    other = GOOD.replace("** 2", "* radius")
+    replies = [{"text": text} for text in ("edit", GOOD, "NO", other, "YES")]
+    replies[3]["expect"] = "REVIEW: NO"
+    opened = await open_scripted(*replies, driver="code")
+    write_files(project, geo=GEO)
+    await ask(opened, "area returns the wrong number")
+    assert (project / "geo.py").read_text().endswith("return math.pi * radius * radius\n")
+    verdicts = [(data["passed"], data["outcomes"][-1]["check"]) for data in events(opened, "verify.completed")]
+    assert verdicts == [(False, "review"), (True, "review")]
+
+
 # -- plans
 async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted(driver="code")
