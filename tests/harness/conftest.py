@@ -7,9 +7,11 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench
+from tests.harness.tools import require_verified_proposals
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +32,8 @@ async def bench(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch):
 
     yield bench
     for used in benches:
+        log = used.harness.services.session.log
         await used.harness.aclose()
         assert used.stale == []
+        if log.is_saved and log.path.exists():
+            require_verified_proposals(read_log(log.path))

@@ -1,7 +1,7 @@
 """Tools for tests of the drivers: an engine that can be waited for, settings by name, and the log's invariants."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -122,22 +122,32 @@ def _checked_turn(events: list[Event]) -> None:
         assert rest[-1].type in ("turn.stopped", "edit.applied")
     assert first.cause is None
     assert {event.cause for event in rest} <= {first.id}
-    passed: set[str] = set()
+    require_verified_proposals(events)
     state: State | None = None
     for event in events:
         if event.type == "state.entered":
             now: State = event.data["state"]
             assert state is None or now in NEXT_STATES[state], f"{state} → {now}"
             state = now
-        elif event.type == "verify.completed" and event.data["passed"]:
-            assert any(outcome["status"] == "passed" for outcome in event.data["outcomes"])
-            assert all(outcome["status"] != "failed" for outcome in event.data["outcomes"])
-            passed.add(event.data["hash"])
         elif event.type == "edit.proposed":
-            assert event.data["hash"] in passed, "proposed without a passed verdict on the same bytes"
             assert state == "VERIFY"
         assert event.step == state or (state is None and event.step in (None, f"{event.turn}.0"))
     assert state is None or not NEXT_STATES[state], f"the log ends in {state}"
+
+
+def require_verified_proposals(events: Iterable[Event]) -> int:
+    """Return the number of proposals in a log. Each must have a passed verdict on the same bytes in its turn before."""
+    passed, count = set[tuple[int | None, str]](), 0
+    for event in events:
+        if event.type == "verify.completed" and event.data["passed"]:
+            statuses = [outcome["status"] for outcome in event.data["outcomes"]]
+            assert "passed" in statuses, "nothing ran"
+            assert not {"failed", "error"} & set(statuses)
+            passed.add((event.turn, event.data["hash"]))
+        elif event.type == "edit.proposed":
+            assert (event.turn, event.data["hash"]) in passed, "proposed without a passed verdict on the same bytes"
+            count += 1
+    return count
 
 
 def states(events: list[Event]) -> list[str]:

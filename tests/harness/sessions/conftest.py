@@ -14,6 +14,8 @@ from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
+from lsp_harness.session.log.log_reader import read_log
+from tests.harness.tools import require_verified_proposals
 
 OpenScripted = Callable[..., Awaitable[OpenSession]]
 
@@ -48,3 +50,5 @@ async def open_scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asyn
     yield create
     for session in opened:
         await session.aclose()
+        if session.session.log.is_saved:
+            require_verified_proposals(read_log(session.session.log.path))
