@@ -1,11 +1,19 @@
 """The lines about findings that prompts, messages and the log repeat, in their exact forms."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
+from lsp_harness.config.schema import Verification
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.check import Check
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import Check, CheckContext, CheckTools
+from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.checks.review_check import ReviewCheck
 from lsp_harness.verify.checks.types_check import TypesCheck
 from lsp_harness.verify.finding import Finding
@@ -61,3 +69,57 @@ FORMS: list[tuple[Check, Finding, str]] = [
 @pytest.mark.parametrize(("check", "finding", "line"), FORMS, ids=[form[0].name for form in FORMS])
 def test_a_finding_is_one_line(check: Check, finding: Finding, line: str) -> None:
     assert check.format_finding(finding, DOCUMENT) == line
+
+
+PARSER = """\
+\"\"\"Reads numbers.\"\"\"
+
+
+def parse_number(text):
+    return int(text)
+
+
+def parse_input(text):
+    if not text:
+        raise ValueError("empty")
+    number = parse_number(text)
+    return number
+"""
+PARSER_TESTS = "from parser_module import parse_input\n\n\ndef test_parse_input():\n    assert parse_input('3') == 3\n"
+
+
+@pytest.fixture
+async def real_tools(tmp_path: Path) -> AsyncGenerator[CheckContext]:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    (tmp_path / "parser_module.py").write_text(PARSER)
+    (tmp_path / "test_parser.py").write_text(PARSER_TESTS)
+
+    async def find_affected(root: Path, path: str) -> list[AffectedTest]:
+        return [AffectedTest("test_parser.py", f"imports {path}", 1)]
+
+    suites = SuiteComparison(ProjectAccess(find_affected, nobody, machine_sandbox))
+    yield CheckContext(CheckTools(Ruff(), suites))
+    await suites.aclose()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("    return number\n", "        return number\n", "SYNTAX ERROR at line 12: unexpected indent"),
+        ("    return number\n", "    unused = 1\n    return number\n",
+         "LINT: F841 Local variable `unused` is assigned to but never used"),
+        ("    return number\n", "    print(number)\n",
+         "TEST FAIL: test_parse_input — AssertionError: expected 3, got None, where None = parse_input('3')"),
+    ],
+    ids=["syntax", "lint", "tests"],
+)  # fmt: skip
+async def test_the_lines_of_the_real_tools(
+    tmp_path: Path, real_tools: CheckContext, old: str, new: str, line: str
+) -> None:
+    file = tmp_path / "parser_module.py"
+    before = Document.from_text(file.as_uri(), PARSER)
+    after = Document.from_text(file.as_uri(), PARSER.replace(old, new))
+    changes = ChangeSet.of(Change.from_documents(before, after, file, tmp_path))
+    verdict = await run_checks(changes, create_checks(Verification(), real_tools))
+    assert [shown for outcome in verdict.outcomes for shown in outcome.lines] == [line]

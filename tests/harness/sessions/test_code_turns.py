@@ -12,7 +12,7 @@ import pytest
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.harness.sessions.open_session import OpenSession
-from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.session.log.log_reader import read_log
 from tests.harness.sessions.conftest import OpenScripted, ask
 
@@ -161,6 +161,29 @@ async def test_the_model_reviews_a_candidate_and_its_no_is_told_in_the_next_prom
     assert (project / "geo.py").read_text().endswith("return math.pi * radius * radius\n")
     verdicts = [(data["passed"], data["outcomes"][-1]["check"]) for data in events(opened, "verify.completed")]
     assert verdicts == [(False, "review"), (True, "review")]
+
+
+INDENTED = GOOD.replace("    return", "    side = radius\n        return")
+UNUSED = GOOD.replace("    return", "    side = radius\n    return")
+FEEDBACK = (
+    "Earlier attempts failed:\n"
+    "LINT: F841 Local variable `side` is assigned to but never used\n"
+    "SYNTAX ERROR at line 6: unexpected indent"
+)
+
+
+async def test_the_next_prompt_repeats_the_lines_of_the_checks(
+    open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "2")
+    opened = await open_scripted(*({"text": text} for text in ("edit", INDENTED, UNUSED, GOOD)), driver="code")
+    write_files(project, geo=GEO)
+    await ask(opened, "area returns the wrong number")
+    engine = opened.parts.models[0].engine
+    assert isinstance(engine, ScriptedEngine)
+    assert prompt_text(engine.foreground_requests[-1]).rstrip().endswith(FEEDBACK)
+    rejected = [data["reason"] for data in events(opened, "candidate.rejected")]
+    assert [*reversed(rejected)] == FEEDBACK.splitlines()[1:]
 
 
 # -- plans
