@@ -74,7 +74,9 @@ class Permissions:
     callback_timeout_s: float = 30.0
     """How many seconds the permission callback of a program may take. After that the action is denied."""
     trusted_folders: tuple[str, ...] = ()
-    """Folders of projects whose allow rules, mode, hooks, MCP servers and skills count. Only for your own settings."""
+    """Folders of projects whose allow rules, mode, hooks, MCP servers and skills count, and whose own type checkers
+    commands may start. Only for your own settings.
+    """
 
 
 @dataclass(frozen=True, slots=True)

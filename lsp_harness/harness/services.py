@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
@@ -244,7 +245,13 @@ class Services:
         """The type checkers, which suggestions and edits share."""
         from lsp_harness.verify.types.checker_pool import CheckerPool
 
-        return CheckerPool(lambda: self._config.knowledge.python, lambda: [opened.text for opened in self.documents])
+        def may_run_code(root: Path) -> bool:
+            # where no editor says whether the user trusts a folder, the settings do
+            trusts_folder = self.works_ahead or is_in_trusted_folder(root, self._config)
+            return self.workspace.is_trusted and trusts_folder
+
+        read_python, list_texts = lambda: self._config.knowledge.python, lambda: [o.text for o in self.documents]
+        return CheckerPool(read_python, list_texts, may_run_code=may_run_code)
 
     def record_file_change(self, uri: str) -> None:
         """Tell the checkers that a file changed on disk."""

@@ -42,6 +42,8 @@ async def find_failures(context: TurnContext) -> FailureTrace:
         trace = await suites.trace(Change.from_edits(context.document, (), context.file, context.root))
     except SuiteSkippedError as error:
         raise NoAnswer(f"nothing was changed: {error}") from error
+    if not trace.run.is_complete:
+        raise NoAnswer(f"nothing was changed: the tests that depend on {context.path} did not run to their end")
     if not trace.failures:
         raise NoAnswer(f"no test that depends on {context.path} fails; nothing was changed")
     return trace

@@ -250,7 +250,8 @@ async def _create_parts(
         return await query.affected_tests(root.as_uri(), path) if query else ()
 
     # the gate decides about each program, as it does about the commands of this session
-    checkers = CheckerPool(lambda: config.knowledge.python)
+    is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)
+    checkers = CheckerPool(lambda: config.knowledge.python, may_run_code=lambda root: is_trusted)
     stack.push_async_callback(checkers.aclose)
     private_files = PrivateFiles([root])
     # the model of a session may be changed
@@ -274,7 +275,6 @@ async def _create_parts(
         lent = replace(surroundings, find_index=index.open, client_hooks=client_hooks)
         return await open_session(options, None, lent, models=models)
 
-    is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)
     servers = await _start_servers(options, stack, is_trusted=is_trusted)
     tools = _create_tools(options, environment, record, servers, is_trusted=is_trusted)
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)

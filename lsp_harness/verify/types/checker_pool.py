@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from lsp_harness.text.document import Document
@@ -17,6 +18,8 @@ class CheckerPool:
         read_python: Returns the Python environment of the settings.
         list_open_texts: Returns the present texts of the open documents.
         checkers: The type checkers.
+        may_run_code: Returns whether code of a folder may run without a sandbox. If not, only checkers that run none of
+            it are started.
     """
 
     def __init__(
@@ -24,14 +27,16 @@ class CheckerPool:
         read_python: Callable[[], str] = str,
         list_open_texts: Callable[[], Iterable[Document]] = tuple,
         checkers: Sequence[TypeChecker] = TYPE_CHECKERS,
+        may_run_code: Callable[[Path], bool] = lambda root: True,
     ) -> None:
         self._read_python = read_python
         self._list_open_texts = list_open_texts
+        self._may_run_code = may_run_code
         self._checkers = {checker.name: checker for checker in checkers}
         self._sessions: dict[tuple[str, Path], CheckerSession] = {}
 
     def find(self, name: str, root: Path) -> CheckerSession | None:
-        """Return the session of a checker for a workspace folder that the user trusts, or None without such a checker.
+        """Return the session of a checker for a workspace folder, or None without such a checker.
 
         It is not started.
         """
@@ -39,7 +44,9 @@ class CheckerPool:
         if checker is None:
             return None
         if (name, root) not in self._sessions:
-            self._sessions[name, root] = CheckerSession(checker, root, self._read_python, self._list_open_texts)
+            self._sessions[name, root] = CheckerSession(
+                checker, root, self._read_python, self._list_open_texts, may_run_code=partial(self._may_run_code, root)
+            )
         return self._sessions[name, root]
 
     def is_warm(self, name: str, root: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
+from lsp_harness.config.load import trust_remedy
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
@@ -19,7 +20,7 @@ from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import ChildFailed, Json
-from lsp_harness.verify.types.type_checker import TypeChecker
+from lsp_harness.verify.types.type_checker import Program, TypeChecker
 
 State = Literal["off", "starting", "ready", "missing", "failed"]
 """The state of a session: `failed` means that it is not started again."""
@@ -52,6 +53,7 @@ class CheckerSession:
         read_python: Returns the Python environment of the settings.
         list_open_texts: Returns the present texts of the open documents.
         now_s: Returns the present time in seconds.
+        may_run_code: Returns whether code of the folder may run without a sandbox.
 
     Attributes:
         checker: The type checker.
@@ -65,6 +67,7 @@ class CheckerSession:
         read_python: Callable[[], str],
         list_open_texts: Callable[[], Iterable[Document]],
         now_s: Callable[[], float] = monotonic,
+        may_run_code: Callable[[], bool] = lambda: True,
     ) -> None:
         self.checker = checker
         self.reason = ""
@@ -72,6 +75,7 @@ class CheckerSession:
         self._read_python = read_python
         self._list_open_texts = list_open_texts
         self._now_s = now_s
+        self._may_run_code = may_run_code
         self._conversation: Conversation | None = None
         self._starting: asyncio.Task[None] | None = None
         self._is_warm = False
@@ -117,10 +121,10 @@ class CheckerSession:
 
     async def _start(self, document: Document) -> None:
         try:
-            program = self.checker.find_program(self._root, local_path(document.uri) or self._root)
+            program = self._find_program(document)
             self._is_missing = program is None
             if program is None:
-                self.reason = f"{self.checker.name} is not installed ({self.checker.install_hint})"
+                self.reason = self._missing_reason
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
             self._conversation = await program.start(program.argv, self._root, self._settings)
@@ -132,6 +136,17 @@ class CheckerSession:
             self._record_failure(f"it did not start: {error}")
         finally:
             self._starting = None
+
+    def _find_program(self, document: Document) -> Program | None:
+        if not self._may_run_code():
+            return self.checker.find_static_program()
+        return self.checker.find_program(self._root, local_path(document.uri) or self._root)
+
+    @property
+    def _missing_reason(self) -> str:
+        if self._may_run_code():
+            return f"{self.checker.name} is not installed ({self.checker.install_hint})"
+        return f"{self.checker.name} could run code of this folder without a sandbox; {trust_remedy()}"
 
     def _settings(self) -> Json:
         return self.checker.settings(self._root, self._read_python())

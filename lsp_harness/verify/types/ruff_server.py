@@ -19,7 +19,10 @@ class RuffServer(TypeChecker):
     counting_rules: ClassVar[Mapping[str, Condition]] = {}
 
     def find_program(self, root: Path, file: Path) -> Program | None:
-        """Return the ruff that `ruff_linter` runs."""
+        """Return the ruff that `ruff_linter` runs. It has no plug-ins."""
+        return self.find_static_program()
+
+    def find_static_program(self) -> Program | None:
         program = find_tool("ruff")
         return Program([program, "server"]) if program else None
 

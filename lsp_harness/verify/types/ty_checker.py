@@ -44,11 +44,15 @@ class TyChecker(TypeChecker):
 
     def find_program(self, root: Path, file: Path) -> Program | None:
         """Return the workspace's own ty, or else that on PATH or beside this interpreter."""
-        if os.environ.get(PROGRAM_VARIABLE):
-            program = find_chosen_program(PROGRAM_VARIABLE)
-        else:
-            folders = (root / folder / "bin" for folder in (OWN_FOLDER, *OTHER_FOLDERS))
-            program = next(filter(None, (find_in_folder(folder, "ty") for folder in folders)), None) or find_tool("ty")
+        folders = (root / folder / "bin" for folder in (OWN_FOLDER, *OTHER_FOLDERS))
+        own = next(filter(None, (find_in_folder(folder, "ty") for folder in folders)), None)
+        if own and not os.environ.get(PROGRAM_VARIABLE):
+            return Program([own, "server"])
+        return self.find_static_program()
+
+    def find_static_program(self) -> Program | None:
+        chosen = os.environ.get(PROGRAM_VARIABLE)
+        program = find_chosen_program(PROGRAM_VARIABLE) if chosen else find_tool("ty")
         return Program([program, "server"]) if program else None
 
     def find_configuration(self, root: Path, file: Path) -> str:

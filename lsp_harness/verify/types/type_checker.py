@@ -67,6 +67,13 @@ class TypeChecker(ABC):
         """
         ...
 
+    def find_static_program(self) -> Program | None:
+        """Return the program for a folder that the user does not trust, or None if there is none.
+
+        It is none of the folder's own, and reads the folder without running a plug-in or another program of it.
+        """
+        return None
+
     @abstractmethod
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return the settings that it gets.

@@ -74,6 +74,7 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     program.parent.mkdir(parents=True)
     program.touch(mode=0o755)
     assert command() == [str(program), "server"]
+    assert [*TyChecker().find_static_program().argv] == ["/usr/bin/ty", "server"]  # type: ignore[union-attr]
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
     assert command() is None
 
@@ -90,3 +91,17 @@ def test_ty_is_told_of_an_environment_that_it_would_not_find(tmp_path: Path):
     assert environment("other") == str(tmp_path / "other")
     (tmp_path / ".venv").mkdir()
     assert environment() is None
+
+
+async def test_without_trust_no_checker_that_could_run_code_of_the_folder_is_started(tmp_path: Path):
+    program = tmp_path / "node_modules" / ".bin" / "pyright-langserver"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    pool = CheckerPool(may_run_code=lambda root: False)
+    session = pool.find("pyright", tmp_path)
+    assert session
+    assert not await session.wait_until_ready(Document.from_text((tmp_path / "a.py").as_uri(), b""))
+    assert session.state == "missing"
+    assert "pyright could run code of this folder" in session.reason
+    assert "permissions.trusted_folders" in session.reason
+    await pool.aclose()
