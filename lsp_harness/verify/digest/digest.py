@@ -103,6 +103,9 @@ def _empty_digest(output: ToolOutput, tool: str) -> Digest:
 
 
 def _join(digests: list[Digest]) -> Digest:
+    # the names are known if every digest with tests lists them
+    are_listed = all(digest.passed_tests is not None or not digest.total for digest in digests)
+    passed_tests = frozenset(_redact(test) for digest in digests for test in digest.passed_tests or ())
     return Digest(
         ", ".join(dict.fromkeys(digest.tool for digest in digests)),
         tuple(problem for digest in digests for problem in digest.problems),
@@ -110,6 +113,8 @@ def _join(digests: list[Digest]) -> Digest:
         sum(digest.failed for digest in digests),
         sum(digest.skipped for digest in digests),
         any(digest.is_truncated for digest in digests),
+        passed_tests=passed_tests if are_listed else None,
+        skipped_tests=frozenset(_redact(test) for digest in digests for test in digest.skipped_tests),
     )
 
 

@@ -1,7 +1,7 @@
 """The digest of a tool's output: its problems, the numbers of tests, and the lines that summarize them."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
@@ -22,6 +22,9 @@ class Digest:
         skipped: The number of tests that were skipped.
         is_truncated: Whether the end of the output is missing.
         note: Why there is no digest, if the output is not recognized.
+        passed_tests: The names of the tests that passed, by which their runner can run them. None if the output
+            does not list them.
+        skipped_tests: The names of those that were skipped, or that were expected to fail and failed.
     """
 
     tool: str = ""
@@ -31,6 +34,8 @@ class Digest:
     skipped: int = 0
     is_truncated: bool = False
     note: str = ""
+    passed_tests: frozenset[str] | None = field(default=None, repr=False)
+    skipped_tests: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def total(self) -> int:

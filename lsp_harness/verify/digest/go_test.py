@@ -91,8 +91,10 @@ class GoTestRun:
                 problems.append(_to_problem(log, key[1]))
         packages = {package for package, _ in failed}
         problems += [self._package_problem(*item) for item in self.failed_packages.items() if item[0] not in packages]
-        results = list(self.results.values())
-        return Digest("go", tuple(problems), results.count("pass"), len(failed), results.count("skip"), is_truncated)
+        passed = [test for (_, test), result in self.results.items() if result == "pass"]
+        skipped = [test for (_, test), result in self.results.items() if result == "skip"]
+        names = frozenset(passed), frozenset(skipped)
+        return Digest("go", tuple(problems), len(passed), len(failed), len(skipped), is_truncated, "", *names)
 
     def _package_problem(self, package: str, name: str) -> Problem:
         """Return the problem of a package that failed without a failing test, by a panic or a timeout."""

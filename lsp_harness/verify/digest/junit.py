@@ -23,20 +23,29 @@ def read(output: ToolOutput) -> Digest | None:
     if not text.startswith("<") or "<testsuite" not in text[:4096] or "<!DOCTYPE" in text[:4096]:
         return None
     problems: list[Problem] = []
-    cases, failed, skipped = 0, 0, 0
+    passed, skipped, failed = list[str](), list[str](), 0
     tool, is_complete = "junit", False
     for element in _elements(text):
         if element.tag == "testsuite" and element.get("name") == "pytest":
             tool = "pytest"
         elif element.tag == "testcase":
             failures = _read_failures(element)
-            cases += 1
             failed += bool(failures)
-            skipped += not failures and element.find("skipped") is not None
             problems += failures
+            if not failures:
+                (passed if element.find("skipped") is None else skipped).append(_test_id(element))
             element.clear()
         is_complete = element.tag in ("testsuites", "testsuite")
-    return Digest(tool, tuple(problems), cases - failed - skipped, failed, skipped, is_truncated=not is_complete)
+    return Digest(
+        tool,
+        tuple(problems),
+        len(passed),
+        failed,
+        len(skipped),
+        is_truncated=not is_complete,
+        passed_tests=frozenset(passed),
+        skipped_tests=frozenset(skipped),
+    )
 
 
 def _elements(text: str) -> Iterator[ET.Element]:

@@ -16,6 +16,7 @@ from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
+from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, find_runner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
@@ -116,7 +117,7 @@ class SuiteComparison:
             selection = SuiteChoice(suite.files, _count_failures(before) + 1, self._limit(before))
             texts = {change.file: change.after.data for change in changes}
             after = await self._run_warm(suite, texts, selection)
-            if after is None or (after.is_complete and not _find_broken(after, failing, must_pass)):
+            if after is None or (after.is_complete and not _find_broken(before, after, failing, must_pass)):
                 after = await self._run(suite, texts, selection)
                 if slow := _find_slow(before) - must_pass:
                     before, failing = await self._run_slow(suite, changes, slow, before, after)
@@ -126,7 +127,7 @@ class SuiteComparison:
             return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}")
         if not after.is_complete:
             return _judge_incomplete(before, after, changes)
-        if broken := _find_broken(after, failing, must_pass):
+        if broken := _find_broken(before, after, failing, must_pass):
             findings = tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS])
             return Outcome(CHECK, "failed", findings, reason=f"{len(broken)} of {after.digest.total} tests fail")
         if not after.digest.passed:
@@ -259,13 +260,24 @@ def _find_slow(run: SuiteRun) -> frozenset[str]:
     return frozenset(p.test for p in run.digest.problems if p.test and SLOW_TEST in p.message)
 
 
-def _find_broken(run: SuiteRun, failing: frozenset[str], must_pass: frozenset[str]) -> list[Problem]:
-    """Return the failed tests that count: new ones, and those that have to be repaired."""
-    return [
+def _find_broken(
+    before: SuiteRun, after: SuiteRun, failing: frozenset[str], must_pass: frozenset[str]
+) -> list[Problem]:
+    """Return the failed tests that count: new ones, and those that have to be repaired. Else those that do not pass.
+
+    Args:
+        before: The run before the proposal.
+        after: The run after it, which is complete.
+        failing: The ids of the tests that failed before.
+        must_pass: The ids of the tests that have to be repaired.
+    """
+    failed = [
         problem
-        for problem in run.digest.problems
+        for problem in after.digest.problems
         if problem.test and (problem.test not in failing or problem.test in must_pass)
     ]
+    # a run that ended at its first failures says nothing about the other tests
+    return failed or find_lost_tests(before.digest, after.digest, must_pass)
 
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:

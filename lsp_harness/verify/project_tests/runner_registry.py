@@ -122,7 +122,8 @@ def _find_go(root: Path) -> SuiteRunner | None:
 
     def command(selection: Selection) -> list[str]:
         folders = sorted({f"./{PurePosixPath(file).parent}" for file in selection.files})
-        return [go, "test", *(["-failfast"] if selection.max_failures == 1 else []), *(folders or ["./..."])]
+        # without -v the tests that pass are not named
+        return [go, "test", "-v", *(["-failfast"] if selection.max_failures == 1 else []), *(folders or ["./..."])]
 
     caches = {"GOFLAGS": "-mod=mod", "GOPROXY": "off"}
     return SuiteRunner(

@@ -12,8 +12,10 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"
 TESTS = (
@@ -31,6 +33,7 @@ class Desk:
         self.file = root / "config.py"
         self.asked: list[Sequence[str]] = []
         self.objection = ""
+        self.source = SOURCE
         self.affected = [AffectedTest("test_config.py", "imports config.py", 1)]
         self.sandbox = machine_sandbox()
         self.file.write_text(SOURCE)
@@ -49,7 +52,7 @@ class Desk:
             access = ProjectAccess(find_affected, find_objection, lambda: self.sandbox)
             self.comparison = SuiteComparison(access, limits)
         uri = self.file.as_uri()
-        before = Document.from_text(uri, SOURCE.encode(), language="python")
+        before = Document.from_text(uri, self.source.encode(), language="python")
         after = Document.from_text(uri, text.encode(), language="python")
         return await self.comparison.compare(
             ChangeSet.of(Change.from_documents(before, after, self.file, self.root)), must_pass
@@ -84,6 +87,46 @@ async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
     assert repaired.status == "failed"
     right = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if text else []"), must_pass=wanted)
     assert (right.status, right.reason) == ("passed", "2 tests in 1 file")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    return", "    import pytest\n    if not text:\n        pytest.skip('never')\n    return", "is skipped"),
+        ("    return", "    import pytest\n    if not text:\n        pytest.xfail('known')\n    return", "is skipped"),
+        ("def", "OFF = ('test_old',)\ndef", "does not run"),
+    ],
+)
+async def test_a_test_to_repair_must_pass_and_not_be_skipped(desk: Desk, old: str, new: str, message: str) -> None:
+    conftest = "def pytest_collection_modifyitems(items):\n    import config\n"
+    conftest += "    items[:] = [item for item in items if item.name not in getattr(config, 'OFF', ())]\n"
+    (desk.root / "conftest.py").write_text(conftest)
+    wanted = frozenset({"test_config.py::test_old"})
+    result = await desk.compare(SOURCE.replace(old, new), must_pass=wanted)
+    assert (result.status, [finding.code for finding in result.findings]) == ("failed", ["test_old"])
+    assert message in result.findings[0].message
+
+
+async def test_a_test_that_passed_must_not_be_skipped(desk: Desk) -> None:
+    skip = "    import pytest\n    if text:\n        pytest.skip('off')\n    return"
+    result = await desk.compare(SOURCE.replace("    return", skip))
+    assert (result.status, result.findings[0].message) == ("failed", "test_parse — it is skipped")
+
+
+async def test_tests_of_a_file_that_cannot_be_imported_any_more_are_broken(desk: Desk) -> None:
+    desk.affected.append(AffectedTest("test_other.py", "imports config.py", 1))
+    (desk.root / "test_other.py").write_text("from config import LIMIT\n\n\ndef test_limit():\n    assert LIMIT\n")
+    (desk.root / "config.py").write_text(SOURCE)
+    desk.source = SOURCE + "LIMIT = 3\n"
+    result = await desk.compare(SOURCE)
+    assert (result.status, [finding.code for finding in result.findings]) == ("failed", ["test_limit"])
+    assert "its file cannot be imported: ImportError" in result.findings[0].message
+
+
+def test_a_runner_that_only_counts_must_count_one_more() -> None:
+    before, wanted = Digest("cargo", (), 3, 1), frozenset({"test_old"})
+    assert [problem.test for problem in find_lost_tests(before, Digest("cargo", (), 3, 0, 1), wanted)] == ["test_old"]
+    assert find_lost_tests(before, Digest("cargo", (), 4), wanted) == []
 
 
 async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
