@@ -60,6 +60,7 @@ class Outcome:
         lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
         title: The name of the check that people read, if it is another one.
         is_opinion: Whether it is the opinion of a model, which alone never lets a text pass.
+        extent: The part that was checked, such as "24 of 31 files", if it was not everything.
     """
 
     check: str
@@ -70,6 +71,12 @@ class Outcome:
     lines: tuple[str, ...] = ()
     title: str = field(default="", compare=False)
     is_opinion: bool = False
+    extent: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The check with a sign for its status, such as "parse ✓" or "tests ✓ (24 of 31 files)"."""
+        return f"{self.title or self.check} {STATUS_MARKS[self.status]}" + (f" ({self.extent})" if self.extent else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,7 @@ class Verdict:
     @property
     def marks(self) -> str:
         """Each check with a mark for its outcome, such as "parse ✓, kept ✗"."""
-        return ", ".join(
-            f"{outcome.title or outcome.check} {STATUS_MARKS[outcome.status]}" for outcome in self.outcomes
-        )
+        return ", ".join(outcome.mark for outcome in self.outcomes)
 
     @property
     def rank(self) -> int:

@@ -19,7 +19,7 @@ from lsp_harness.harness.services import Services
 from lsp_harness.inference.client import Engine
 from lsp_harness.session.results import FixOffer, Proposal
 from lsp_harness.text.document import Document
-from lsp_harness.verify.finding import STATUS_MARKS, Finding
+from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -48,9 +48,8 @@ class PreparedFix:
     @property
     def title(self) -> str:
         """The title of the offer, with the checks that the edit passed."""
-        mark, outcomes = STATUS_MARKS["passed"], self.proposal.verdict.outcomes
-        passed = [outcome.title or outcome.check for outcome in outcomes if outcome.status == "passed"]
-        return f"{self.offer.title} ({', '.join(f'{name} {mark}' for name in passed)})"
+        passed = [outcome.mark for outcome in self.proposal.verdict.outcomes if outcome.status == "passed"]
+        return f"{self.offer.title} ({', '.join(passed)})"
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from lsp_harness.verify.finding import STATUS_MARKS, Verdict
 if TYPE_CHECKING:
     from lsp_harness.syntax.tree import SyntaxTree
 
-TEST_COUNT = re.compile(r"\d+ tests?\b")
+TEST_COUNT = re.compile(r"[\d,]+ tests?\b")
 """The number of tests in the remark of the check that ran them."""
 
 
@@ -49,5 +49,6 @@ def describe_verdict(published: PublishedFindings) -> str:
     if not Verdict("", tuple(outcomes)).passed:
         return f"not verified {STATUS_MARKS['skipped']}"
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
-    tests = [match[0] for outcome in passed if (match := TEST_COUNT.match(outcome.reason))]
+    counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
+    tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]
     return ", ".join([f"verified {STATUS_MARKS['passed']} {format_count(len(passed), 'check')}", *tests])

@@ -9,6 +9,7 @@ from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest import read_last_line
@@ -53,6 +54,13 @@ class _Suite:
     runner: SuiteRunner
     root: Path
     tests: tuple[AffectedTest, ...]
+    found: int
+    """The number of affected test files, also of those that do not run."""
+
+    @property
+    def extent(self) -> str:
+        """The part of the affected test files that run, if it is not all."""
+        return f"{len(self.tests)} of {self.found} files" if self.found > len(self.tests) else ""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -129,10 +137,11 @@ class SuiteComparison:
             return _judge_incomplete(before, after, changes)
         if broken := _find_broken(before, after, failing, must_pass):
             findings = tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS])
-            return Outcome(CHECK, "failed", findings, reason=f"{len(broken)} of {after.digest.total} tests fail")
+            reason = f"{len(broken)} of {after.digest.total} tests fail"
+            return Outcome(CHECK, "failed", findings, reason=reason, extent=suite.extent)
         if not after.digest.passed:
             return Outcome(CHECK, "skipped", reason="all tests fail, with the present text too")
-        return Outcome(CHECK, "passed", reason=_describe(suite, after))
+        return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
 
     async def trace(self, change: Change) -> "FailureTrace":
         """Run the affected tests on the text before a change, and return which of its lines they run.
@@ -187,7 +196,7 @@ class SuiteComparison:
         if not found:
             raise SuiteSkippedError(f"no test depends on {', '.join(paths)}")
         tests = sorted(found.values(), key=lambda test: (test.hops, test.path))[:MAX_TEST_FILES]
-        return _Suite(runner, root, tuple(tests))
+        return _Suite(runner, root, tuple(tests), len(found))
 
     async def _run_before(self, suite: _Suite, changes: ChangeSet) -> SuiteRun:
         key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
@@ -306,6 +315,6 @@ def _as_finding(problem: Problem, changes: ChangeSet) -> Finding:
 
 
 def _describe(suite: _Suite, run: SuiteRun) -> str:
-    files = len(suite.files)
-    passed = run.digest.passed
-    return f"{passed} test{'s' * (passed > 1)} in {files} file{'s' * (files > 1)}"
+    files, left_out = len(suite.files), suite.found - len(suite.files)
+    counts = f"{format_count(run.digest.passed, 'test')} in {format_count(files, 'file')}"
+    return counts + (f"; {left_out} more depend on the change and did not run" if left_out else "")

@@ -12,6 +12,7 @@ from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
+from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest import digest_output, read_last_line
 from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
@@ -23,6 +24,8 @@ from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, Pr
 from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
+SYNTAX_ERROR = b"\n)]}\n"
+"""The end of a text that no compiler accepts."""
 LIMIT_MESSAGES = {
     "timeout": "does not end in time",
     "output_limit": "prints without an end",
@@ -55,12 +58,14 @@ class ToolComparison:
         self.access = access
         self._limits = limits or ResourceLimits()
         self._baselines = Baselines[tuple[Problem, ...]]()
+        self._readings = Baselines[bool]()
         self._scratch: dict[tuple[str, Path], Path] = {}
         self._lock = asyncio.Lock()
 
     def record_file_change(self) -> None:
         """Forget all answers, because a file changed on disk."""
         self._baselines.clear()
+        self._readings.clear()
 
     async def aclose(self) -> None:
         """Remove the caches of the tools."""
@@ -93,12 +98,31 @@ class ToolComparison:
             before = await self._find_before(tool, program, root, changes)
             texts = {change.file: change.after.data for change in changes}
             after = await self._ask(tool, program, root, texts)
-        counting = SEVERITY_ORDER[: SEVERITY_ORDER.index(least) + 1]
-        return _find_new(
-            changes,
-            [problem for problem in before if problem.severity in counting],
-            [problem for problem in after if problem.severity in counting],
-        )
+            counting = SEVERITY_ORDER[: SEVERITY_ORDER.index(least) + 1]
+            new = _find_new(
+                changes,
+                [problem for problem in before if problem.severity in counting],
+                [problem for problem in after if problem.severity in counting],
+            )
+            if tool.needs_files and not new:
+                known = {root / problem.path for problem in (*before, *after)}
+                await self._require_reading(tool, program, root, [c for c in changes if c.file not in known])
+        return new
+
+    async def _require_reading(self, tool: ProjectTool, program: str, root: Path, changes: Sequence[Change]) -> None:
+        """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
+
+        A file is read if a syntax error in it is found.
+        """
+        for change in changes:
+
+            async def ask(change: Change = change) -> bool:
+                problems = await self._ask(tool, program, root, {change.file: change.before.data + SYNTAX_ERROR})
+                return any(root / problem.path == change.file for problem in problems)
+
+            if not await self._readings.find((tool.name, root, change.file), ask):
+                name = change.file.relative_to(root).as_posix()
+                raise NothingComparedError(f"{tool.name} does not look at {name}, which is no part of the build")
 
     async def _find_before(
         self, tool: ProjectTool, program: str, root: Path, changes: ChangeSet

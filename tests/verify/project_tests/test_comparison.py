@@ -1,10 +1,13 @@
 """A proposal fails if it breaks a test that passed before."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.verdicts.verdict_lens import describe_verdict
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
@@ -13,6 +16,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
@@ -136,6 +140,18 @@ async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.M
     result = await desk.compare("while True: pass\n", ResourceLimits())
     assert result.status == "failed"
     assert "do not end in time" in result.findings[0].message
+
+
+async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "MAX_TEST_FILES", 1)
+    desk.affected.append(AffectedTest("test_far.py", "imports config.py", 2))
+    (desk.root / "test_far.py").write_text("def test_far():\n    assert False\n")
+    outcome = await desk.compare(SOURCE + "\n")
+    assert outcome.reason == "1 test in 1 file; 1 more depend on the change and did not run"
+    outcome = replace(outcome, title="tests")
+    assert Verdict("", (outcome,)).marks == "tests ✓ (1 of 2 files)"
+    published = PublishedFindings(1, (outcome,), is_complete=True)
+    assert describe_verdict(published) == "verified ✓ 1 check, 1 test in 1 of 2 files"
 
 
 async def test_it_is_said_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

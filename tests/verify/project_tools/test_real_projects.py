@@ -206,6 +206,11 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     [line] = await workbench.find_types({"src/lib.rs": text.replace("total", "add_up")}, "rust")
     assert "src/main.rs:2" in line
     assert digest(workbench.root) == before
+    # no `mod` names this file
+    workbench.write({"src/orphan.rs": "pub fn one() -> i64 {\n    1\n}\n"})
+    assert await workbench.find_types({"src/orphan.rs": 'pub fn one() -> i64 {\n    "1"\n}\n'}, "rust") == [
+        "skipped: cargo check does not look at src/orphan.rs, which is no part of the build"
+    ]
 
 
 async def test_rust_by_clippy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ import pathlib, sys
 print(len(sys.argv), file=open(sys.argv[1] + "/runs", "a"))
 for file in sorted(pathlib.Path().glob("*.txt")):
     for number, line in enumerate(file.read_text().splitlines(), 1):
-        if "bad" in line:
+        if "bad" in line or line == ")]}":
             print(f"{file}({number},1): error TS1: {line}")
         elif "poor" in line:
             print(f"{file}({number},1): warning TS2: {line}")
@@ -98,6 +98,17 @@ async def test_the_answer_before_is_kept_until_a_file_changes(bench: Workbench) 
     assert (scratch / "cache" / "runs").read_text().count("\n") == 5
     await bench.tools.aclose()
     assert not scratch.exists()
+
+
+async def test_a_file_that_the_tool_does_not_read_is_not_taken_for_a_good_one(bench: Workbench) -> None:
+    bench.write({"apart/c.txt": "fine\n", "d.txt": "fine\n"})
+    with pytest.raises(NothingComparedError, match=r"does not look at apart/c.txt, which is no part of the build"):
+        await bench.tools.compare(WordTool(), bench.propose({"apart/c.txt": "bad\n"}), "error")
+    mixed = {"d.txt": "bad three\n", "apart/c.txt": "good\n"}
+    # what is found counts in any case
+    [new] = await bench.tools.compare(WordTool(), bench.propose(mixed), "error")
+    assert new.finding.message == "bad three"
+    assert await bench.tools.compare(WordTool(), bench.propose({"d.txt": "good\n"}), "error") == []
 
 
 async def test_a_tool_that_writes_changes_nothing_of_the_user(bench: Workbench) -> None:
