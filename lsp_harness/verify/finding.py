@@ -60,6 +60,7 @@ class Outcome:
         lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
         title: The name of the check that people read, if it is another one.
         is_opinion: Whether it is the opinion of a model, which alone never lets a text pass.
+        count: The number of things that are wrong, if `findings` are only the first of them.
         extent: The part that was checked, such as "24 of 31 files", if it was not everything.
     """
 
@@ -71,6 +72,7 @@ class Outcome:
     lines: tuple[str, ...] = ()
     title: str = field(default="", compare=False)
     is_opinion: bool = False
+    count: int = 0
     extent: str = ""
 
     @property

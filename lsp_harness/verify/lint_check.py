@@ -1,6 +1,7 @@
 """The second check: does the linter report something about the proposed text that it did not report before?"""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from lsp_harness.languages.language_table import find_language, find_language_of_file
@@ -54,7 +55,7 @@ class LintCheck(ComparisonCheck):
     async def compare(self, changes: ChangeSet) -> Comparison:
         """Compare the findings of each linter that reads one of the documents."""
         groups = await asyncio.to_thread(_group, changes)
-        return await join_comparisons([self._compare_group(tool, some) for tool, some in groups])
+        return await join_comparisons([partial(self._compare_group, tool, some) for tool, some in groups])
 
     async def _compare_group(self, tool: ProjectTool | None, changes: ChangeSet) -> list[NewFinding]:
         if tool is None:

@@ -158,7 +158,7 @@ def _count_failures(result: CheckedCandidate) -> int | None:
     for outcome in result.verdict.outcomes:
         if outcome.check == SuiteCheck.name and outcome.status == "failed":
             # a finding without the name of a test says that the tests did not come to their end
-            return len([finding for finding in outcome.findings if finding.code]) or None
+            return outcome.count or len([finding for finding in outcome.findings if finding.code]) or None
     return None
 
 

@@ -136,9 +136,9 @@ class SuiteComparison:
         if not after.is_complete:
             return _judge_incomplete(before, after, changes)
         if broken := _find_broken(before, after, failing, must_pass):
-            findings = tuple(_as_finding(problem, changes) for problem in broken[:MAX_FINDINGS])
+            findings = tuple(_as_finding(problem, changes) for problem in _choose_shown(broken, failing))
             reason = f"{len(broken)} of {after.digest.total} tests fail"
-            return Outcome(CHECK, "failed", findings, reason=reason, extent=suite.extent)
+            return Outcome(CHECK, "failed", findings, reason=reason, count=len(broken), extent=suite.extent)
         if not after.digest.passed:
             return Outcome(CHECK, "skipped", reason="all tests fail, with the present text too")
         return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
@@ -287,6 +287,13 @@ def _find_broken(
     ]
     # a run that ended at its first failures says nothing about the other tests
     return failed or find_lost_tests(before.digest, after.digest, must_pass)
+
+
+def _choose_shown(broken: Sequence[Problem], failing: frozenset[str]) -> Sequence[Problem]:
+    """Return the failed tests to show. If there are too many, those that the proposal itself breaks come first."""
+    if len(broken) <= MAX_FINDINGS:
+        return broken
+    return sorted(broken, key=lambda problem: problem.test in failing)[:MAX_FINDINGS]
 
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:

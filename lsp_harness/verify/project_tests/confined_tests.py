@@ -1,8 +1,6 @@
 """A run of the tests of a project, on texts that are not on disk, in a sandbox."""
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +11,7 @@ from lsp_harness.errors import FileError
 from lsp_harness.process.sandbox.confined_run import ConfinedResult
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
@@ -81,14 +80,15 @@ async def run_tests(
         OSError: A program cannot be started, or a file cannot be written.
     """
     start = perf_counter()
-    scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="lsp-harness-tests-"))
+    folder = await asyncio.to_thread(ScratchFolder)
+    scratch = folder.path
     report, overlay = scratch / "report.xml", ProjectOverlay(root, texts, scratch, sandbox)
     command = runner.command(Selection(choice.files, report, choice.max_failures))
     try:
         run = await overlay.run(ConfinedProgram(command, runner.env or {}, runner.programs, choice.limits))
         digest = await asyncio.to_thread(_read_digest, runner, overlay, report, run.result)
     finally:
-        await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+        await asyncio.to_thread(folder.remove)
     return SuiteRun(digest, run.result, (perf_counter() - start) * 1000, run.is_on_copy)
 
 

@@ -9,7 +9,6 @@ import base64
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from lsp_harness.process.sandbox.confined_run import (
 )
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, read_report
 from lsp_harness.verify.project_tests.project_copy import copy_project
@@ -61,8 +61,9 @@ class SuiteWorker:
         is_broken: Whether it can run no more tests.
     """
 
-    def __init__(self, root: Path, scratch: Path, tree: ProcessTree, requests: int, test_s: float) -> None:
-        self._root, self._scratch, self._tree, self._requests, self._test_s = root, scratch, tree, requests, test_s
+    def __init__(self, root: Path, folder: ScratchFolder, tree: ProcessTree, requests: int, test_s: float) -> None:
+        self._root, self._folder, self._tree, self._requests, self._test_s = root, folder, tree, requests, test_s
+        self._scratch = folder.path
         self._writing: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
         self.is_broken = False
@@ -85,11 +86,11 @@ class SuiteWorker:
             OSError: The process does not start.
         """
         assert runner.python is not None
-        scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="lsp-harness-tests-"))
+        scratch = await asyncio.to_thread(ScratchFolder)
         try:
             worker = await cls._start_in(scratch, runner, root, sandbox, limits, test_s)
         except BaseException:
-            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+            await asyncio.to_thread(scratch.remove)
             raise
         try:
             async with asyncio.timeout(START_S):
@@ -106,8 +107,15 @@ class SuiteWorker:
 
     @classmethod
     async def _start_in(
-        cls, scratch: Path, runner: SuiteRunner, root: Path, sandbox: Sandbox, limits: ResourceLimits, test_s: float
+        cls,
+        folder: ScratchFolder,
+        runner: SuiteRunner,
+        root: Path,
+        sandbox: Sandbox,
+        limits: ResourceLimits,
+        test_s: float,
     ) -> "SuiteWorker":
+        scratch = folder.path
         copy, script = scratch / "project", scratch / PROGRAM.name
         await asyncio.to_thread(copy_project, root, copy)
         await asyncio.to_thread(shutil.copyfile, PROGRAM, script)
@@ -129,7 +137,7 @@ class SuiteWorker:
             raise
         finally:
             os.close(reading)
-        return cls(root, scratch, tree, writing, test_s)
+        return cls(root, folder, tree, writing, test_s)
 
     @property
     def is_busy(self) -> bool:
@@ -170,7 +178,7 @@ class SuiteWorker:
         if self._requests >= 0:
             os.close(self._requests)
             self._requests = -1
-        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+        await asyncio.to_thread(self._folder.remove)
 
     async def _run(
         self, texts: Mapping[Path, bytes], choice: SuiteChoice, traced: Path | None

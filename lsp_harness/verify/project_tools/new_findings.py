@@ -1,6 +1,6 @@
 """The findings that a proposal adds, or the reason why no tool can say anything about it."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.verify.change import Change
@@ -32,11 +32,11 @@ class Comparison:
     refusals: tuple[str, ...] = ()
 
 
-async def join_comparisons(parts: Sequence[Awaitable[Sequence[NewFinding]]]) -> Comparison:
+async def join_comparisons(parts: Sequence[Callable[[], Awaitable[Sequence[NewFinding]]]]) -> Comparison:
     """Return the comparison of all documents of a proposal.
 
     Args:
-        parts: The comparisons of some of them. They run one after the other.
+        parts: Begin the comparisons of some of them. They run one after the other, and none is begun after a failure.
 
     Raises:
         NothingComparedError: None of them says anything.
@@ -45,7 +45,7 @@ async def join_comparisons(parts: Sequence[Awaitable[Sequence[NewFinding]]]) -> 
     refusals: list[str] = []
     for part in parts:
         try:
-            found += await part
+            found += await part()
         except NothingComparedError as error:
             refusals.append(str(error))
     if len(refusals) == len(parts):

@@ -1,8 +1,6 @@
 """Asks the tools of a project about its files before and after proposals, in a sandbox."""
 
 import asyncio
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
 from lsp_harness.verify.change import Change
@@ -59,7 +58,7 @@ class ToolComparison:
         self._limits = limits or ResourceLimits()
         self._baselines = Baselines[tuple[Problem, ...]]()
         self._readings = Baselines[bool]()
-        self._scratch: dict[tuple[str, Path], Path] = {}
+        self._scratch: dict[tuple[str, Path], ScratchFolder] = {}
         self._lock = asyncio.Lock()
 
     def record_file_change(self) -> None:
@@ -71,7 +70,7 @@ class ToolComparison:
         """Remove the caches of the tools."""
         folders, self._scratch = [*self._scratch.values()], {}
         for folder in folders:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            await asyncio.to_thread(folder.remove)
 
     async def compare(self, tool: ProjectTool, changes: ChangeSet, least: Severity) -> list[NewFinding]:
         """Return what a tool finds only after a proposal, anywhere in the project.
@@ -156,8 +155,8 @@ class ToolComparison:
         """Return the folder of a tool, with the texts in it."""
         key = tool.name, root
         if key not in self._scratch:
-            self._scratch[key] = Path(tempfile.mkdtemp(prefix="lsp-harness-tools-"))
-        scratch = self._scratch[key]
+            self._scratch[key] = ScratchFolder()
+        scratch = self._scratch[key].path
         (scratch / "cache").mkdir(exist_ok=True)
         for number, content in enumerate(texts.values()):
             write_scratch(scratch / f"text-{number}", content)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lsp_harness.errors import HarnessError
@@ -84,7 +85,9 @@ class TypeComparison:
             NothingComparedError: There is no checker, or it cannot say anything about the proposal.
         """
         groups = await asyncio.to_thread(_group, changes)
-        return await join_comparisons([self._compare_group(choice, ChangeSet(tuple(some))) for choice, some in groups])
+        return await join_comparisons(
+            [partial(self._compare_group, choice, ChangeSet(tuple(some))) for choice, some in groups]
+        )
 
     async def _compare_group(self, choice: CheckerChoice | None, changes: ChangeSet) -> list[NewFinding]:
         main = changes.main

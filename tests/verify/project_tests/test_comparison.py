@@ -133,6 +133,17 @@ def test_a_runner_that_only_counts_must_count_one_more() -> None:
     assert find_lost_tests(before, Digest("cargo", (), 4), wanted) == []
 
 
+async def test_many_failing_tests_hide_no_new_failure(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "MAX_FINDINGS", 2)
+    old = "".join(f"def test_a{n}():\n    assert parse('') == []\n\n\n" for n in range(4))
+    head, _, rest = TESTS.partition("\n\n\n")
+    (desk.root / "test_config.py").write_text(f"{head}\n\n\n{old}{rest}")
+    wanted = frozenset(f"test_config.py::test_a{n}" for n in range(4))
+    result = await desk.compare(SOURCE.replace("split('=')", "split(':')"), must_pass=wanted)
+    assert [finding.code for finding in result.findings] == ["test_parse", "test_a0"]
+    assert (result.count, result.reason) == (5, "5 of 6 tests fail")
+
+
 async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # the limit follows from the time of the run before
     monkeypatch.setattr(comparison, "EXTRA_WALL_S", 0.5)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.project_tools.new_findings import NothingComparedError
+from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError, join_comparisons
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from tests.verify.project_tools.workbench import Workbench
@@ -91,7 +92,7 @@ async def test_only_new_errors_anywhere_in_the_project_count(bench: Workbench) -
 async def test_the_answer_before_is_kept_until_a_file_changes(bench: Workbench) -> None:
     await compare(bench, "x\n")
     await compare(bench, "y\n")
-    [scratch] = bench.tools._scratch.values()
+    scratch = next(iter(bench.tools._scratch.values())).path
     assert (scratch / "cache" / "runs").read_text().count("\n") == 3
     bench.tools.record_file_change()
     await compare(bench, "z\n")
@@ -141,6 +142,18 @@ async def test_why_there_is_no_answer(bench: Workbench) -> None:
     tool.program = None
     with pytest.raises(NothingComparedError, match=r"words.toml asks for words check, which is not installed"):
         await compare(bench, "x\n", tool)
+
+
+async def test_after_a_failure_no_further_comparison_is_begun() -> None:
+    begun: list[str] = []
+
+    async def fail(name: str) -> list[NewFinding]:
+        begun.append(name)
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        await join_comparisons([partial(fail, "first"), partial(fail, "second")])
+    assert begun == ["first"]
 
 
 async def test_a_tool_without_an_end_is_killed(workbench: Workbench, needs_sandbox: None) -> None:

@@ -1,0 +1,61 @@
+"""A folder of a killed process is removed by a later one, and no other folder."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process import scratch_folder
+from lsp_harness.process.scratch_folder import PREFIX, ScratchFolder, sweep
+
+HOLDER = (
+    "from lsp_harness.process.scratch_folder import ScratchFolder; folder = ScratchFolder();"
+    "(folder.path / 'file').touch(); print(folder.path, flush=True); input()"
+)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def make_old(folder: Path) -> None:
+    os.utime(folder, (0, 0))
+
+
+def test_only_a_folder_of_ours_whose_process_is_gone_is_removed(temporary: Path):
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        assert process.stdout
+        left, own = Path(process.stdout.readline().strip()), ScratchFolder()
+        target = temporary / "precious"
+        target.mkdir()
+        (target / "file").touch()
+        (temporary / f"{PREFIX}link").symlink_to(target)
+        shared = temporary / f"{PREFIX}shared"
+        shared.mkdir()
+        shared.chmod(0o755)
+        for folder in (left, own.path, shared):
+            make_old(folder)
+        assert sweep() == []
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert sweep() == [left]
+        assert [left.exists(), own.path.exists(), shared.exists(), (target / "file").exists()] == [False] + [True] * 3
+        own.remove()
+        own.remove()
+        assert not own.path.exists()
+
+
+def test_a_folder_that_was_just_made_stays(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+    young = Path(tempfile.mkdtemp(prefix=PREFIX))
+    assert sweep() == []
+    monkeypatch.setattr(scratch_folder, "YOUNG_S", -1.0)
+    assert sweep() == [young]
