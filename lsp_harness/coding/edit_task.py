@@ -18,9 +18,11 @@ from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, ch
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import CandidatePlan, plan_samples
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.session.results import Proposal
+from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check
 
 
@@ -31,12 +33,26 @@ class EditTask(ABC):
 
     async def run(self) -> Proposal:
         """Return the proposal. Raises NoAnswer."""
-        driver = TurnDriver(self.context, await self.create_checks(), self.choose, self.is_decided)
+        driver = TurnDriver(self.context, await self.create_checks(), self)
         return await driver.run(lambda: self._run_stages(driver))
 
     async def create_checks(self) -> list[Check]:
-        """Return the checks that every candidate must pass."""
+        """Return the checks that a candidate should pass."""
         return self.context.create_checks()
+
+    def create_required_checks(self) -> list[Check]:
+        """Return the checks that decide if no candidate passes all checks. Without them, which is the default, none is
+        proposed then."""
+        return []
+
+    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
+        """Return the edits of the document that make an attempt pass the tests. The default has none.
+
+        Args:
+            attempt: The candidate that fails the fewest tests, and nothing else.
+            states: The states of the turn.
+        """
+        return ()
 
     async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
         """Check edits that came with the request, before any code is located. The default has none.

@@ -9,6 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lsp_harness.coding.attempt_repair import repair_attempt
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.partial_answer import complete_answer
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidatePlan,
@@ -23,6 +26,7 @@ from lsp_harness.coding.existing_findings import describe_existing_findings
 from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
+from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.config.schema import Config
 from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.context_inputs import InstructionInputs
@@ -38,6 +42,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.verify.check import Check
 
 SYSTEM = "You edit code. Answer with the whole edited code in one code block and nothing else."
 DEFAULT_CANDIDATES = 4
@@ -62,6 +67,17 @@ class Instruct(EditTask):
     span: Span
     instruction: str
     comments: tuple[str, ...] = ()
+
+    async def create_checks(self) -> list[Check]:
+        return self.context.create_checks(wants_repairs=True)
+
+    def create_required_checks(self) -> list[Check]:
+        """Return the usual checks. An edit that leaves failing tests failing is only the second choice."""
+        return self.context.create_checks()
+
+    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
+        is_wanted = self.context.config.generation.max_retries > 0
+        return await repair_attempt(self.context, attempt, states) if is_wanted else ()
 
     async def plan_rounds(self) -> list[list[CandidatePlan]]:
         pace = Pace.from_props((await self.context.engine.props()).raw)
@@ -214,6 +230,6 @@ class Rewriter:
             is_unchanged = code.strip() == remove_comments(to_lf(old), self.comments).strip()
             if is_unchanged or has_mark(code):
                 return None
-        new = reindent(code.rstrip(), old)
+        new = reindent(complete_answer(self.tree, self.span, code).rstrip(), old)
         new += "\n" if old.endswith("\n") else ""
         return Edit(self.span.start, self.span.end, encode(new.replace("\n", document.newline)))

@@ -5,9 +5,11 @@ is an event of the session, and no edit is proposed without a passed verdict on 
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
@@ -27,7 +29,7 @@ from lsp_harness.session.events.code_events import (
     RecordedEdit,
 )
 from lsp_harness.session.results import Progress, Proposal
-from lsp_harness.text.edit import Edit, diff
+from lsp_harness.text.edit import Edit, apply, diff, line_edits
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.text.wording import format_count
@@ -46,8 +48,33 @@ UNCHANGED = "UNCHANGED: this is the code as it was; the instruction is not done 
 MAX_FEEDBACK_CANDIDATES = 3
 """Most failed candidates whose findings the next prompt repeats."""
 
+REPAIRED_ATTEMPT = "repaired attempt"
+"""The kind of a candidate whose tests failed, with a repair of the statement that they blame."""
+MAX_ACCEPTABLE = 3
+"""Most failed candidates that are checked again by the required checks alone."""
+
 RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate | None]]
 """Returns one of several equally likely repairs, or None."""
+
+
+class CandidatePolicy(Protocol):
+    """Decides about the candidates of a turn (see `EditTask`)."""
+
+    def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
+        """Return the best of the candidates that passed."""
+        ...
+
+    def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
+        """Return whether no candidate that is still being generated can be better than those that passed."""
+        ...
+
+    def create_required_checks(self) -> Sequence[Check]:
+        """Return the checks that decide if no candidate passes all checks."""
+        ...
+
+    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
+        """Return the edits of the document that make an attempt pass the tests, or none."""
+        ...
 
 
 @dataclass(slots=True)
@@ -57,8 +84,7 @@ class TurnDriver:
     Attributes:
         context: The document and the tools.
         checks: The checks that a candidate must pass.
-        choose: Returns the best of the candidates that passed.
-        is_decided: Returns whether no candidate that is still being generated can be better than those that passed.
+        policy: Decides about the candidates.
         results: The candidates with their verdicts.
         candidate_count: The number of candidates until now.
         states: The state of the turn.
@@ -66,11 +92,11 @@ class TurnDriver:
 
     context: TurnContext
     checks: Sequence[Check]
-    choose: Callable[[Sequence[CheckedCandidate]], CheckedCandidate]
-    is_decided: Callable[[Sequence[CheckedCandidate]], bool]
+    policy: CandidatePolicy
     results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
     candidate_count: int = 0
     states: TurnStates = field(init=False)
+    _repeats: Counter[str] = field(default_factory=Counter[str], init=False)
     _planned_count: int = 0
     _earlier_candidates: int = field(default=0, init=False)
     _has_unchanged: bool = field(default=False, init=False)
@@ -158,14 +184,39 @@ class TurnDriver:
         for number, plans in enumerate(rounds):
             self.states.enter("GENERATE", round=number, reason=_describe_round(plans, self.context))
             if passed := await self._run_round(source, plans, number):
-                best = self.choose(passed)
-                chosen = self._number(best.candidate)
-                # candidates with a higher number may be complete first
-                maker = f"candidate {chosen} of {max(chosen, self._earlier_candidates + self.candidate_count)}"
-                return self._propose(best.changes, best.verdict, maker)
+                return self._propose_candidate(self.policy.choose(passed))
+        if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
+            return self._propose_candidate(best)
         closest = [f"the closest: {line}" for line in self._feedback()[:1] if line != UNCHANGED]
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
+
+    async def _repair_closest(self, round: int) -> CheckedCandidate | None:
+        """Return the closest attempt with its repair, if this passes all checks."""
+        for attempt in _find_attempts(self.results, self.checks, self._repeats)[:1]:
+            if edits := await self.policy.repair_attempt(attempt, self.states):
+                number = self.states.last_candidate - self._earlier_candidates + 1
+                candidate = Candidate(number, CandidatePlan(REPAIRED_ATTEMPT, 0.0, 0, (number,)), tuple(edits), Usage())
+                self._record_candidate(candidate)
+                self.states.enter_verify(round)
+                await self._check_candidate(candidate, self.checks)
+        return next(iter(self._passed()), None)
+
+    async def _find_acceptable(self) -> CheckedCandidate | None:
+        """Return the best candidate that passes the required checks, or None."""
+        checks = self.policy.create_required_checks()
+        for result in _find_attempts(self.results, self.checks, self._repeats)[:MAX_ACCEPTABLE] if checks else ():
+            verdict = await run_checks(result.changes, checks)
+            self.context.turn.append(ChecksCompleted.from_verdict(verdict, self._number(result.candidate)))
+            if verdict.passed:
+                return replace(result, verdict=verdict)
+        return None
+
+    def _propose_candidate(self, best: CheckedCandidate) -> Proposal:
+        chosen = self._number(best.candidate)
+        # candidates with a higher number may be complete first
+        maker = f"candidate {chosen} of {max(chosen, self._earlier_candidates + self.candidate_count)}"
+        return self._propose(best.changes, best.verdict, maker)
 
     def fail(self, reason: str) -> NoAnswer:
         """Enter the state FAILED and return the error to raise."""
@@ -188,21 +239,6 @@ class TurnDriver:
         lines = dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines)
         return [*lines] or [UNCHANGED] * self._has_unchanged
 
-    async def _retry_lines(self) -> list[str]:
-        """Return the feedback for the next round, with the documentation of package members in failed candidates."""
-        context, lines = self.context, self._feedback()
-        if lines and context.installed and context.root:
-            new_texts = [
-                (result.change.after, decode(edit.new))
-                for result in self._best_failures()
-                for edit in result.change.edits
-            ]
-            # packages are read from disk and parsed
-            lines += await asyncio.to_thread(
-                describe_package_uses, context.installed, context.root, context.file, new_texts
-            )
-        return lines
-
     async def _run_round(
         self, source: CandidateSource, plans: Sequence[CandidatePlan], number: int
     ) -> list[CheckedCandidate]:
@@ -210,7 +246,7 @@ class TurnDriver:
 
         A failure of the engine ends the round. It is raised if nothing has passed until then.
         """
-        feedback = await self._retry_lines()
+        feedback = await _add_documentation(self.context, self._feedback(), self._best_failures())
         passed: list[CheckedCandidate] = []
         try:
             async with aclosing(generate_waves(source, plans, self._report_start, feedback)) as waves:
@@ -221,7 +257,7 @@ class TurnDriver:
                     for candidate in wave:
                         await self._check_candidate(candidate, self.checks)
                     passed = self._passed()
-                    if passed and self.is_decided(passed):
+                    if passed and self.policy.is_decided(passed):
                         return passed
         except HarnessError:
             if not passed:
@@ -237,21 +273,11 @@ class TurnDriver:
 
     def _record_candidate(self, candidate: Candidate) -> None:
         self.candidate_count += 1
-        number, usage = self._number(candidate), candidate.usage
+        number, edits = self._number(candidate), candidate.edits
+        if base := self.context.base:
+            edits = line_edits(base.data, apply(self.context.document.data, edits)) if edits else ()
         self.states.last_candidate = max(self.states.last_candidate, number)
-        self.context.turn.append(
-            CandidateGenerated(
-                number,
-                candidate.plan.kind,
-                candidate.plan.temperature,
-                candidate.seed,
-                text="\n".join(decode(edit.new) for edit in candidate.edits),
-                evaluated=usage.evaluated,
-                reused=usage.reused,
-                generated=usage.generated,
-                edits=tuple(RecordedEdit(edit.start, edit.end, decode(edit.new)) for edit in candidate.edits),
-            )
-        )
+        self.context.turn.append(_create_event(number, candidate, edits))
 
     @property
     def _quick_checks(self) -> list[Check]:
@@ -269,6 +295,7 @@ class TurnDriver:
             self._reject(candidate, "it changes nothing")
             return
         if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
+            self._repeats[changes.hash] += 1
             self._reject(candidate, f"the same as candidate {self._number(twin.candidate)}")
             return
         verdict = await run_checks(changes, checks)
@@ -286,12 +313,7 @@ class TurnDriver:
         return self._earlier_candidates + candidate.number
 
     def _propose(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool = True) -> Proposal:
-        text = "".join(
-            diff(
-                change.before.data, change.after.data, self.context.path if change is changes.main else change.file.name
-            )
-            for change in changes
-        )
+        text = _create_diff(self.context, changes)
         summary = f"{maker} passes ({verdict.marks})"
         if self.context.item is not None:
             return Proposal("", changes, verdict, text, summary, self.context.turn.number, is_by_model)
@@ -299,6 +321,46 @@ class TurnDriver:
         self.states.enter("COMPLETE")
         self.context.report(Progress(summary, 100))
         return Proposal(event.id, changes, verdict, text, summary, self.context.turn.number, is_by_model)
+
+
+def _find_attempts(
+    results: Sequence[CheckedCandidate], checks: Sequence[Check], repeats: Counter[str]
+) -> list[CheckedCandidate]:
+    """Return the candidates that failed a slow check only, by their findings and how often they were repeated."""
+    slow = {check.name for check in checks if check.is_slow}
+    failed = [result for result in results if slow.intersection(item.check for item in result.verdict.outcomes[-1:])]
+    return sorted(failed, key=lambda result: (len(result.finding_lines), -repeats[result.changes.hash]))
+
+
+async def _add_documentation(context: TurnContext, lines: list[str], failures: Sequence[CheckedCandidate]) -> list[str]:
+    """Return the feedback for the next round, with the documentation of package members in failed candidates."""
+    if not (lines and context.installed and context.root):
+        return lines
+    new_texts = [(result.change.after, decode(edit.new)) for result in failures for edit in result.change.edits]
+    # packages are read from disk and parsed
+    return lines + await asyncio.to_thread(
+        describe_package_uses, context.installed, context.root, context.file, new_texts
+    )
+
+
+def _create_diff(context: TurnContext, changes: ChangeSet) -> str:
+    names = [context.path if change is changes.main else change.file.name for change in changes]
+    return "".join(diff(c.before.data, c.after.data, name) for c, name in zip(changes, names, strict=True))
+
+
+def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit]) -> CandidateGenerated:
+    plan, usage = candidate.plan, candidate.usage
+    return CandidateGenerated(
+        number,
+        plan.kind,
+        plan.temperature,
+        candidate.seed,
+        text="\n".join(decode(edit.new) for edit in candidate.edits),
+        evaluated=usage.evaluated,
+        reused=usage.reused,
+        generated=usage.generated,
+        edits=tuple(RecordedEdit(edit.start, edit.end, decode(edit.new)) for edit in edits),
+    )
 
 
 def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext) -> str:

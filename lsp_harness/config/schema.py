@@ -110,6 +110,10 @@ class Generation:
     """Try repairs without a model first: the nearest name, the missing token or import, the fix of the linter. If this
     is off, the model is used at once.
     """
+    plan: bool = True
+    """Also edit the code that depends on the code of a prompt: overrides, callers and tests. If this is off, a prompt
+    edits one symbol only. See [The code driver](code-driver.md#plans).
+    """
     test_repair_s: int = 120
     """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
     temperature_classify: float = 0.1

@@ -18,6 +18,8 @@ ABLATIONS: Mapping[str, Settings] = {
     "no-knowledge": {"knowledge": {"enabled": False}, "context": {"docs_budget": 0}},
     "no-review": {"verification": {"diff_review": False}},
     "no-checks": {"verification": {"kept": False, "lint": False, "test": False}},
+    "no-tests": {"verification": {"test": False}},
+    "no-plan": {"generation": {"plan": False}},
     "no-repairs": {"generation": {"repairs": False}},
 }
 """Name → the settings that take a part away."""

@@ -1,7 +1,14 @@
 """The request of a task to the harness. This is the only place that knows which verb a task needs."""
 
+from lsp_harness.coding.turn.code_driver import CodeDriver
+from lsp_harness.errors import NoAnswer
 from lsp_harness.evaluation.target_code import find_code_span
 from lsp_harness.evaluation.task_workspace import OpenTask
+from lsp_harness.harness.code_turns.code_turn import CodeResult, CodeTurn, PromptWork
+from lsp_harness.session.ingress import Ingress
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.projections.code_progress import CodeProgress
+from lsp_harness.session.projections.summary import Summary
 from lsp_harness.session.results import Progress, Proposal
 
 
@@ -18,8 +25,29 @@ async def request_edit(opened: OpenTask) -> Proposal:
         return await harness.fixes.fix_first(snapshot, offers, _ignore)
     if task.kind == "fix" and task.tests:
         return (await harness.fixes.repair_tests(snapshot, _ignore, task=task.text)).proposal
+    if task.kind == "prompt":
+        return await _send_prompt(opened)
     span = find_code_span(task, snapshot.document)
     return (await harness.edits.instruct(snapshot, span, task.text, _ignore)).proposal
+
+
+async def _send_prompt(opened: OpenTask) -> Proposal:
+    """Give the text of the task to the code driver, without a place.
+
+    Raises:
+        NoAnswer: The driver answered in words.
+    """
+    harness, text = opened.harness, opened.task.text
+
+    async def run(turn: Turn) -> CodeResult:
+        work = PromptWork(text, Summary(), CodeProgress())
+        return await CodeTurn(harness.services, harness.turns, harness.tasks, turn, work).run()
+
+    driver = CodeDriver(run, lambda result: result.text)
+    await harness.services.session.submit(Ingress("message", text), driver)
+    if driver.result.proposal is None:
+        raise NoAnswer(driver.result.text)
+    return driver.result.proposal
 
 
 def _ignore(progress: Progress) -> None:

@@ -45,6 +45,7 @@ class CheckContext:
         subject: What the finding is about, or None if there is no finding.
         task: The request in words. It may be empty.
         must_pass: Ids of failing tests that the edit has to repair.
+        wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
         settings: The settings of the checks.
     """
 
@@ -53,6 +54,7 @@ class CheckContext:
     subject: Subject | None = None
     task: str = ""
     must_pass: frozenset[str] = frozenset()
+    wants_repairs: bool = False
     settings: Verification = field(default_factory=Verification)
 
 

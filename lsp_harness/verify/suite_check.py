@@ -16,6 +16,7 @@ class SuiteCheck(Check):
     Args:
         suites: Runs the tests.
         must_pass: Ids of failing tests that the edit has to repair.
+        wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
     """
 
     name = "tests"
@@ -29,17 +30,20 @@ class SuiteCheck(Check):
     setting = "test"
     is_slow: ClassVar[bool] = True
 
-    def __init__(self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset()) -> None:
-        self._suites, self._must_pass = suites, must_pass
+    def __init__(
+        self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
+    ) -> None:
+        self._suites, self._must_pass, self._wants_repairs = suites, must_pass, wants_repairs
 
     @classmethod
     def create(cls, context: CheckContext) -> "SuiteCheck | None":
         """Return the check, or None if no tests may run."""
-        return cls(context.tools.suites, context.must_pass) if context.tools.suites else None
+        suites = context.tools.suites
+        return cls(suites, context.must_pass, wants_repairs=context.wants_repairs) if suites else None
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
-        outcome = await self._suites.compare(changes, self._must_pass)
+        outcome = await self._suites.compare(changes, self._must_pass, wants_repairs=self._wants_repairs)
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired

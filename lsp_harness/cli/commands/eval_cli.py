@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -78,12 +78,14 @@ class EvalAblation:
     no_knowledge: Annotated[bool, Parameter(negative="", help="Do not read installed packages.")] = False
     no_review: Annotated[bool, Parameter(negative="", help="Do not let the model review its edits.")] = False
     no_checks: Annotated[bool, Parameter(negative="", help="Check the syntax only.")] = False
+    no_tests: Annotated[bool, Parameter(negative="", help="Do not run the visible tests.")] = False
+    no_plan: Annotated[bool, Parameter(negative="", help="Do not edit the callers of the code to change.")] = False
     no_repairs: Annotated[bool, Parameter(negative="", help="Do not try repairs that need no model.")] = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parts that are switched off."""
-        flags = ("no_context", "no_retry", "no_knowledge", "no_review", "no_checks", "no_repairs")
+        flags = (item.name for item in fields(self) if item.name.startswith("no_"))
         return tuple(flag.replace("_", "-") for flag in flags if getattr(self, flag))
 
 

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import Any
 
 from lsp_harness.coding.candidates.hole_fill import Hole, HoleFill, build_fill
+from lsp_harness.coding.candidates.partial_answer import complete_answer
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidateKind,
@@ -250,7 +251,7 @@ class CandidateGenerator:
             code = find_code_block(to_lf(answer))
             if code is None:
                 return None
-            new = reindent(code.rstrip(), old)
+            new = reindent(complete_answer(self._tree, Span(start, end), code).rstrip(), old)
             if old.endswith("\n"):
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", document.newline)))

@@ -57,11 +57,13 @@ class RepairTests(EditTask):
         context: The document and the tools. Its `task` says what the code should do; it may be empty.
         trace: The run in which the tests fail.
         span: The code that the user named, or None for the most suspicious code of the document.
+        limit_s: The seconds after which nothing is generated any more. None means those of the settings.
     """
 
     context: TurnContext
     trace: FailureTrace
     span: Span | None = None
+    limit_s: float | None = None
     _results: Sequence[CheckedCandidate] = field(default=(), init=False)
     _statements: Sequence[SuspiciousStatement] = field(default=(), init=False)
     _tree: SyntaxTree | None = field(default=None, init=False)
@@ -86,7 +88,7 @@ class RepairTests(EditTask):
         lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
-        settings = self.context.config.generation
+        limit_s = self.context.config.generation.test_repair_s if self.limit_s is None else self.limit_s
         return LadderSource(
             context=self.context,
             tree=tree,
@@ -95,7 +97,7 @@ class RepairTests(EditTask):
             failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
             results=self._results,
-            deadline_s=monotonic() + settings.test_repair_s,
+            deadline_s=monotonic() + limit_s,
         )
 
     async def plan_rounds(self) -> list[list[HolePlan]]:

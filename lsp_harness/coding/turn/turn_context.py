@@ -43,6 +43,8 @@ class TurnContext:
         output: The output of a tool about the document, if the turn is about one.
         session_lines: What the session did before this turn with this document, as lines for a prompt.
         make_checks: Creates the checks that the settings enable.
+        base: The text that the recorded edits of candidates are about, if the document is an attempt at its edit. None
+            means the document.
         learned: The fixes that were accepted in the project, or None if they are not used.
         place: The code that was found for the request, in words. Empty if the user named it.
         task: The request in words.
@@ -70,6 +72,7 @@ class TurnContext:
     task: str = ""
     states: TurnStates | None = None
     item: int | None = None
+    base: Document | None = None
     learned: LearnedFixes | None = None
 
     @property
@@ -93,6 +96,7 @@ class TurnContext:
         subject: Subject | None = None,
         *,
         must_pass: frozenset[str] = frozenset(),
+        wants_repairs: bool = False,
     ) -> list[Check]:
         """Return the checks that an edit must pass.
 
@@ -100,6 +104,7 @@ class TurnContext:
             finding: The finding to repair, or None if the edit has another purpose.
             subject: What the finding is about.
             must_pass: Ids of failing tests that the edit has to repair.
+            wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
         """
-        context = CheckContext(self.tools, finding, subject, self.task, must_pass)
+        context = CheckContext(self.tools, finding, subject, self.task, must_pass, wants_repairs)
         return self.make_checks(self.config.verification, context)

@@ -9,9 +9,10 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Position, Span, decode, encode
 from lsp_harness.verify.finding import Finding
 
-TaskKind = Literal["fix", "edit", "generate"]
-"""The request: `fix` repairs code whose tests fail or that a linter reports, `edit` changes code by an instruction, and
-`generate` writes the body of code that is only begun."""
+TaskKind = Literal["fix", "edit", "generate", "prompt"]
+"""The request: `fix` repairs code whose tests fail or that a linter reports, `edit` changes code by an instruction,
+`generate` writes the body of code that is only begun, and `prompt` is what a user writes to the code driver, which
+finds the code and may change several files."""
 
 
 @dataclass(frozen=True, slots=True)

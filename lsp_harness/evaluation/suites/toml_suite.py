@@ -2,7 +2,7 @@
 
 [[tasks]]
 name = "unknown-name"
-kind = "fix"                       # fix, edit or generate
+kind = "fix"                       # fix, edit, generate or prompt
 text = "the tests of area fail"
 target = "geo.py"
 line = 4                           # optional

@@ -175,7 +175,8 @@ class CodeTurn:
 
     # -- intents
     async def _edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
-        work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context)
+        edits_dependents = self.services.config.generation.plan
+        work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context, edits_dependents)
         edits = PlannedEdits(work, self.services.index.query, self.services.engines.current, located)
         written = await edits.write()
         if isinstance(written, Proposal):

@@ -48,6 +48,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 
 MAX_SIGNATURE_CHARS = 160
+PLAN_IS_OFF = "one edit; generation.plan is off, so code that depends on it stays as it is"
 REPEATED = "The interrupted turn has written the edit"
 REPEATED_SUMMARY = "the edit of the interrupted turn passes"
 
@@ -62,6 +63,7 @@ class EditWork:
         turn: The turn.
         states: Its states.
         create_context: Returns the context of an edit of a document: of a kind, at a place.
+        edits_dependents: Whether to edit the code that depends on the symbol, too.
     """
 
     task: str
@@ -69,6 +71,7 @@ class EditWork:
     turn: Turn
     states: TurnStates
     create_context: Callable[[Document, str, str], Awaitable[TurnContext]]
+    edits_dependents: bool = True
 
 
 @dataclass(slots=True)
@@ -104,7 +107,7 @@ class PlannedEdits:
         best, uri, states = self.located.ranking.best, self.located.root.as_uri(), self.work.states
         states.enter("PLAN")
         dependents = await self.index.dependents(uri, best.path, best.symbol) if best.symbol else Dependents()
-        rename = parse_rename(self.work.task)
+        rename = parse_rename(self.work.task) if self.work.edits_dependents else None
         if rename and rename.function.rpartition(".")[2] == best.symbol.rpartition(".")[2]:
             return await self._rename(rename, dependents)
         items = await self._plan(dependents)
@@ -121,8 +124,8 @@ class PlannedEdits:
     async def _plan(self, dependents: Dependents) -> list[PlannedItem]:
         """Return the accepted items, the definition first."""
         work, best, known = self.work, self.located.ranking.best, self.work.known
-        count = len(dependents.certain)
-        proposed = plan_edits(best, dependents.certain if count <= MAX_DEPENDENTS else ())
+        may_plan = work.edits_dependents and len(dependents.certain) <= MAX_DEPENDENTS
+        proposed = plan_edits(best, dependents.certain if may_plan else ())
         if known.plan is None or known.plan.items != tuple(proposed):
             known.decisions, known.items = {}, {}
             if proposed[1:]:
@@ -136,7 +139,7 @@ class PlannedEdits:
                 work.turn.append(decision)
             accepted += [number] * decision.is_accepted
         if not accepted[1:]:
-            reason = describe_skipped_plan(best.symbol, dependents)
+            reason = describe_skipped_plan(best.symbol, dependents) if work.edits_dependents else PLAN_IS_OFF
             if proposed[1:]:
                 reason = f"one edit; the {len(proposed) - 1} dependents of {best.symbol} stay as they are"
             work.turn.append(PlanSkipped(reason))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from lsp_harness.verify.finding import Severity
 
 SEVERITY_ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
+COLLECTION_CODE = "collection"
+"""The code of a problem of a test file that cannot be imported."""
 SUMMARY_CODE = "summary"
 """The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.assertion import summarize_exception
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
 from lsp_harness.verify.digest.pytest_block import CODE_PLACE, ExceptionReport, read_exception
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
@@ -164,5 +164,5 @@ def create_problem(node: str, exception: ExceptionReport, message: str = "") -> 
     )
     if file == node:
         is_in_file = exception.path.endswith(file)
-        return Problem(message, file, exception.line if is_in_file else 0, code="collection")
+        return Problem(message, file, exception.line if is_in_file else 0, code=COLLECTION_CODE)
     return Problem(message, exception.path or file, exception.line, test=node)

@@ -1,7 +1,8 @@
 """Compares the tests of a project before and after a proposal."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest import read_last_line
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
 from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
@@ -30,6 +31,8 @@ MAX_FINDINGS = 12
 SLOW_TEST = "the test does not end within"
 """Words of `pytest_worker` about a test that it ended."""
 EXTRA_WALL_S = 10.0
+ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+"""The address of an object in a message, which is another one in each run."""
 WALL_FACTOR = 4
 """A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
 
@@ -84,6 +87,11 @@ class FailureTrace:
         """The tests that failed."""
         return tuple(problem for problem in self.run.digest.problems if problem.test)
 
+    def limit_to(self, titles: Collection[str]) -> "FailureTrace":
+        """Return the trace with the failures of some tests only, by their titles."""
+        problems = tuple(problem for problem in self.run.digest.problems if problem.title in titles)
+        return replace(self, run=replace(self.run, digest=replace(self.run.digest, problems=problems)))
+
     def reaches(self, lines: range) -> bool:
         """Return whether a failing test runs some lines, counted from 1. Without recorded lines it may, so it does."""
         failed = [test for test in self.tests.values() if not test.is_passed]
@@ -108,7 +116,9 @@ class SuiteComparison:
         self._warm = WarmSuites()
         self._baselines = Baselines[SuiteRun]()
 
-    async def compare(self, changes: ChangeSet, must_pass: frozenset[str] = frozenset()) -> Outcome:
+    async def compare(
+        self, changes: ChangeSet, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
+    ) -> Outcome:
         """Return whether a proposal breaks a test.
 
         A warm process runs the tests first, because most proposals fail. What passes there runs again in a new copy.
@@ -116,6 +126,8 @@ class SuiteComparison:
         Args:
             changes: The proposal.
             must_pass: Ids of failing tests that the proposal has to repair.
+            wants_repairs: Whether a proposal has to repair the failing tests that are about what it changes: those
+                that fail in another way now, or that fail in a changed file.
         """
         try:
             suite = await self._find_suite(changes)
@@ -125,7 +137,9 @@ class SuiteComparison:
             selection = SuiteChoice(suite.files, _count_failures(before) + 1, self._limit(before))
             texts = {change.file: change.after.data for change in changes}
             after = await self._run_warm(suite, texts, selection)
-            if after is None or (after.is_complete and not _find_broken(before, after, failing, must_pass)):
+            files = frozenset(change.file.relative_to(suite.root).as_posix() for change in changes)
+            demand = _Demand(files, must_pass, wants_repairs)
+            if after is None or (after.is_complete and not demand.find_broken(before, after, failing)):
                 after = await self._run(suite, texts, selection)
                 if slow := _find_slow(before) - must_pass:
                     before, failing = await self._run_slow(suite, changes, slow, before, after)
@@ -135,7 +149,7 @@ class SuiteComparison:
             return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}")
         if not after.is_complete:
             return _judge_incomplete(before, after, changes)
-        if broken := _find_broken(before, after, failing, must_pass):
+        if broken := demand.find_broken(before, after, failing):
             findings = tuple(_as_finding(problem, changes) for problem in _choose_shown(broken, failing))
             reason = f"{len(broken)} of {after.digest.total} tests fail"
             return Outcome(CHECK, "failed", findings, reason=reason, count=len(broken), extent=suite.extent)
@@ -211,7 +225,7 @@ class SuiteComparison:
 
     async def _run_slow(
         self, suite: _Suite, changes: ChangeSet, slow: frozenset[str], before: SuiteRun, after: SuiteRun
-    ) -> tuple[SuiteRun, frozenset[str]]:
+    ) -> tuple[SuiteRun, Mapping[str, str]]:
         """Return the run before a proposal and its failing tests, again without a limit for each test if it matters.
 
         It matters if the proposal fails a test that only took too long before, or does not end itself.
@@ -254,9 +268,17 @@ class SuiteComparison:
         return choice.sandbox
 
 
-def _find_failing(run: SuiteRun) -> frozenset[str]:
-    """Return the ids of the tests that fail. Their names alone may be those of tests in other files, too."""
-    return frozenset(problem.test for problem in run.digest.problems if problem.test and run.is_complete)
+def _find_failing(run: SuiteRun) -> Mapping[str, str]:
+    """Return the id of each test that fails, or the path of a test file that cannot be imported → its message.
+
+    The names of tests alone may be those of tests in other files, too.
+    """
+    problems = run.digest.problems if run.is_complete else ()
+    return {failed: problem.message for problem in problems if (failed := _failed_id(problem))}
+
+
+def _failed_id(problem: Problem) -> str:
+    return problem.test or (problem.path if problem.code == COLLECTION_CODE else "")
 
 
 def _count_failures(run: SuiteRun) -> int:
@@ -269,31 +291,55 @@ def _find_slow(run: SuiteRun) -> frozenset[str]:
     return frozenset(p.test for p in run.digest.problems if p.test and SLOW_TEST in p.message)
 
 
-def _find_broken(
-    before: SuiteRun, after: SuiteRun, failing: frozenset[str], must_pass: frozenset[str]
-) -> list[Problem]:
-    """Return the failed tests that count: new ones, and those that have to be repaired. Else those that do not pass.
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """The tests that a proposal has to repair, of those that failed before it.
 
-    Args:
-        before: The run before the proposal.
-        after: The run after it, which is complete.
-        failing: The ids of the tests that failed before.
-        must_pass: The ids of the tests that have to be repaired.
+    Attributes:
+        files: The changed files, as paths in the project.
+        must_pass: Ids of tests that it has to repair.
+        wants_repairs: Whether it has to repair the tests that are about what it changes.
     """
-    failed = [
-        problem
-        for problem in after.digest.problems
-        if problem.test and (problem.test not in failing or problem.test in must_pass)
-    ]
-    # a run that ended at its first failures says nothing about the other tests
-    return failed or find_lost_tests(before.digest, after.digest, must_pass)
+
+    files: frozenset[str]
+    must_pass: frozenset[str]
+    wants_repairs: bool
+
+    def find_broken(self, before: SuiteRun, after: SuiteRun, failing: Mapping[str, str]) -> list[Problem]:
+        """Return the failures that count: new ones, and those that have to be repaired. Else tests that do not pass.
+
+        Of a test file that could not be imported before, nobody knows which tests passed.
+
+        Args:
+            before: The run before the proposal.
+            after: The run after it, which is complete.
+            failing: The failures before it (see `_find_failing`).
+        """
+
+        def counts(problem: Problem) -> bool:
+            failed = _failed_id(problem)
+            file = failed.partition("::")[0]
+            known = failing.get(failed, failing.get(file))
+            if not failed or known is None or not self.must_pass.isdisjoint((failed, file)):
+                return bool(failed)
+            is_changed = _without_addresses(known) != _without_addresses(problem.message)
+            return self.wants_repairs and (is_changed or problem.path in self.files)
+
+        broken = [problem for problem in after.digest.problems if counts(problem)]
+        tests = [problem for problem in broken if problem.test]
+        # a run that ended at its first failures says nothing about the other tests
+        return tests or find_lost_tests(before.digest, after.digest, self.must_pass) or broken
 
 
-def _choose_shown(broken: Sequence[Problem], failing: frozenset[str]) -> Sequence[Problem]:
+def _without_addresses(message: str) -> str:
+    return ADDRESS.sub("", message)
+
+
+def _choose_shown(broken: Sequence[Problem], failing: Collection[str]) -> Sequence[Problem]:
     """Return the failed tests to show. If there are too many, those that the proposal itself breaks come first."""
     if len(broken) <= MAX_FINDINGS:
         return broken
-    return sorted(broken, key=lambda problem: problem.test in failing)[:MAX_FINDINGS]
+    return sorted(broken, key=lambda problem: _failed_id(problem) in failing)[:MAX_FINDINGS]
 
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:
@@ -324,4 +370,6 @@ def _as_finding(problem: Problem, changes: ChangeSet) -> Finding:
 def _describe(suite: _Suite, run: SuiteRun) -> str:
     files, left_out = len(suite.files), suite.found - len(suite.files)
     counts = f"{format_count(run.digest.passed, 'test')} in {format_count(files, 'file')}"
-    return counts + (f"; {left_out} more depend on the change and did not run" if left_out else "")
+    failing = len(_find_failing(run))
+    still = f"; {failing} failed before and still fail{'s' * (failing == 1)}" if failing else ""
+    return counts + still + (f"; {left_out} more depend on the change and did not run" if left_out else "")

@@ -220,6 +220,22 @@ async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripte
     assert (project / "shapes.py").read_text() == SHAPES
 
 
+async def test_without_plans_only_the_found_function_is_edited(
+    open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_GENERATION__PLAN", "false")
+    monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "1")
+    answer = "```python\ndef halve(shape: Shape, part=1):\n    return shape.scale(factor=0.5) if part else None\n```"
+    opened = await open_scripted({"text": answer}, driver="code")
+    user = "from uses import halve\n\n\ndef use(shape):\n    return halve(shape, factor=2)\n"
+    write_files(project, shapes=SHAPES, uses=USES, user=user)
+    await ask(opened, "rename the parameter factor of halve to part")
+    assert "part=1" in (project / "uses.py").read_text()
+    assert (project / "user.py").read_text() == user
+    [skipped] = events(opened, "plan.skipped")
+    assert skipped["reason"].startswith("one edit; generation.plan is off")
+
+
 async def test_the_places_that_only_look_like_uses_are_named_and_kept(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted(driver="code")
     guess = "def shrink(thing):\n    return thing.scale(factor=0.1)\n"

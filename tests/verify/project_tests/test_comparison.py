@@ -27,6 +27,7 @@ TESTS = (
     "def test_parse():\n    assert parse('a=1') == ['a', '1']\n\n\n"
     "def test_old():\n    assert parse('') == []\n"
 )
+STILL = "; 1 failed before and still fails"
 
 
 class Desk:
@@ -43,7 +44,9 @@ class Desk:
         self.file.write_text(SOURCE)
         (root / "test_config.py").write_text(TESTS)
 
-    async def compare(self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset()):
+    async def compare(
+        self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset(), **options: bool
+    ):
         async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
             assert (root, path) == (self.root, "config.py")
             return self.affected
@@ -59,7 +62,7 @@ class Desk:
         before = Document.from_text(uri, self.source.encode(), language="python")
         after = Document.from_text(uri, text.encode(), language="python")
         return await self.comparison.compare(
-            ChangeSet.of(Change.from_documents(before, after, self.file, self.root)), must_pass
+            ChangeSet.of(Change.from_documents(before, after, self.file, self.root)), must_pass, **options
         )
 
 
@@ -75,7 +78,7 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
 
 async def test_only_what_passed_before_counts(desk: Desk) -> None:
     kept = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))
-    assert (kept.status, kept.reason) == ("passed", "1 test in 1 file")
+    assert (kept.status, kept.reason) == ("passed", f"1 test in 1 file{STILL}")
     broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
     assert broken.status == "failed"
     assert [finding.code for finding in broken.findings] == ["test_parse"]
@@ -144,6 +147,17 @@ async def test_many_failing_tests_hide_no_new_failure(desk: Desk, monkeypatch: p
     assert (result.count, result.reason) == (5, "5 of 6 tests fail")
 
 
+async def test_a_failing_test_counts_if_repairs_are_wanted_and_the_proposal_changes_its_failure(desk: Desk) -> None:
+    unrelated = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"), wants_repairs=True)
+    assert (unrelated.status, unrelated.reason) == ("passed", f"1 test in 1 file{STILL}")
+    other = SOURCE.replace("return", "if not text:\n        return {}\n    return")
+    assert (await desk.compare(other)).status == "passed"
+    closer = await desk.compare(other, wants_repairs=True)
+    assert (closer.status, [finding.code for finding in closer.findings]) == ("failed", ["test_old"])
+    repaired = await desk.compare(other.replace("{}", "[]"), wants_repairs=True)
+    assert (repaired.status, repaired.reason) == ("passed", "2 tests in 1 file")
+
+
 async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # the limit follows from the time of the run before
     monkeypatch.setattr(comparison, "EXTRA_WALL_S", 0.5)
@@ -200,6 +214,19 @@ async def test_tests_that_all_fail_say_nothing(desk: Desk) -> None:
     assert (result.status, result.reason) == ("skipped", "all tests fail, with the present text too")
 
 
+async def test_an_edit_that_breaks_the_import_of_failing_tests_fails(desk: Desk) -> None:
+    (desk.root / "test_config.py").write_text(TESTS.replace("== ['a', '1']", "== []"))
+    broken = await desk.compare(SOURCE.replace("def parse", "def read"))
+    assert broken.status == "failed"
+    assert "cannot import name 'parse'" in broken.findings[0].message
+
+
+async def test_failing_tests_of_a_file_that_could_not_be_imported_are_not_new(desk: Desk) -> None:
+    imports = TESTS.replace("from config import parse", "from config import parse, read").replace("== []", "== 0")
+    (desk.root / "test_config.py").write_text(imports)
+    assert (await desk.compare(f"{SOURCE}\n\nread = parse\n")).status == "passed"
+
+
 async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,13 +235,13 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
     (desk.root / "test_config.py").write_text(TESTS + slow)
     kept = await desk.compare(SOURCE + "\n")
-    assert (kept.status, kept.reason) == ("passed", "2 tests in 1 file")
+    assert (kept.status, kept.reason) == ("passed", f"2 tests in 1 file{STILL}")
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
     assert [finding.code for finding in broken.findings] == ["test_slow"]
 
 
 async def test_a_changed_test_file_is_read_again(desk: Desk) -> None:
-    assert (await desk.compare(SOURCE + "\n")).reason == "1 test in 1 file"
+    assert (await desk.compare(SOURCE + "\n")).reason == f"1 test in 1 file{STILL}"
     (desk.root / "test_config.py").write_text(TESTS + "\n\ndef test_new():\n    assert parse('n') == ['n']\n")
     desk.comparison.record_file_change()
     assert (await desk.compare(SOURCE + "\n")).reason == "2 tests in 1 file"

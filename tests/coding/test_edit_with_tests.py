@@ -1,0 +1,158 @@
+"""Edits by instruction where tests fail, with real tests in the sandbox and a scripted model: plumbing, not quality."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.config.schema import Config, Generation
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
+from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.session.results import Proposal
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.text.position import Span, decode
+from lsp_harness.verify.check import CheckTools
+from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.wire.event import Event
+from tests.harness.tools import of_type
+
+SOURCE = "def interest(amount, rate):\n    return amount * rate / 100\n"
+TESTS = """from rates import interest
+
+
+def test_usual():
+    assert interest(200, 5) == 10
+
+
+def test_negative():
+    message = ""
+    try:
+        interest(200, -5)
+    except ValueError as error:
+        message = str(error)
+    assert message == "rate below zero"
+"""
+RAISE = (
+    "def interest(amount, rate):\n    if rate < 0:\n        raise ValueError({!r})\n    return amount * rate / 100\n"
+)
+OTHER, WANTED = RAISE.format("negative"), RAISE.format("rate below zero")
+
+
+class FillEngine(ScriptedEngine):
+    """A model that writes the same text into each hole where a statement raises an error."""
+
+    def __init__(self, replies: list[dict[str, Any]], fill: str) -> None:
+        super().__init__(replies)
+        self._fill = fill
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        if isinstance(request, Infill):
+            is_raise = self._fill and "raise" not in prompt_text(request)
+            for index in range(request.sampling.n):
+                yield Chunk(self._fill if is_raise else "", "eos", Usage(generated=1), index)
+            return
+        async for chunk in super().stream(request):
+            yield chunk
+
+
+def apply_recorded(generated: dict[str, Any]) -> str:
+    edits = [Edit(edit["start"], edit["end"], edit["text"].encode()) for edit in generated["edits"]]
+    return decode(apply(SOURCE.encode(), edits))
+
+
+class Bench:
+    """A project with a failing test, and edits of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.file, self.log = root, root / "rates.py", SessionLog(is_saved=False)
+        self.events = list[Event]()
+        self.log.listeners.append(self.events.append)
+        self.file.write_text(SOURCE)
+        (root / "test_rates.py").write_text(TESTS)
+
+        async def find_affected(root: Path, path: str) -> list[AffectedTest]:
+            return [AffectedTest("test_rates.py", f"imports {path}", 1)]
+
+        async def allow(command: object) -> str:
+            return ""
+
+        self.suites = SuiteComparison(ProjectAccess(find_affected, allow, machine_sandbox))
+
+    async def edit(self, *answers: str, retries: int = 0, fill: str = "") -> Proposal:
+        """Return the proposal if the model gives these answers, all but the retries in the first round.
+
+        Each hole gets the same fill.
+        """
+        self.engine = FillEngine([{"text": f"```\n{answer}```"} for answer in answers], fill)
+        generation = Generation(candidates=len(answers) - retries, max_retries=retries)
+        context = TurnContext(
+            *(self.engine, replace(Config(), generation=generation), CheckTools(Ruff(), self.suites)),
+            *(self.log.turn(), Document.from_text(self.file.as_uri(), SOURCE, language="python")),
+            *(self.file, self.root, self.file.name, lambda progress: None),
+        )
+        return await Instruct(context, Span(0, len(SOURCE)), "Raise a ValueError if the rate is negative.").run()
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
+    if not machine_sandbox().is_confined:
+        pytest.skip("no sandbox works here")
+    bench = Bench(tmp_path)
+    yield bench
+    await bench.suites.aclose()
+
+
+def text_of(proposal: Proposal) -> str:
+    return decode(proposal.changes.main.after.data)
+
+
+async def test_a_candidate_that_repairs_the_failing_test_is_preferred(bench: Bench) -> None:
+    proposal = await bench.edit(OTHER, WANTED)
+    assert text_of(proposal) == WANTED
+    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
+
+
+async def test_the_failure_is_in_the_prompt_of_a_retry(bench: Bench) -> None:
+    assert text_of(await bench.edit(OTHER, WANTED, retries=1)) == WANTED
+    assert "TEST FAIL: test_negative — AssertionError: expected 'rate below zero', got 'negative'" in prompt_text(
+        bench.engine.foreground_requests[-1]
+    )
+
+
+async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_says_so(bench: Bench) -> None:
+    proposal = await bench.edit(OTHER, SOURCE)
+    assert text_of(proposal) == OTHER
+    assert proposal.verdict.passed
+    assert proposal.verdict.outcomes[-1].reason == "1 test in 1 file; 1 failed before and still fails"
+    # the log shows both verdicts: that of all checks, and that by which it is proposed
+    assert [data["passed"] for data in of_type(bench.events, "verify.completed")] == [False, True]
+
+
+async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: Bench) -> None:
+    proposal = await bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
+    assert text_of(proposal) == OTHER.replace("negative", "rate below zero")
+    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
+    generated = of_type(bench.events, "candidate.generated")
+    assert len({data["candidate"] for data in generated}) == len(generated)
+    # all recorded edits are about the text in the editor, also those of a repair of an attempt
+    texts = [apply_recorded(data) for data in generated if data["edits"]]
+    assert texts[-1] == text_of(proposal)
+    assert texts.count(text_of(proposal)) > 1
+
+
+async def test_without_retries_an_attempt_is_not_repaired(bench: Bench) -> None:
+    assert text_of(await bench.edit(OTHER, fill="        raise ValueError('rate below zero')")) == OTHER
+
+
+async def test_a_failing_test_that_the_edit_does_not_touch_costs_no_candidate(bench: Bench) -> None:
+    proposal = await bench.edit(SOURCE.replace("amount * rate / 100", "rate * amount / 100"), WANTED)
+    assert "rate * amount" in text_of(proposal)
