@@ -178,6 +178,7 @@ class Harness:
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")
         self._fixes.prepared.follow(opened)
+        self._fixes.prepared.record_file_change(uri)
 
     def close(self, uri: str) -> None:
         """Close a document. Raises DocumentNotOpen."""
@@ -229,6 +230,7 @@ class Harness:
             indexes.report_change(file)
         self._completions.record_file_change(uri)
         self._verification.record_file_change(uri)
+        self._fixes.prepared.record_file_change(uri)
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":

@@ -1,6 +1,7 @@
 """Fixes that are computed and verified before the user asks for them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.session.results import FixOffer, Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckTools
-from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
@@ -261,6 +262,37 @@ async def test_a_user_who_asks_does_not_wait_for_the_background(bench: Make) -> 
     proposal = await table.b.harness.fixes.fix(table.snapshot(), offer, lambda progress: None)
     assert proposal.changes.main.after.text == FIXED
     assert table.counts == {"offered": 1}
+
+
+async def test_work_that_gave_way_to_the_user_begins_again(bench: Make) -> None:
+    hanging = {"hang": True, "background": True}
+    table = Table(bench, hanging, GOOD, {"text": GOOD, "background": True}, config=BY_MODEL)
+    await table.start_engine()
+    table.report()
+    table.hand.move(2)
+    await table.b.engine.begun_ahead.wait()
+    [offer] = await table.b.harness.fixes.offer(table.snapshot(), [table.src.finding])
+    await table.b.harness.fixes.fix(table.snapshot(), offer, lambda progress: None)
+    # the user does not take that fix; the diagnostic still stands
+    assert (await table.wait()).proposal.changes.main.after.text == FIXED
+
+
+@pytest.mark.parametrize("check", ["tests", "types", ""])
+async def test_a_change_of_another_file_drops_a_fix_whose_checks_read_it(bench: Make, check: str) -> None:
+    table = Table(bench)
+    other = table.b.open(AREA, "other.py")
+    table.report()
+    fix = await table.wait()
+    outcomes = (*fix.proposal.verdict.outcomes, *([Outcome(check, "passed")] if check else []))
+    verdict = replace(fix.proposal.verdict, outcomes=outcomes)
+    part = table.prepared._part(table.b.harness.documents.get(table.src.document.uri))
+    [problem] = part.ready
+    part.ready[problem] = replace(fix, proposal=replace(fix.proposal, verdict=verdict))
+    table.b.type(other, "# more\n", 0)
+    assert (table.prepared.find(table.snapshot(), table.src.finding) is None) == bool(check)
+    # it is prepared again while its diagnostic stands
+    table.b.harness.documents.focused_uri = table.src.document.uri
+    assert await table.wait()
 
 
 async def test_other_settings_drop_what_was_ready(bench: Make) -> None:

@@ -26,6 +26,9 @@ from lsp_harness.workspace.snapshot import Snapshot
 MAX_FINDINGS = 3
 """Diagnostics of one version whose fixes are prepared, the closest ones to the cursor first."""
 
+PROJECT_CHECKS = frozenset({"tests", "types"})
+"""The checks whose outcome depends on more than one file."""
+
 Problem = tuple[int, str]
 """The place and the rule of a finding. Two tools that report the same problem get one fix."""
 FindOffers = Callable[[Snapshot, Sequence[Finding]], Awaitable[list[FixOffer]]]
@@ -50,6 +53,12 @@ class PreparedFix:
         """The title of the offer, with the checks that the edit passed."""
         passed = [outcome.mark for outcome in self.proposal.verdict.outcomes if outcome.status == "passed"]
         return f"{self.offer.title} ({', '.join(passed)})"
+
+    @property
+    def reads_project(self) -> bool:
+        """Return whether a check that passed depends on the other files of the project."""
+        outcomes = self.proposal.verdict.outcomes
+        return any(outcome.status == "passed" and outcome.check in PROJECT_CHECKS for outcome in outcomes)
 
 
 @dataclass(slots=True)
@@ -152,8 +161,20 @@ class PreparedFixes:
         if (part := opened.find_part(_Preparation)) and part.text is not opened.text:
             self.reset(part)
 
+    def record_file_change(self, uri: str) -> None:
+        """Drop the fixes of other documents whose checks read the whole project, because one of its texts changed."""
+        for opened in self._services.documents:
+            part = opened.find_part(_Preparation)
+            if part is None or opened.uri == uri:
+                continue
+            for problem in [problem for problem, fix in part.ready.items() if fix.reads_project]:
+                part.tried.discard(problem)
+                part.dropped_ids.add(part.ready.pop(problem).proposal.id)
+                self._count("fixes_dropped")
+            self._plan(part)
+
     def yield_to_user(self, opened: OpenDocument | None) -> None:
-        """Stop the work under way for a document, because the user now asks for a fix there."""
+        """Stop the work under way for a document, because the user now asks for a fix there. It begins again later."""
         if opened and (part := opened.find_part(_Preparation)):
             self._stop(part)
 
@@ -227,6 +248,9 @@ class PreparedFixes:
         self._tasks.discard(task)
         if part.task is task:
             part.task = None
+        if task.cancelled():
+            # it gave way to the user; after an edit there is nothing to plan
+            self._plan(part)
 
     # -- work
     async def _run(self, part: _Preparation, text: Document) -> None:
@@ -250,14 +274,18 @@ class PreparedFixes:
                     is_delayed = True
                 continue
             part.tried.add(problem)
-            # the user's own request will say what is wrong
-            with suppress(HarnessError):
-                proposal = await self._compute(snapshot, offer, engine)
-                await self._turns.require_permission(proposal)
-                if part.text is not text:
-                    return
-                part.ready[problem] = PreparedFix(offer, proposal)
-                self._count("fixes_prepared")
+            try:
+                # the user's own request will say what is wrong
+                with suppress(HarnessError):
+                    proposal = await self._compute(snapshot, offer, engine)
+                    await self._turns.require_permission(proposal)
+                    if part.text is not text:
+                        return
+                    part.ready[problem] = PreparedFix(offer, proposal)
+                    self._count("fixes_prepared")
+            except asyncio.CancelledError:
+                part.tried.discard(problem)
+                raise
         if is_delayed:
             self._plan(part)
 

@@ -172,7 +172,7 @@ async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest
     desk.affected.append(AffectedTest("test_far.py", "imports config.py", 2))
     (desk.root / "test_far.py").write_text("def test_far():\n    assert False\n")
     outcome = await desk.compare(SOURCE + "\n")
-    assert outcome.reason == "1 test in 1 file; 1 more depend on the change and did not run"
+    assert outcome.reason == f"1 test in 1 file{STILL}; 1 more depend on the change and did not run"
     outcome = replace(outcome, title="tests")
     assert Verdict("", (outcome,)).marks == "tests ✓ (1 of 2 files)"
     published = PublishedFindings(1, (outcome,), is_complete=True)
@@ -244,6 +244,6 @@ async def test_a_changed_test_file_is_read_again(desk: Desk) -> None:
     assert (await desk.compare(SOURCE + "\n")).reason == f"1 test in 1 file{STILL}"
     (desk.root / "test_config.py").write_text(TESTS + "\n\ndef test_new():\n    assert parse('n') == ['n']\n")
     desk.comparison.record_file_change()
-    assert (await desk.compare(SOURCE + "\n")).reason == "2 tests in 1 file"
+    assert (await desk.compare(SOURCE + "\n")).reason == f"2 tests in 1 file{STILL}"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if '=' in text else []"))
     assert [finding.code for finding in broken.findings] == ["test_new"]
