@@ -177,8 +177,7 @@ class Harness:
         if proposals := opened.find_part(DocumentProposals):
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")
-        self._fixes.prepared.follow(opened)
-        self._fixes.prepared.record_file_change(uri)
+        self._fixes.prepared.record_edit(opened)
 
     def close(self, uri: str) -> None:
         """Close a document. Raises DocumentNotOpen."""
@@ -228,9 +227,8 @@ class Harness:
         """Record that a file on disk may have changed."""
         if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
             indexes.report_change(file)
-        self._completions.record_file_change(uri)
-        self._verification.record_file_change(uri)
-        self._fixes.prepared.record_file_change(uri)
+        for part in (self._completions, self._verification, self._fixes.prepared):
+            part.record_file_change(uri)
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":

@@ -156,6 +156,11 @@ class PreparedFixes:
             part.dropped_ids.discard(proposal_id)
             self._count("fixes_dropped", -1)
 
+    def record_edit(self, opened: OpenDocument) -> None:
+        """Drop what was prepared for the text before an edit, and what depended on it in other documents."""
+        self.follow(opened)
+        self.record_file_change(opened.uri)
+
     def follow(self, opened: OpenDocument) -> None:
         """Drop what was prepared for the text before an edit."""
         if (part := opened.find_part(_Preparation)) and part.text is not opened.text:
