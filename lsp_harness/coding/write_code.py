@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lsp_harness.coding.candidates.partial_answer import find_outermost
 from lsp_harness.coding.instruct import Instruct, Rewriter
 from lsp_harness.inference.grammar import find_code_block
 from lsp_harness.inference.prompt_ceilings import PromptName
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function
-from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
-from lsp_harness.syntax.tree import parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -38,8 +37,10 @@ class CodeWriter(Rewriter):
         document, code = self.context.document, find_code_block(to_lf(answer))
         if code is None or not code.strip():
             return None
-        names = {item.name for item in _find_declarations(Document.from_text(document.uri, code), document)}
-        present = {item.name for item in _find_declarations(document, document)}
+        names = {
+            item.name for item in find_outermost(Document.from_text(document.uri, code, language=document.language))
+        }
+        present = {item.name for item in find_outermost(document)}
         if not names or names & present:
             return None
         offset = self._find_end()
@@ -54,10 +55,3 @@ class CodeWriter(Rewriter):
             outer = enclosing_class(self.tree, self.span.start) or enclosing_function(self.tree, self.span.start)
             end = max(end, outer.end if outer else 0)
         return document.line_span(document.line_of(max(self.span.start, end - 1)))[1]
-
-
-def _find_declarations(text: Document, of: Document) -> list[Declaration]:
-    """Return the outermost declarations of a text in the language of a document."""
-    tree = parse(Document.from_text(of.uri, text.data, language=of.language))
-    declarations = find_declarations(tree.language, tree.data, tree.root)[0] if tree else []
-    return [declaration for declaration in declarations if declaration.parent < 0]

@@ -32,7 +32,7 @@ def complete_answer(tree: SyntaxTree | None, span: Span, code: str) -> str:
     if tree is None or function is None:
         return code
     old = _decode(tree, span)
-    answered = _find_outermost(Document.from_text(tree.document.uri, code, language=tree.document.language))
+    answered = find_outermost(Document.from_text(tree.document.uri, code, language=tree.document.language))
     if not answered:
         return _replace_body(tree, span, function, code) or code
     head = _decode(tree, Span(span.start, function.start))
@@ -54,7 +54,8 @@ def _find_only_function(tree: SyntaxTree, span: Span) -> Declaration | None:
     return first
 
 
-def _find_outermost(text: Document) -> list[Declaration]:
+def find_outermost(text: Document) -> list[Declaration]:
+    """Return the outermost declarations of a text, such as an answer; none if it has no grammar."""
     tree = parse(text)
     declarations = find_declarations(tree.language, tree.data, tree.root)[0] if tree else []
     return [item for item in declarations if item.parent < 0]

@@ -172,15 +172,20 @@ class PreparedFixes:
             part = opened.find_part(_Preparation)
             if part is None or opened.uri == uri:
                 continue
-            for problem in [problem for problem, fix in part.ready.items() if fix.reads_project]:
+            outdated = [problem for problem, fix in part.ready.items() if fix.reads_project]
+            for problem in outdated:
                 part.tried.discard(problem)
                 part.dropped_ids.add(part.ready.pop(problem).proposal.id)
                 self._count("fixes_dropped")
-            self._plan(part)
+            # this runs at each key: without a dropped fix there is nothing to begin
+            if outdated:
+                self._plan(part)
 
     def yield_to_user(self, opened: OpenDocument | None) -> None:
         """Stop the work under way for a document, because the user now asks for a fix there. It begins again later."""
-        if opened and (part := opened.find_part(_Preparation)):
+        part = opened.find_part(_Preparation) if opened else None
+        if part and part.task:
+            part.task.add_done_callback(lambda _: self._plan(part))
             self._stop(part)
 
     def drop_all(self) -> None:
@@ -253,9 +258,6 @@ class PreparedFixes:
         self._tasks.discard(task)
         if part.task is task:
             part.task = None
-        if task.cancelled():
-            # it gave way to the user; after an edit there is nothing to plan
-            self._plan(part)
 
     # -- work
     async def _run(self, part: _Preparation, text: Document) -> None:

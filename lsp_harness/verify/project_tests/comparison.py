@@ -30,9 +30,9 @@ MAX_TEST_FILES = 24
 MAX_FINDINGS = 12
 SLOW_TEST = "the test does not end within"
 """Words of `pytest_worker` about a test that it ended."""
-EXTRA_WALL_S = 10.0
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 """The address of an object in a message, which is another one in each run."""
+EXTRA_WALL_S = 10.0
 WALL_FACTOR = 4
 """A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
 
