@@ -61,6 +61,7 @@ def read_sampling(body: Json) -> Sampling:
         grammar=str(_read_field(body, "grammar", str, "")),
         t_max_predict_ms=int(_read_field(body, "t_max_predict_ms", int, 0)),
         n=read_int(body, "n_cmpl", 1, 1, MAX_CANDIDATES),
+        greedy_first=_read_field(body, "greedy_first", bool, False),
         top_logprobs=read_int(body, "n_probs", 0, 0, MAX_LOGPROBS) or -1,
         confidence=_read_field(body, "confidence", bool, False),
         expected=read_names(body, "expected", MAX_EXPECTED_NAMES),

@@ -31,6 +31,8 @@ class Sampling:
 
     Their seeds are `seed`, `seed + 1`, …; their chunks carry `index`.
     """
+    greedy_first: bool = False
+    """The first candidate is greedy, whatever the temperature. Only our engine does this."""
     top_logprobs: int = -1
     """If this is 0 or more, chunks carry the log probability of each token and of this many likeliest alternatives."""
     confidence: bool = False
@@ -49,7 +51,7 @@ class Sampling:
     lookup: bool = True
     """Draft tokens that repeat text of the prompt.
 
-    The model verifies them, so the answer is the same but comes sooner.
+    The model verifies them, so the answer comes sooner, and is the same except for the rounding of larger batches.
     """
 
 

@@ -302,6 +302,20 @@ def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Be
         assert machine.run(PROMPT, Sampling(n_predict=3, stop=("\ud800",)))[1].stop == "limit"
 
 
+def test_the_first_candidate_can_be_the_most_likely_text(machine: Bench):
+    greedy, _ = machine.run(PROMPT, Sampling(n_predict=12))
+    sampling = Sampling(n_predict=12, temperature=2.0, seed=4, n=3)
+
+    def texts(sampling: Sampling) -> list[str]:
+        machine.forget()
+        [chunks] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), sampling))
+        return ["".join(chunk.text for chunk in chunks if chunk.index == index) for index in range(3)]
+
+    first, *others = texts(sampling)
+    assert first != greedy
+    assert texts(replace(sampling, greedy_first=True)) == [greedy, *others]
+
+
 def test_confidence_is_the_probability_of_each_token_and_costs_no_evaluation(machine: Bench):
     prompt = Prompt(machine.llama.vocabulary.tokenize(PROMPT))
     [exact] = machine.together(TokenRequest((prompt,), Sampling(n_predict=6, top_logprobs=0)))

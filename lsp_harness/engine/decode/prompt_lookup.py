@@ -1,7 +1,8 @@
 """Drafts from the text of the prompt: the tokens that followed the last few tokens at an earlier place.
 
 An edit mostly repeats its original, so these tokens are likely to come again. The batch that evaluates a draft also
-verifies it. A draft changes when tokens come, but never which ones.
+verifies it. A draft decides when tokens come. Which ones come only depends on it by the rounding of a larger batch, if
+two tokens are nearly as likely.
 """
 
 from collections.abc import Callable, Sequence

@@ -46,7 +46,7 @@ class Sampler:
             self._grammar = lib.llama_sampler_init_grammar(vocabulary.pointer, source, b"root")
             if not self._grammar:
                 raise EngineRefused("the grammar is not valid GBNF with a rule named root")
-        self._is_greedy = sampling.temperature <= 0
+        self._is_greedy = sampling.temperature <= 0 or (sampling.greedy_first and index == 0)
         chain: Any = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         if self._is_greedy:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())

@@ -20,6 +20,7 @@ FEATURES: tuple[str, ...] = (
     "grammar",
     "tools",
     "n",
+    "greedy_first",
     "logprobs",
     "expected",
     "deadline",

@@ -37,7 +37,7 @@ MAX_CONCURRENT_COUNTS = 8
 """Texts that a real llama-server tokenizes at the same time."""
 HARNESS_ENGINE_FIELDS = (
     *("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms"),
-    *("confidence", "expected", "unbound"),
+    *("greedy_first", "confidence", "expected", "unbound"),
 )
 
 
