@@ -16,7 +16,7 @@ from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.inference.request import Infill
 from lsp_harness.languages.declaration_traits import CommentStyle
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
@@ -106,14 +106,9 @@ class _DocstringFiller:
         newline = context.document.newline
         frame = (self._indent(marks.before), self._indent(marks.after, indents_first=False) + newline)
         around, candidates = await build_hole(context, "docstring", Span(offset, offset), frame, plan, ANSWER_TOKENS)
-        sampling = Sampling(
-            n_predict=ANSWER_TOKENS,
-            temperature=plan.temperature,
-            seed=plan.seed,
-            n=len(candidates),
-            # a comment without an end mark can only have one line
-            stop=(marks.after.strip(),) if marks.after else ("\n",),
-        )
+        # a comment without an end mark can only have one line
+        stop = (marks.after.strip(),) if marks.after else ("\n",)
+        sampling = plan.create_sampling(candidates, n_predict=ANSWER_TOKENS, stop=stop)
         infill = Infill(around, sampling=sampling, priority="normal", owner=context.owner)
         request = CandidateRequest(infill, self._parse_edit)
         async with aclosing(generate_candidates(context.engine, plan, request, on_evaluated)) as generated:

@@ -13,6 +13,7 @@ first stage that returns a proposal ends the turn. An explanation (`Explain`) ch
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_most_likely
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
@@ -28,6 +29,10 @@ from lsp_harness.verify.check import Check
 
 class EditTask(ABC):
     """One verified edit of one document version. Run it once. `context` has the document and the tools."""
+
+    checks_in_order: ClassVar[bool] = True
+    """Whether a candidate waits for those with lower numbers, which are likelier. Then the result does not depend on
+    which of them is complete first."""
 
     context: TurnContext
 
@@ -80,7 +85,8 @@ class EditTask(ABC):
         Raises:
             NoAnswer: There is nothing that the model could generate.
         """
-        return [plan_samples("fill", self.context.config.generation.temperature)]
+        temperature = self.context.config.generation.temperature
+        return [plan_samples("fill", temperature, await self.context.engine.props())]
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the best of the candidates that passed the checks. The default is the most likely one."""
@@ -89,7 +95,7 @@ class EditTask(ABC):
     def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
         """Return whether no candidate that is still being generated can be better than those that passed.
 
-        Candidates of a round are generated in the order of their probability, so the default is true.
+        Candidates of a round are checked in the order of their probability, so the default is true.
         """
         return True
 

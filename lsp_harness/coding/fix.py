@@ -6,6 +6,7 @@ them passes the checks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator, plan_candidates
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
@@ -49,6 +50,9 @@ class Fix(EditTask):
         is_model_allowed: Whether the model may see the text. If not, only repairs without a model are tried.
         linter_edits: The linter's own fix, if there is one. Then nothing else is tried.
     """
+
+    checks_in_order: ClassVar[bool] = False
+    """A small repair ends the turn at once: to wait for a likelier candidate would cost time."""
 
     context: TurnContext
     finding: Finding

@@ -36,7 +36,7 @@ from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName
-from lsp_harness.inference.request import ChatRequest, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Props, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
@@ -80,8 +80,7 @@ class Instruct(EditTask):
         return await repair_attempt(self.context, attempt, states) if is_wanted else ()
 
     async def plan_rounds(self) -> list[list[CandidatePlan]]:
-        pace = Pace.from_props((await self.context.engine.props()).raw)
-        return plan_rounds(self.context.config, pace.candidates)
+        return plan_rounds(self.context.config, await self.context.engine.props())
 
     async def first_prompt(self) -> tuple[InstructionPrompt, int]:
         """Return the first prompt and the most tokens of an answer. Raises NoAnswer."""
@@ -119,7 +118,7 @@ def format_task(instruction: str) -> str:
     return f"Instruction: {instruction}"
 
 
-def plan_rounds(config: Config, engine_candidates: int = 0) -> list[list[CandidatePlan]]:
+def plan_rounds(config: Config, props: Props) -> list[list[CandidatePlan]]:
     """Return the plans of each round.
 
     The first round has the most likely text and some samples. Each other round has one candidate, which gets the
@@ -127,15 +126,15 @@ def plan_rounds(config: Config, engine_candidates: int = 0) -> list[list[Candida
 
     Args:
         config: The settings.
-        engine_candidates: The number of candidates that the engine generates best at once, or 0 if it is unknown.
+        props: The properties of the engine, which may say how many candidates it generates best at once.
     """
-    total = config.generation.candidates or engine_candidates or DEFAULT_CANDIDATES
+    total = config.generation.candidates or Pace.from_props(props.raw).candidates or DEFAULT_CANDIDATES
     temperature = config.generation.temperature
     retries = [
         [CandidatePlan("rewrite", temperature, FIRST_RETRY_SEED + n, (total + 1 + n,))]
         for n in range(config.generation.max_retries)
     ]
-    return [plan_samples("rewrite", temperature, total - 1), *retries]
+    return [plan_samples("rewrite", temperature, props, total - 1), *retries]
 
 
 @dataclass(slots=True)
@@ -208,13 +207,7 @@ class Rewriter:
         prompt = await self.build_prompt(feedback)
         sizes = (PromptLimit.of(self.name, context.config), self.answer_tokens)
         _, candidates = await fit_prompt(context.engine, prompt, *sizes, context.turn, plan.numbers)
-        sampling = Sampling(
-            n_predict=self.answer_tokens,
-            temperature=plan.temperature,
-            seed=plan.seed,
-            n=len(candidates),
-            grammar=code_block_grammar(),
-        )
+        sampling = plan.create_sampling(candidates, n_predict=self.answer_tokens, grammar=code_block_grammar())
         return CandidateRequest(ChatRequest(prompt.messages, sampling, owner=context.owner), self._parse_edit)
 
     def _parse_edit(self, answer: str) -> Edit | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
@@ -58,7 +58,14 @@ RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate
 
 
 class CandidatePolicy(Protocol):
-    """Decides about the candidates of a turn (see `EditTask`)."""
+    """Decides about the candidates of a turn (see `EditTask`).
+
+    Attributes:
+        checks_in_order: Whether candidates are checked one after another in the order of their numbers, and not as soon
+            as they are complete.
+    """
+
+    checks_in_order: ClassVar[bool]
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the best of the candidates that passed."""
@@ -249,7 +256,9 @@ class TurnDriver:
         feedback = await _add_documentation(self.context, self._feedback(), self._best_failures())
         passed: list[CheckedCandidate] = []
         try:
-            async with aclosing(generate_waves(source, plans, self._report_start, feedback)) as waves:
+            in_order = self.policy.checks_in_order
+            generated = generate_waves(source, plans, self._report_start, feedback, in_order=in_order)
+            async with aclosing(generated) as waves:
                 async for wave in waves:
                     for candidate in wave:
                         self._record_candidate(candidate)
@@ -353,7 +362,7 @@ def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit]) -> C
     return CandidateGenerated(
         number,
         plan.kind,
-        plan.temperature,
+        candidate.temperature,
         candidate.seed,
         text="\n".join(decode(edit.new) for edit in candidate.edits),
         evaluated=usage.evaluated,

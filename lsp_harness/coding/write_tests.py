@@ -31,7 +31,7 @@ from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.prompt_ceilings import PromptLimit
-from lsp_harness.inference.request import Infill, InfillContext, Sampling
+from lsp_harness.inference.request import Infill, InfillContext
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -215,13 +215,8 @@ class _TestWriter:
         around = InfillContext(self.prefix, "", (*fragments, (target.module.replace(".", "/") + ".py", target.source)))
         sizes = (self.sections, PromptLimit.of("tests", context.config), ANSWER_TOKENS)
         candidates = await fit_infill(context.engine, around, *sizes, context.turn, plan.numbers)
-        sampling = Sampling(
-            n_predict=ANSWER_TOKENS,
-            temperature=plan.temperature,
-            seed=plan.seed,
-            n=len(candidates),
-            stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
-        )
+        stop = ("\nif __name__", "\nclass ", "\nprint(", "\n#")
+        sampling = plan.create_sampling(candidates, n_predict=ANSWER_TOKENS, stop=stop)
         infill = Infill(around, sampling=sampling, priority="normal", owner=context.owner)
         request = CandidateRequest(infill, self._parse_edit)
         async with aclosing(generate_candidates(context.engine, plan, request, on_evaluated)) as generated:

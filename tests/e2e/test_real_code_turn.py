@@ -1,18 +1,13 @@
 """The prompt "add input validation to parse_config" on 200 files with decoys, by the real model, on all surfaces."""
 
 import asyncio
-import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lsp_harness.sdk import EditEvent, HarnessClient, StateChange
 from tests.coding.test_task_location import workspace
-from tests.server.sessions.conftest import command
-from tests.server.sessions.test_code_prompts import describe, run_in_terminal
+from tests.server.sessions.test_code_prompts import ask_in_editor, ask_in_program, describe, run_in_terminal
 from tests.support import lsp
-from tests.support.lsp import Editor, capabilities
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 LIMIT_S = 400
@@ -34,43 +29,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-async def run_in_editor(root: Path) -> list[dict[str, Any]]:
-    environment = {**os.environ, "LSP_HARNESS_PERMISSIONS__MODE": "plan"}
-    editor = await Editor.spawn("-m", "lsp_harness", "serve", cwd=root, env=environment)
-    try:
-        folders = [{"uri": root.as_uri(), "name": "project"}]
-        await editor.initialize(
-            "plain",
-            capabilities=capabilities("plain"),
-            workspaceFolders=folders,
-            initializationOptions={"trusted": True},
-        )
-        answer = await command(editor, "agent.run", prompt=TASK, driver="code")
-        return (await command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
-    finally:
-        await editor.leave()
-
-
-async def run_in_program(root: Path) -> tuple[list[str], list[str]]:
-    states, diffs = list[str](), list[str]()
-    async with HarnessClient(cwd=root, driver="code", permission_mode="plan") as client:
-        async for event in await client.send(TASK):
-            if isinstance(event, StateChange) and event.status == "exited" and event.outcome:
-                states.append(f"[{event.state}] {event.outcome}")
-            elif isinstance(event, EditEvent) and event.status == "proposed":
-                diffs.append(event.diff)
-    return states, diffs
-
-
-async def test_a_terminal_and_a_program_have_the_same_diff_and_the_editor_the_same_states(project: Path):
-    expected = describe(await asyncio.to_thread(run_in_terminal, project, "", TASK, "plan"))
-    states, diffs = expected
+async def test_a_terminal_a_program_and_an_editor_have_the_same_events_and_the_same_diff(project: Path):
+    in_terminal = describe(await asyncio.to_thread(run_in_terminal, project, "", TASK, "plan"))
+    states, diffs = in_terminal
     assert states[:2] == ["UNDERSTAND ", "[UNDERSTAND] edit"]
     assert "[LOCATE] Found parse_config at src/config.py:34-58" in states
-    outcomes, proposed = await run_in_program(project)
+    assert "GENERATE Producing 2 candidates..." in states
+    assert describe(await ask_in_editor(project, TASK)) == in_terminal
+    lines, proposed = await ask_in_program(project, TASK)
     assert proposed == diffs
-    assert [line for line in states if line in outcomes] == outcomes
-    # the candidates in an editor were others in a run, which docs/plan.md names as a task
-    in_editor, _ = describe(await run_in_editor(project))
-    until_candidates = states.index("GENERATE Producing 2 candidates...") + 1
-    assert in_editor[:until_candidates] == states[:until_candidates]
+    assert lines == [line for line in states if line in lines]

@@ -6,7 +6,6 @@ findings of the checks in the candidates before them.
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any
 
 from lsp_harness.coding.candidates.hole_fill import Hole, HoleFill, build_fill
 from lsp_harness.coding.candidates.partial_answer import complete_answer
@@ -30,7 +29,7 @@ from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.prompt_ceilings import PromptLimit
-from lsp_harness.inference.request import ChatRequest, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -244,7 +243,7 @@ class CandidateGenerator:
             # a base model has no template for instructions, or its context is small; its fills count nevertheless
             self.refusal = error.message
             return None
-        sampling = self._sampling(plan, len(candidates), n_predict=answer_tokens, grammar=code_block_grammar())
+        sampling = plan.create_sampling(candidates, n_predict=answer_tokens, grammar=code_block_grammar())
 
         def parse_edit(answer: str) -> Edit | None:
             # servers without grammars write around the block; an answer that was cut off would remove code
@@ -257,6 +256,3 @@ class CandidateGenerator:
             return Edit(start, end, encode(new.replace("\n", document.newline)))
 
         return CandidateRequest(ChatRequest(prompt.messages, sampling, owner=context.owner), parse_edit)
-
-    def _sampling(self, plan: CandidatePlan, n: int, **options: Any) -> Sampling:
-        return Sampling(temperature=plan.temperature, seed=plan.seed, n=n, **options)

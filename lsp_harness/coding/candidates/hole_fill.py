@@ -7,7 +7,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.inference.prompt_ceilings import PromptName
-from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.inference.request import Infill
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.text.position import Span
 
@@ -65,13 +65,8 @@ async def build_fill(
     answer_tokens = min(context.config.completion.max_tokens * hole.line_count, max_tokens)
     around, candidates = await build_hole(context, name, hole.span, (hole.lead, hole.tail), plan, answer_tokens)
     is_line = hole.line_count == 1
-    sampling = Sampling(
-        temperature=plan.temperature,
-        seed=plan.seed,
-        n=len(candidates),
-        n_predict=answer_tokens,
-        stop=("\n",) if is_line else ("\n\n",),
-    )
+    stop = ("\n",) if is_line else ("\n\n",)
+    sampling = plan.create_sampling(candidates, n_predict=answer_tokens, stop=stop)
     mode = "line" if is_line else "block"
     ghost = Ghost(around.prefix, around.suffix, "", mode, language.id, context.document.newline)
     return HoleFill(Infill(around, sampling=sampling, priority="normal", owner=context.owner), ghost)

@@ -5,6 +5,7 @@ prompt is evaluated twice.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
@@ -39,6 +40,8 @@ async def generate_waves(
     plans: Sequence[CandidatePlan],
     on_start: Callable[[CandidatePlan], None],
     feedback: Sequence[str],
+    *,
+    in_order: bool = False,
 ) -> AsyncGenerator[list[Candidate]]:
     """Yield the candidates that are complete since the last wave. Closing the generator ends all that still run.
 
@@ -49,8 +52,10 @@ async def generate_waves(
         plans: One plan for each prompt.
         on_start: Called when the request of a plan is sent.
         feedback: The findings of the checks in earlier candidates, as lines.
+        in_order: Whether each wave is one candidate, and no candidate comes before one with a lower number.
     """
     complete: list[Candidate] = []
+    open_numbers = [set(plan.numbers) for plan in plans]
     is_changed = asyncio.Event()
     is_evaluated = [asyncio.Event() for _ in plans]
 
@@ -61,10 +66,22 @@ async def generate_waves(
             on_start(plan)
             async with aclosing(source.generate(plan, feedback, is_evaluated[number].set)) as candidates:
                 async for candidate in candidates:
+                    open_numbers[number].discard(candidate.number)
                     complete.append(candidate)
                     is_changed.set()
         finally:
+            # a request may have had room for fewer candidates
+            open_numbers[number].clear()
             is_evaluated[number].set()
+
+    def take_wave() -> list[Candidate]:
+        wave = sorted(complete, key=lambda candidate: candidate.number)
+        if in_order:
+            first_open = min((number for numbers in open_numbers for number in numbers), default=math.inf)
+            wave = [candidate for candidate in wave[:1] if candidate.number < first_open]
+        for candidate in wave:
+            complete.remove(candidate)
+        return wave
 
     tasks = [asyncio.ensure_future(generate(number, plan)) for number, plan in enumerate(plans)]
     for task in tasks:
@@ -73,9 +90,7 @@ async def generate_waves(
         while complete or not all(task.done() for task in tasks):
             await is_changed.wait()
             is_changed.clear()
-            wave = sorted(complete, key=lambda candidate: candidate.number)
-            complete.clear()
-            if wave:
+            while wave := take_wave():
                 yield wave
             _raise_failure(tasks)
         _raise_failure(tasks)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from lsp_harness.coding.turn.turn_context import TurnContext
@@ -13,7 +13,7 @@ from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName, PromptTooLongError
-from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Usage
+from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Props, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -26,6 +26,8 @@ CandidateKind = str
 """How a candidate was made, as a user reads it. The model writes "fill", "hinted fill", "import", "plain import" and
 "rewrite". The kinds of `coding.repair` need no model."""
 
+DEFAULT_SAMPLES = 2
+"""Samples beside the most likely text."""
 MODEL_COST = 9.0
 """The cost of a text that the model wrote. It is higher than the cost of any repair."""
 
@@ -39,20 +41,39 @@ class CandidatePlan:
         temperature: The temperature of sampling. 0 is the most likely text.
         seed: The seed of the first candidate. Each other candidate has the next one.
         numbers: The numbers of the candidates in their turn.
+        greedy_first: Whether the first candidate is the most likely text, whatever the temperature.
     """
 
     kind: CandidateKind
     temperature: float
     seed: int
     numbers: tuple[int, ...]
+    greedy_first: bool = field(default=False, kw_only=True)
+
+    def create_sampling(self, candidates: Sequence[int], **options: Any) -> Sampling:
+        """Return the sampling of a request for some of the candidates, with further settings as `options`."""
+        return Sampling(
+            temperature=self.temperature,
+            seed=self.seed,
+            n=len(candidates),
+            greedy_first=self.greedy_first,
+            **options,
+        )
 
 
-def plan_samples(kind: CandidateKind, temperature: float, sample_count: int = 2) -> list[CandidatePlan]:
-    """Return plans for the most likely text and for some samples at a temperature."""
-    most_likely = CandidatePlan(kind, 0.0, 0, (1,))
-    if not sample_count:
-        return [most_likely]
-    return [most_likely, CandidatePlan(kind, temperature, 1, tuple(range(2, 2 + sample_count)))]
+def plan_samples(
+    kind: CandidateKind, temperature: float, props: Props, sample_count: int = DEFAULT_SAMPLES
+) -> list[CandidatePlan]:
+    """Return plans for the most likely text and for some samples at a temperature.
+
+    They are one request if the engine can do that. Two requests begin a little apart, and how much decides which tokens
+    are evaluated in the same step. A step over other tokens rounds differently, so the samples may become others.
+    """
+    first, *others = numbers = tuple(range(1, 2 + sample_count))
+    if others and props.features.get("greedy_first"):
+        return [CandidatePlan(kind, temperature, 0, numbers, greedy_first=True)]
+    plans = [CandidatePlan(kind, 0.0, 0, (first,)), CandidatePlan(kind, temperature, 1, tuple(others))]
+    return plans if others else plans[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +100,11 @@ class Candidate:
     def seed(self) -> int:
         """The seed of sampling."""
         return self.plan.seed + self.plan.numbers.index(self.number)
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of sampling."""
+        return 0.0 if self.plan.greedy_first and self.number == self.plan.numbers[0] else self.plan.temperature
 
 
 class CandidateRequest(NamedTuple):

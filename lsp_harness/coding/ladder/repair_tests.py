@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
@@ -59,6 +60,9 @@ class RepairTests(EditTask):
         span: The code that the user named, or None for the most suspicious code of the document.
         limit_s: The seconds after which nothing is generated any more. None means those of the settings.
     """
+
+    checks_in_order: ClassVar[bool] = False
+    """The first candidate that passes the tests ends the turn: to wait for a likelier one would cost time."""
 
     context: TurnContext
     trace: FailureTrace

@@ -2,17 +2,22 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lsp_harness.sdk import EditEvent, HarnessClient, StateChange
 from lsp_harness.wire.stage_lines import describe_stage
 from tests.server.sessions.conftest import EDITED, TEXT, Serve, command
 from tests.server.sessions.test_unsaved_texts import change
+from tests.support.lsp import Editor, capabilities
 from tests.support.scripted_session import write_script
+from tests.support.server import FakeServer, Reply, serving
 
 TASK = "let add subtract b"
 ANSWER = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -91,6 +96,92 @@ async def test_the_editor_the_terminal_and_a_program_have_the_same_events(serve:
     assert (root / "app.py").read_text() == EDITED
     assert outcomes == LINES[:-1]
     assert diffs == expected[1]
+
+
+async def ask_in_editor(root: Path, task: str) -> list[dict[str, Any]]:
+    """Run a prompt in the server of an editor that only plans edits, and return the frames of the turn."""
+    environment = {**os.environ, "LSP_HARNESS_PERMISSIONS__MODE": "plan"}
+    editor = await Editor.spawn("-m", "lsp_harness", "serve", cwd=root, env=environment)
+    try:
+        folders = [{"uri": root.as_uri(), "name": root.name}]
+        await editor.initialize(
+            "plain",
+            capabilities=capabilities("plain"),
+            workspaceFolders=folders,
+            initializationOptions={"trusted": True},
+        )
+        answer = await command(editor, "agent.run", prompt=task, driver="code")
+        return (await command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
+    finally:
+        await editor.leave()
+
+
+async def ask_in_program(root: Path, task: str) -> tuple[list[str], list[str]]:
+    """Run a prompt in a Python program that only plans edits, and return the lines of the turn and the diffs."""
+    lines, diffs = list[str](), list[str]()
+    async with HarnessClient(cwd=root, driver="code", permission_mode="plan") as client:
+        async for event in await client.send(task):
+            if isinstance(event, StateChange) and event.status == "exited" and event.outcome:
+                lines.append(f"[{event.state}] {event.outcome}")
+            elif isinstance(event, EditEvent) and event.status == "proposed":
+                diffs.append(event.diff)
+    return lines, diffs
+
+
+def create_engine() -> FakeServer:
+    """Return an engine of ours on another machine, whose second candidate is complete before the first."""
+    server = FakeServer()
+    settings = {"default_generation_settings": {"n_ctx": 8192}, "fim_order": "suffix-first", "pid": 7}
+    server.on["GET", "/props"] = Reply(json=settings | {"model_alias": "some", "features": {"embedding": False}})
+    server.on["GET", "/health"] = Reply(json={"status": "ok"})
+    server.on["POST", "/tokenize"] = lambda body: Reply(
+        json={"counts": [len(text.split()) for text in body["content"]]}
+    )
+    server.on["POST", "/apply-template"] = lambda body: Reply(json={"prompt": json.dumps(body["messages"])})
+
+    def complete(body: dict[str, Any]) -> Reply:
+        texts = [ANSWER.replace("-", sign) for sign in "-*"] if body["n_cmpl"] == 2 else ["edit"]
+        events = [{"content": text, "index": index} for index, text in enumerate(texts)]
+        ends = [{"content": "", "stop": True, "stop_type": "eos", "index": index} for index in range(len(texts))]
+        return Reply([*events, *reversed(ends)])
+
+    server.on["POST", "/completion"] = complete
+    return server
+
+
+async def test_the_editor_the_terminal_and_a_program_ask_the_model_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "2")
+    requests, events = list[list[dict[str, Any]]](), list[tuple[list[str], list[str]]]()
+
+    async with serving(create_engine()) as server, asyncio.timeout(LIMIT_S):
+        monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", server.url)
+
+        def record(states: list[str], diffs: list[str]) -> None:
+            events.append((states, diffs))
+            # the name of the process is random
+            requests.append([{**body, "client": ""} for body in server.bodies("/completion")])
+            server.requests.clear()
+
+        record(*describe(await ask_in_editor(root, TASK)))
+        record(*describe(await asyncio.to_thread(run_in_terminal, root, "", TASK, "plan")))
+        record(*await ask_in_program(root, TASK))
+
+    assert requests[0] == requests[1] == requests[2]
+    understand, generate = requests[0]
+    assert understand["n_cmpl"] == 1
+    # one request, so that all candidates begin in the same step
+    assert (generate["n_cmpl"], generate["greedy_first"], generate["temperature"]) == (2, True, 0.6)
+    in_editor, in_terminal, (lines, diffs) = events
+    assert in_editor == in_terminal
+    assert diffs == in_editor[1]
+    assert lines == [line for line in in_editor[0] if line in lines]
+    # the likelier candidate is checked first, although the other one was complete before it
+    assert [line for line in in_editor[0] if "Candidate" in line] == [
+        "[VERIFY] Candidate 1 passes (parse ✓, lint ✓, tests –)"
+    ]
+    assert "+    return a - b" in diffs[0]
 
 
 async def test_an_unsaved_text_is_changed_by_the_editor(serve: Serve, root: Path):
