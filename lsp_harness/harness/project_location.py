@@ -38,7 +38,7 @@ async def locate_in_project(
     project = await update_index(project)
 
     async def find_similar(uri: str, task: str) -> list[bytes]:
-        return await find_similar_texts(project, task, explains=explains)
+        return await find_similar_texts(project, task, explains=explains, is_task=True)
 
     with open_index(project.place.database) as index:
         ready_index = ReadyIndex(index, find_similar)

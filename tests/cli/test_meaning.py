@@ -120,3 +120,21 @@ def test_the_prompt_of_a_task_has_what_it_means(project: Shell):
     project.run("index", "embed")
     project.replies()
     assert "# shop.py:5\ndef tax_of(price):\n    return price // 5\n" in project.run(*command).out
+
+
+def test_a_task_uses_vectors_when_nearly_all_texts_have_one(project: Shell):
+    project.run("index", "embed")
+    found = project.run("locate", NOWHERE).out
+    assert found
+    for number in range(2):
+        # two of four texts have a vector, and then three of five
+        project.file(f"more{number}.py", f"def more{number}():\n    return {number}\n")
+        project.run("search", "total")
+    # a command that searches uses what there is
+    assert project.run("search", NOWHERE).code == 0
+    assert project.run("locate", NOWHERE).code == 5
+    assert project.run("locate", "total", "--explain").err == (
+        f"{ALONE}too many texts of this folder have no vector yet; lsp-harness index embed makes them\n"
+    )
+    project.run("index", "embed")
+    assert project.run("locate", NOWHERE).out == found

@@ -213,7 +213,7 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
     files = {
         "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
         "money.py": "def settle(order):\n    return order\n",
-        **{f"a{n}.py": f"def take{n}(order):\n    return order\n" for n in range(9)},
+        **{f"part{n}.py": f"def take{n}(order):\n    return order\n" for n in range(9)},
     }
     with closing(Indexed(tmp_path, files)) as made:
         monkeypatch.setitem(WEIGHTS, "linked", weight)

@@ -257,6 +257,25 @@ async def test_who_waits_for_an_edit_gets_what_is_near(folder: FolderIndex, monk
     await embedding_index.aclose()
 
 
+async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
+    folder: FolderIndex, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
+    engine = Counting()
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    one_more = "def other():\n    return 1\n"
+    await updated(folder, SOURCE + one_more)
+    assert await embedding_index.find_nearest("return 1")
+    await updated(folder, SOURCE + one_more + "def third():\n    return 3\n\n\ndef fourth():\n    return 4\n")
+    assert await embedding_index.find_nearest("return 1") == []
+    embedding_index.request_update()
+    await embedding_index.wait_until_idle()
+    assert await embedding_index.find_nearest("return 1")
+    await embedding_index.aclose()
+
+
 async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     engine, now = Counting(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])

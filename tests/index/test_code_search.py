@@ -119,6 +119,17 @@ def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
         )
 
 
+def test_equal_hits_do_not_depend_on_the_order_of_indexing(tmp_path: Path):
+    files = {f"part_{n}.py": f"def check_stock_{n}(given):\n    return given\n" for n in range(9)}
+    requests = [SearchRequest("check the stock", 20, (), path) for path in ("", "part_3.py")]
+    found: list[list[list[Hit]]] = []
+    for name, paths in (("forward", [*files]), ("backward", [*files][::-1])):
+        with closing(Indexed(tmp_path / name, {path: files[path] for path in paths})) as indexed:
+            found.append([indexed.search.search(request) for request in requests])
+    assert len(found[0][0]) == len(files)
+    assert found[0] == found[1]
+
+
 def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
     [hit, *_] = indexed.search.search(SearchRequest("parse_order", seconds=0.0))
     assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))

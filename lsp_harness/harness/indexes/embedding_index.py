@@ -1,7 +1,9 @@
 """Vectors of the functions in a workspace folder, for search by meaning.
 
-A server makes them in the background while an engine runs; a command makes all of them at once. The search for the
-texts that are nearest to a query has a time limit. Without an embedding model, search uses names and words alone.
+A server makes them in the background while an engine runs; a command makes all of them at once. A task uses them when
+nearly all texts have one: the nearest of a few texts would come before better ones, and the same prompt would find
+other code from one moment to the next. The search for the texts that are nearest to a query has a time limit. Without
+an embedding model, search uses names and words alone.
 """
 
 import asyncio
@@ -23,6 +25,8 @@ BATCH_SIZE = 8
 QUERY_TIMEOUT_S = 0.5
 """How long an edit waits for the texts that are nearest to its task."""
 MAX_NEAREST = 50
+MAX_MISSING_SHARE = 0.1
+"""Largest share of texts without a vector with which the others are used."""
 RETRY_DELAY_S = 60.0
 """The pause after an engine could not embed."""
 
@@ -42,6 +46,12 @@ def match_recipe(vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
     """Return whether the stored vectors were made with this recipe. Vectors of two recipes cannot be compared."""
     model = vectors.read_model()
     return model is not None and model[0] == recipe.name
+
+
+def is_nearly_complete(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
+    """Return whether so many of these texts of an index have a vector of this recipe that a search can use them."""
+    missing = len(digests_without_vector(digests, vectors, recipe))
+    return missing < len(digests) and missing <= MAX_MISSING_SHARE * len(digests)
 
 
 async def find_nearest_texts(
@@ -135,7 +145,8 @@ class EmbeddingIndex:
         with suppress(HarnessError, TimeoutError):
             async with asyncio.timeout(QUERY_TIMEOUT_S):
                 recipe = await self._read_recipe()
-                if await self._read(lambda: match_recipe(self._vectors, recipe), False):
+                digests = await self._folder.query.text_digests(self._uri)
+                if await self._read(lambda: is_nearly_complete(digests, self._vectors, recipe), False):
                     vector = await _embed_query(self._engine(), recipe, query)
                     return await self._read(lambda: _read_nearest(self._vectors, recipe, vector), [])
         return []

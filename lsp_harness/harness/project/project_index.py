@@ -49,7 +49,7 @@ async def open_ready_index(
     ready_project = project
 
     async def find_similar(uri: str, task: str) -> list[bytes]:
-        return await find_similar_texts(ready_project, task)
+        return await find_similar_texts(ready_project, task, is_task=True)
 
     if not project.place.database.exists():
         yield ReadyIndex(None, find_similar)

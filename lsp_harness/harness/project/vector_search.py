@@ -3,7 +3,11 @@
 from contextlib import closing
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.indexes.embedding_index import digests_without_vector, find_nearest_texts
+from lsp_harness.harness.indexes.embedding_index import (
+    digests_without_vector,
+    find_nearest_texts,
+    is_nearly_complete,
+)
 from lsp_harness.harness.project.command_project import CommandProject
 from lsp_harness.harness.project.embedding_model import load_embedding_model
 from lsp_harness.index.index_query import open_index
@@ -16,18 +20,24 @@ EMBEDDING_TIMEOUT_S = 5.0
 EMBED_COMMAND = "lsp-harness index embed"
 
 
-async def find_similar_texts(project: CommandProject, query: str, *, explains: bool = False) -> list[bytes]:
+async def find_similar_texts(
+    project: CommandProject, query: str, *, explains: bool = False, is_task: bool = False
+) -> list[bytes]:
     """Return the digests of the texts that are nearest to a query in meaning, the nearest first.
 
     The result is empty if there are no vectors or if the model does not work. A warning says why if there are vectors
-    that cannot be used, or if the command `explains` its results.
+    that cannot be used, or if the command `explains` its results. For a task, nearly all texts must have a vector (see
+    `is_nearly_complete`).
     """
     settings = project.config.index
     with closing(Vectors(project.place.folder)) as vectors:
         try:
             model_of_vectors = vectors.read_model()
             recipe = make_recipe(settings)
-            if problem := _vector_problem(model_of_vectors, recipe):
+            problem = _vector_problem(model_of_vectors, recipe)
+            if not problem and is_task and not await _is_nearly_complete(project, vectors, recipe):
+                problem = f"too many texts of this folder have no vector yet; {EMBED_COMMAND} makes them"
+            if problem:
                 if explains:
                     _warn_words_only(project, problem)
                 return []
@@ -47,6 +57,11 @@ async def find_similar_texts(project: CommandProject, query: str, *, explains: b
                 project, f"the embedding model did not answer within {EMBEDDING_TIMEOUT_S:.0f} s; try again"
             )
     return []
+
+
+async def _is_nearly_complete(project: CommandProject, vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
+    with open_index(project.place.database) as index:
+        return is_nearly_complete(await index.text_digests(project.root.as_uri()), vectors, recipe)
 
 
 async def count_texts_without_vector(project: CommandProject) -> int:

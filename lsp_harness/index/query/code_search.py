@@ -234,7 +234,12 @@ class CodeSearch(Rankers):
         }
         for chunk, place in places.items():
             scores[chunk].score += support.get(place, 0.0)
-        best = sorted(chunk_fields, key=lambda chunk: (-scores[chunk].score, chunk))[:limit]
+
+        def order(chunk: int) -> tuple[float, str, int]:
+            path, _, _, _, start, _ = chunk_fields[chunk]
+            return -scores[chunk].score, path, start
+
+        best = sorted(chunk_fields, key=order)[:limit]
         return [
             Hit(*chunk_fields[chunk_id], scores[chunk_id].score, tuple(scores[chunk_id].reasons)) for chunk_id in best
         ]

@@ -12,8 +12,9 @@ from lsp_harness.syntax.grammars import language_for
 
 MAX_HITS = 20
 """Most hits of the search to read."""
-SEARCH_TIMEOUT_S = 0.5
-"""The user waits for an edit, which takes seconds, so a search may take this long."""
+SEARCH_TIMEOUT_S = 2.0
+"""The user waits for an edit, which takes seconds, so a search may take this long. On a busy machine it must not end
+earlier than on an idle one, or else the same edit has another prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,9 @@
 """Rankers of code search. Each ranks chunks by one feature: symbol names, words, meaning, use, imports, or the time
-of the last change."""
+of the last change.
+
+Chunks that are equally good are ordered by their places. The order of their ids is that in which processes happened to
+read the files, and another index of the same files has another one.
+"""
 
 import re
 from collections import Counter
@@ -16,6 +20,8 @@ Ranking = tuple[str, list[int]]
 
 MAX_HITS = 50
 """Number of hits of each ranker that are fused."""
+MAX_TIED_HITS = 200
+"""Number of hits by words of which the best are taken. Copies of a text are equally good."""
 MAX_IMPORT_HOPS = 2
 """Number of imports between files that count as near."""
 MAX_LINKED_FILES = 400
@@ -41,8 +47,8 @@ class Rankers:
         names = find_query_names(query)
         last_parts = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
-            "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file "
-            "AND chunks.symbol = symbols.n "
+            "SELECT chunks.id, qualified, path, chunks.start FROM symbols JOIN chunks ON chunks.file = symbols.file "
+            "AND chunks.symbol = symbols.n JOIN files ON files.id = chunks.file "
             f"WHERE name IN ({placeholders(len(last_parts))}) LIMIT 1000",
             [*last_parts],
         )
@@ -52,9 +58,9 @@ class Rankers:
             name_counts = Counter(row[1].rpartition(".")[2] for row in rows)
             rows = [row for row in rows if name_counts[row[1].rpartition(".")[2]] <= MAX_SAME_NAME or row[1] in names]
         ranked = sorted(
-            rows, key=lambda row: (-max(_shared_tail_length(row[1], name) for name in names), len(row[1]), row[0])
+            rows, key=lambda row: (-max(_shared_tail_length(row[1], name) for name in names), len(row[1]), *row[2:])
         )
-        return "name" if is_name_query else "mention", [chunk for chunk, _ in ranked][:MAX_HITS]
+        return "name" if is_name_query else "mention", [row[0] for row in ranked][:MAX_HITS]
 
     def rank_by_words(self, query: str, max_words: int = MAX_QUERY_WORDS) -> Ranking:
         """Rank chunks by BM25 over their words. The title of a chunk counts five times."""
@@ -64,7 +70,10 @@ class Rankers:
             return "words", []
         match = " OR ".join(f'"{word}"' for word in content_words[:max_words])
         rows = self._reader.rows(
-            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 5.0, 1.0, 1.0) LIMIT ?", (match, MAX_HITS)
+            "SELECT chunks.id FROM (SELECT rowid AS hit, bm25(texts, 5.0, 1.0, 1.0) AS score FROM texts "
+            "WHERE texts MATCH ? ORDER BY score LIMIT ?) JOIN chunks ON chunks.id = hit "
+            "JOIN files ON files.id = chunks.file ORDER BY score, path, chunks.start LIMIT ?",
+            (match, MAX_TIED_HITS, MAX_HITS),
         )
         return "words", [chunk for (chunk,) in rows]
 
@@ -102,24 +111,27 @@ class Rankers:
         """Rank these chunks by the number of imports between their files and the file `path`. Unconnected ones are
         left out."""
         distances = self._import_distances(path)
-        ranked = [(distances[file], chunk) for chunk, file, _ in self._chunk_files(chunks) if file in distances]
-        return "imports", [chunk for _, chunk in sorted(ranked)]
+        ranked = [
+            (distances[file], *place, chunk)
+            for chunk, file, _, *place in self._chunk_files(chunks)
+            if file in distances
+        ]
+        return "imports", [row[-1] for row in sorted(ranked)]
 
     def rank_by_time(self, chunks: Iterable[int]) -> Ranking:
         """Rank these chunks by the time when their file was written, the newest first."""
-        return "lately", [
-            chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._chunk_files(chunks))
-        ]
+        ranked = [(-mtime, *place, chunk) for chunk, _, mtime, *place in self._chunk_files(chunks)]
+        return "lately", [row[-1] for row in sorted(ranked)]
 
     def _rank_digests(self, digests: Sequence[bytes], condition: str) -> list[int]:
         digests = digests[:MAX_HITS]
         rows = self._reader.rows(
-            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({placeholders(len(digests))}) "
-            f"AND {condition}",
+            "SELECT chunks.digest, path, chunks.start, chunks.id FROM chunks JOIN files ON files.id = chunks.file "
+            f"WHERE chunks.digest != x'' AND chunks.digest IN ({placeholders(len(digests))}) AND {condition}",
             digests,
         )
         order = {digest: rank for rank, digest in enumerate(digests)}
-        return [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
+        return [row[-1] for row in sorted((order[digest], *place) for digest, *place in rows)]
 
     def _find_users(self, anchor: Anchor) -> list[tuple[int, int]]:
         last = anchor.name.rpartition(".")[2]
@@ -157,11 +169,11 @@ class Rankers:
             distances |= dict.fromkeys(frontier, distance)
         return distances
 
-    def _chunk_files(self, chunks: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Return the id, file id and modification time of each chunk."""
+    def _chunk_files(self, chunks: Iterable[int]) -> list[tuple[int, int, int, str, int]]:
+        """Return the id of each chunk, the id and the modification time of its file, and its path and start."""
         ids = list(chunks)
         return self._reader.rows(
-            "SELECT chunks.id, files.id, mtime FROM chunks JOIN files ON files.id = chunks.file "
+            "SELECT chunks.id, files.id, mtime, path, chunks.start FROM chunks JOIN files ON files.id = chunks.file "
             f"WHERE chunks.id IN ({placeholders(len(ids))})",
             ids,
         )
