@@ -194,7 +194,10 @@ class TurnDriver:
                 return self._propose_candidate(self.policy.choose(passed))
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
             return self._propose_candidate(best)
-        closest = [f"the closest: {line}" for line in self._feedback()[:1] if line != UNCHANGED]
+        closest = [
+            f"the closest is candidate {self._number(result.candidate)} (`{result.excerpt}`): {result.failure}"
+            for result in self._best_failures()[:1]
+        ]
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
 

@@ -235,8 +235,8 @@ def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: S
     result = shell.run("fix", "a.py", "--apply")
     assert (result.code, file.read_text()) == (5, BROKEN)
     assert result.err == (
-        "lsp-harness: No candidate passed the checks; the closest: LINT: F821 Undefined name `widhth`; "
-        "nothing was changed\n"
+        "lsp-harness: No candidate passed the checks; the closest is candidate 1 (`+ return widhth * width`): "
+        "LINT: F821 Undefined name `widhth`; nothing was changed\n"
     )
 
 

@@ -14,7 +14,7 @@ from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.coding.conftest import AREA, FIXED, GOOD, NEW, STILL, edits
+from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, NEW, STILL, edits
 from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, of_type, states, winner
 from tests.support import markup
@@ -85,12 +85,23 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
     result = await check(AREA, STILL, *rewrites, config=edits(4, 3))
     assert len(result.engine.foreground_requests) == 4
     assert str(result.error) == (
-        "No candidate passed the checks; the closest: STILL THERE: E711 Comparison to `None` should be `cond "
-        "is None`; nothing was changed"
+        "No candidate passed the checks; the closest is candidate 1 (`+ return (width) == None`): "
+        "STILL THERE: E711 Comparison to `None` should be `cond is None`; nothing was changed"
     )
     assert states(result.events)[-1] == "FAILED"
-    assert result.events[-1].data["reason"].startswith("no candidate passed the checks; the closest: STILL THERE")
+    assert result.events[-1].data["reason"].startswith("no candidate passed the checks; the closest is candidate 1 (`+")
     assert len({request.sampling.seed for request in result.engine.foreground_requests}) == 4
+
+
+async def test_the_closest_is_shown_shortened_and_without_secrets(check) -> None:
+    unknown, long = " + ".join("abcdefgh"), " + ".join(["width"] * 40)
+    code = f'def area(r):\n    width = r\n    key = "{TOKEN}"\n    key = {long}\n    return width == {unknown}'
+    result = await check(AREA, BROKEN, f"```python\n{code}\n```", config=edits(2, 1))
+    start, _, rest = str(result.error).partition(" (`")
+    excerpt, _, failure = rest.partition("`): ")
+    assert start == "No candidate passed the checks; the closest is candidate 2"
+    assert (excerpt[:8], TOKEN in excerpt, len(excerpt), excerpt[-1]) == ("+ key = ", False, 160, "…")
+    assert (failure.count("LINT: "), failure.endswith("; and 6 more; nothing was changed")) == (3, True)
 
 
 async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(check) -> None:
@@ -158,7 +169,7 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
 
     monkeypatch.setattr(Script, "chat_prompt", refuse)
     result = await check(AREA, STILL, config=edits(2, 1))
-    assert "No candidate passed the checks; the closest: STILL THERE" in str(result.error)
+    assert "No candidate passed the checks; the closest is candidate 1" in str(result.error)
     result = await check(AREA, config=edits(3, 2), facts=NO_HOLES)
     assert "No candidate passed the checks; llama.cpp does not know this model's chat template" in str(result.error)
     assert [data["reason"] for data in of_type(result.events, "candidate.rejected")][

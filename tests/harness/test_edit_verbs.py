@@ -124,7 +124,9 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
     )
     b.engine.extra_props["n_ctx"] = 264 + 34
 
-    with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
+    with pytest.raises(
+        NoAnswer, match=r"the closest is candidate 1 \(`\+ return pi \* r`\): LINT: F821 Undefined name `pi`"
+    ):
         await b.harness.edits.instruct(*opened(b, AREA), "use pi", no_report)
 
 

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lsp_harness.coding.candidates.sampling import Candidate
-from lsp_harness.text.edit import changed_size
+from lsp_harness.files.secrets import redact
+from lsp_harness.text.edit import changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
@@ -15,6 +16,10 @@ from lsp_harness.verify.preservation_check import count_changed_tokens
 
 MAX_SHOWN_CHARS = 60
 """Most characters of a changed line in a message."""
+MAX_SHOWN_FINDINGS = 3
+"""Most findings of a candidate in a message."""
+MAX_EXCERPT_CHARS = 160
+"""Most characters of the changed lines of a candidate in a message."""
 
 
 class ChangeSize(NamedTuple):
@@ -54,6 +59,21 @@ class CheckedCandidate:
         after = self.change.after
         line = after.line_of(min((edit.start for edit in self.change.edits), default=0))
         return decode(after.line(line)).strip()[:MAX_SHOWN_CHARS]
+
+    @property
+    def excerpt(self) -> str:
+        """The beginning of its new lines, or of those that it only removes, on one line with the marks of a diff."""
+        lines = diff(self.change.before.data, self.change.after.data, "", context=0).splitlines()[2:]
+        shown = [line for line in lines if line.startswith("+")] or [line for line in lines if line.startswith("-")]
+        text = redact(" ⏎ ".join(f"{line[0]} {line[1:].strip()}" for line in shown if line[1:].strip()))
+        return text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1]}…"
+
+    @property
+    def failure(self) -> str:
+        """The first findings of the failed checks, on one line."""
+        lines = self.finding_lines
+        more = [f"and {len(lines) - MAX_SHOWN_FINDINGS} more"] if lines[MAX_SHOWN_FINDINGS:] else []
+        return "; ".join([*lines[:MAX_SHOWN_FINDINGS], *more]) or "no check could run"
 
     @property
     def order(self) -> tuple[int, int, float, int, int]:
