@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Literal
 
 from lsp_harness.text.position import Span
@@ -34,10 +35,11 @@ class PublishedFindings:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of all checks."""
-        return tuple(finding for _, finding in self.by_check())
+        return tuple(finding for _, finding, _ in self.by_check())
 
-    def by_check(self) -> Iterator[tuple[str, Finding]]:
-        """Yield each finding with the name of its check."""
+    def by_check(self) -> Iterator[tuple[str, Finding, str]]:
+        """Yield the name of a check, one of its findings, and the line about it that prompts and the log have, too."""
         for outcome in self.outcomes:
             if outcome.status == "failed":
-                yield from ((outcome.check, finding) for finding in outcome.findings)
+                lines = chain(outcome.lines, repeat(""))
+                yield from ((outcome.check, *pair) for pair in zip(outcome.findings, lines, strict=False))

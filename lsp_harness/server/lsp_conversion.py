@@ -87,17 +87,20 @@ def lsp_diagnostics(
     document: Document, published: PublishedFindings, capabilities: ClientCapabilities
 ) -> list[types.Diagnostic]:
     """Return the findings of a text, each with its check, and a link to its verdict if the client shows links."""
-    return [
-        _lsp_diagnostic(document, check, finding, published, capabilities) for check, finding in published.by_check()
-    ]
+    return [_lsp_diagnostic(document, found, published, capabilities) for found in published.by_check()]
 
 
 def _lsp_diagnostic(
-    document: Document, check: str, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
+    document: Document,
+    found: tuple[str, Finding, str],
+    published: PublishedFindings,
+    capabilities: ClientCapabilities,
 ) -> types.Diagnostic:
+    check, finding, line = found
     verdict = verdict_uri(published.verdict) if published.verdict else ""
     # a request for a fix sends it back, so that the finding need not be found again
-    data = {"check": check, "hash": document.hash, "finding": pack_finding(finding), "verdict": verdict}
+    packed = pack_finding(finding)
+    data = {"check": check, "hash": document.hash, "finding": packed, "feedback": line, "verdict": verdict}
     code = finding.code if finding.code in ("", check) else f"{check}/{finding.code}"
     return types.Diagnostic(
         range=lsp_range(document, finding.start, finding.end, capabilities.encoding),
@@ -106,18 +109,21 @@ def _lsp_diagnostic(
         source=SOURCE,
         code=code or check,
         code_description=types.CodeDescription(verdict) if verdict and capabilities.code_description else None,
-        related_information=_related_information(document, finding, published, capabilities),
+        related_information=_related_information(document, finding, line, published, capabilities),
         data={name: value for name, value in data.items() if value},
     )
 
 
 def _related_information(
-    document: Document, finding: Finding, published: PublishedFindings, capabilities: ClientCapabilities
+    document: Document, finding: Finding, line: str, published: PublishedFindings, capabilities: ClientCapabilities
 ) -> list[types.DiagnosticRelatedInformation] | None:
-    """Return the places in other files, and the changed text if the finding lies outside of it."""
+    """Return the line about the finding that prompts and the log have, the places in other files, and the change."""
     if not capabilities.related_information:
         return None
     related: list[types.DiagnosticRelatedInformation] = []
+    if line:
+        own_range = lsp_range(document, finding.start, finding.end, capabilities.encoding)
+        related.append(types.DiagnosticRelatedInformation(types.Location(document.uri, own_range), line))
     for place in finding.related:
         position = types.Position(place.line - 1, 0)
         location = types.Location(Path(place.path).as_uri(), types.Range(position, position))

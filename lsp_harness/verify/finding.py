@@ -57,7 +57,8 @@ class Outcome:
         findings: What is wrong, if the check failed.
         reason: Why the check was skipped, or another remark.
         ms: How long the check took.
-        lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`".
+        lines: The findings as lines of text, such as "LINT: F821 Undefined name `pi`", in their order. Those of other
+            documents follow.
         title: The name of the check that people read, if it is another one.
         is_opinion: Whether it is the opinion of a model, which alone never lets a text pass.
         count: The number of things that are wrong, if `findings` are only the first of them.

@@ -1,9 +1,20 @@
 """Findings as diagnostics, pushed or pulled."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.lsp_conversion import lsp_diagnostics
+from lsp_harness.text.document import Document
+from lsp_harness.verify.check import Check
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.lint_check import LintCheck
+from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.verify.suite_check import SuiteCheck
+from lsp_harness.verify.syntax_check import SyntaxCheck
 from tests.server.conftest import Spawn, release_harness
 from tests.support.lsp import ResponseError, capabilities
 
@@ -44,6 +55,32 @@ async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
     [diagnostic] = without_hash(pushed["diagnostics"])
     assert (pushed["uri"], pushed["version"]) == (URI, 7)
     assert diagnostic == {**TYPO, "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT}}
+
+
+@pytest.mark.parametrize(
+    ("check", "message", "line"),
+    [
+        (SyntaxCheck(), "unexpected indent", "SYNTAX ERROR at line 2: unexpected indent"),
+        (LintCheck(Ruff()), "Local variable `x` is unused", "LINT: F841 Local variable `x` is unused"),
+        (
+            SuiteCheck(cast("SuiteComparison", None)),
+            "test_f — AssertionError: 1",
+            "TEST FAIL: test_f — AssertionError: 1",
+        ),
+    ],
+)
+def test_a_diagnostic_has_the_line_that_prompts_and_the_log_have(check: Check, message: str, line: str):
+    document = Document.from_text(URI, "def f():\n    x = 1\n")
+    finding = Finding(13, 14, message, code="F841" if check.name == "lint" else "")
+    outcome = Outcome(check.name, "failed", (finding,), lines=(check.format_finding(finding, document),))
+    published = PublishedFindings(1, (outcome,))
+
+    [shown] = lsp_diagnostics(document, published, ClientCapabilities(related_information=True))
+    assert (shown.message, cast("dict[str, Any]", shown.data)["feedback"]) == (message, line)
+    assert [(place.message, place.location.range) for place in shown.related_information or ()] == [(line, shown.range)]
+
+    [shown] = lsp_diagnostics(document, published, ClientCapabilities())
+    assert (shown.related_information, cast("dict[str, Any]", shown.data)["feedback"]) == (None, line)
 
 
 async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):

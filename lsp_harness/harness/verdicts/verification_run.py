@@ -95,7 +95,7 @@ class VerificationRun:
 
     def _record(self, outcome: Outcome, on_publish: Callable[[PublishedFindings], None]) -> None:
         self._outcomes.append(outcome)
-        was_displayed = any(check == outcome.check for check, _ in self.displayed.by_check())
+        was_displayed = any(check == outcome.check for check, *_ in self.displayed.by_check())
         if outcome.status == "failed" or was_displayed:
             self._publish(self._describe(self._outcomes), on_publish)
 

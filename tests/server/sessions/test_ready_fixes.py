@@ -41,7 +41,9 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
     [diagnostic] = await published(editor, 2, count=1)
     assert (diagnostic["source"], diagnostic["code"]) == ("lsp-harness", "lint/F821")
     assert diagnostic["data"]["finding"]["source"] == "ruff"
-    [place] = diagnostic["relatedInformation"]
+    line, place = diagnostic["relatedInformation"]
+    assert (line["message"], line["location"]["range"]) == ("LINT: F821 Undefined name `raduis`", diagnostic["range"])
+    assert diagnostic["data"]["feedback"] == line["message"]
     assert place["message"] == "it came with a change that was saved here"
 
     while "edit" not in (fix := (await quick_fixes(editor, uri, diagnostic))[0]):
@@ -69,4 +71,5 @@ async def test_nothing_is_ready_where_the_user_does_not_trust_the_workspace(serv
     # settings in a workspace that is not trusted count if they come from the editor; the linter does not run
     [diagnostic] = await published(editor, 2, count=1)
     assert diagnostic["code"] == "syntax"
+    assert diagnostic["data"]["feedback"].startswith("SYNTAX ERROR at line 3: ")
     assert [fix["title"] for fix in await quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]
